@@ -44,7 +44,8 @@ static void append_word(const field *f, const problem *p, text *out)
             text_format(out, " %s", tsr_precision_name(problem_precision(p)));
         break;
     case FIELD_CHOICE:
-        text_format(out, " %s", field_choice_name(f, p));
+        if (strcmp(field_choice_name(f, p), "none") != 0)
+            text_format(out, " %s", field_choice_name(f, p));
         break;
     default:
         break;

@@ -1,4 +1,5 @@
-/** Histogram: how many elements of an array lie in each of some bins. */
+/** Histogram: how many elements of an array lie in each of some bins, or the sum of their weights.
+ */
 #ifndef TESSERA_HISTOGRAM_H
 #define TESSERA_HISTOGRAM_H
 
@@ -13,6 +14,14 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** What elements weigh, and the type of the result. */
+typedef enum tsr_histogram_weights {
+    TSR_HISTOGRAM_COUNTS = 0, /* nothing: they are counted, in int64 */
+    TSR_HISTOGRAM_F32,        /* float32, and so are the sums */
+    TSR_HISTOGRAM_F64,
+    TSR_HISTOGRAM_I64 /* int64; sums modulo 2^64 */
+} tsr_histogram_weights;
 
 /**
  * counts[i] := the number of elements with edges[i] <= x < edges[i + 1]; the last bin has those
@@ -29,6 +38,18 @@ extern "C" {
  *
  * Counts are int64 and exact: the same for every variant, device and run.  With `add`, they are
  * added to those that are there.
+ *
+ * With weights, one for each element, counts[i] is the sum of the weights of those elements
+ * instead, in the weights' type.  Weights of elements that are in no bin are not read.  Sums of
+ * int64 are exact, modulo 2^64.  One of m floating-point weights w errs by at most
+ *
+ *     gamma_(m+2) sum |w|,  gamma_t = t u / (1 - t u),  u the unit roundoff of the type,
+ *
+ * and may overflow on the way where sum |w| exceeds the type's largest number; denormals may count
+ * as 0 on a device that flushes them.  The order of additions follows from the problem, the device
+ * and the variant, so that the same call has the same bits from run to run; but for the variant
+ * "naive", which adds float32 by atomics as they come, and which devices other than CPUs run
+ * unasked where there are many bins: naming "own" (tsr_run.variant) gives the same bits there too.
  */
 typedef struct tsr_histogram_problem {
     tsr_type type;        /* of x: any */
@@ -40,12 +61,14 @@ typedef struct tsr_histogram_problem {
     size_t offset_x;      /* elements before the first of x */
     size_t offset_edges;  /* elements before the first edge */
     size_t offset_counts; /* elements before the first count */
+    size_t weights;       /* a tsr_histogram_weights */
+    size_t offset_weights; /* elements before the first weight */
 } tsr_histogram_problem;
 
 /** No elements, float32, no bins, all else 0, in C and C++: n and bins follow. */
 #define TSR_HISTOGRAM_PROBLEM_INIT                                                                 \
     {                                                                                              \
-        TSR_F32, 0, 0, false, false, 0, 0, 0                                                       \
+        TSR_F32, 0, 0, false, false, 0, 0, 0, TSR_HISTOGRAM_COUNTS, 0                              \
     }
 
 /** The type of the edges of elements of a type: TSR_F32 or TSR_F64. */
@@ -90,6 +113,24 @@ TSR_API tsr_status tsr_histogram(tsr_session *session, const tsr_histogram_probl
 TSR_API tsr_status tsr_histogram_enqueue(tsr_session *session, const tsr_histogram_problem *problem,
                                          cl_mem x, cl_mem edges, cl_mem counts, const tsr_run *run,
                                          tsr_report *report, tsr_error *err);
+
+/**
+ * Add up the weights of the elements in each bin, in host memory: problem->weights is their type.
+ *
+ * @param weights  offset_weights + n numbers.
+ * @param sums     offset_counts + bins numbers of the weights' type; else as for tsr_histogram.
+ */
+TSR_API tsr_status tsr_histogram_weighted(tsr_session *session,
+                                          const tsr_histogram_problem *problem, const void *x,
+                                          const void *edges, const void *weights, void *sums,
+                                          const tsr_run *run, tsr_report *report, tsr_error *err);
+
+/** The same on buffers of the session's context, enqueued, as by tsr_histogram_enqueue. */
+TSR_API tsr_status tsr_histogram_weighted_enqueue(tsr_session *session,
+                                                  const tsr_histogram_problem *problem, cl_mem x,
+                                                  cl_mem edges, cl_mem weights, cl_mem sums,
+                                                  const tsr_run *run, tsr_report *report,
+                                                  tsr_error *err);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,12 @@ MUTANTS = {
         ("host/ops/histogram/histogram_loops.c", "table[0][x[i]]++;", 0, ";", HOST),
     "histogram-last-piece":
         ("host/ops/histogram/histogram_host.c", "size_min(c->piece, c->n - first)", 0, "c->piece", HOST),
+    "histogram-weights-offset":
+        ("host/ops/histogram/histogram_host.c", "p->offset_weights * tsr_type_size(w.type)", 0, "0",
+         HOST),
+    "histogram-weights-tables-lost":
+        ("host/ops/histogram/histogram_host.c", "for (size_t t = 0; t < tables; t++)", 0,
+         "for (size_t t = 0; t < 1; t++)", "unit/test_histogram_plan"),
     "histogram-edge-rounded-down":
         ("host/ops/histogram/histogram_edges.c", "nextafterf(rounded, INFINITY)", 0, "rounded",
          "unit/test_histogram_plan"),

@@ -44,4 +44,17 @@ def draw(rng):
         files["e.npy"] = laid_out(rng, edges)
         counts = np.histogram(x, edges)[0]
         args = ["x.npy", "-o", "h.npy", "--edges", "e.npy"]
-    return files, args, {"h.npy": counts.astype(np.int64)}
+    if rng.random() < 0.7:
+        return files, args, {"h.npy": counts.astype(np.int64)}
+    # Whole numbers, whose sums are exact.
+    weights = rng.integers(-100, 100, x.shape)
+    files["w.npy"] = laid_out(rng, weights.astype(rng.choice(["f2", "f4", "f8", "i1", "i4", "i8"])))
+    result = files["w.npy"].dtype.newbyteorder("=")
+    result = np.int64 if result.kind == "i" else np.float32 if result.itemsize == 2 else result
+    where = args[3:]
+    if where[0] == "--edges":
+        sums = np.histogram(x, edges, weights=weights.astype(float))[0]
+    else:
+        span = [float(end) for end in where[3].split(":")] if len(where) > 2 else None
+        sums = np.histogram(x, bins, span, weights=weights.astype(float))[0]
+    return files, args + ["--weights", "w.npy"], {"h.npy": sums.astype(result)}

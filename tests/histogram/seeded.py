@@ -20,10 +20,23 @@ BUGS = {
          ["GROUP=32"]),
     "sweep-histogram-few-upper-edge":
         ("few", "histogram/histogram_few.cl", "v < edge[b + 1]", 0, "v <= edge[b + 1]", []),
+    "oclgrind-histogram-own-barrier":
+        ("own", "histogram/histogram_own.cl", "barrier(CLK_LOCAL_MEM_FENCE);", 0, "", ["GROUP=32"]),
+    "sweep-histogram-own-slice":
+        ("own", "histogram/histogram_own.cl", "call.slice, bins - first", 0,
+         "call.slice, bins - first - 1", []),
+    "sweep-histogram-own-stretch":
+        ("own", "histogram/histogram_own.cl", "begin + item; i < end", 0, "begin + item; i + 1 < end",
+         []),
+    "sweep-histogram-own-add":
+        ("own", "histogram/histogram_own.cl", "call.add ? sums[call.all.counts + bin] : 0", 0, "0", []),
+    "sweep-histogram-weight-carry":
+        ("naive", "histogram/histogram_naive.cl", "(before + low < before)", 0, "0", []),
     "sweep-histogram-bytes-tail":
         ("bytes", "histogram/histogram_bytes.cl", "head + vectors * 16 + item", 0,
          "head + vectors * 16 + item + 1", []),
 }
 
 TYPES = {"sweep-histogram-carry": "f64", "sweep-histogram-one-off": "f64",
-         "sweep-histogram-bytes-tail": "u8"}
+         "sweep-histogram-bytes-tail": "u8", "sweep-histogram-own-add": "f64",
+         "sweep-histogram-weight-carry": "i64"}

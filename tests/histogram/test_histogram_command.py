@@ -70,6 +70,57 @@ class Histogram(Case):
         np.save(self.path("x.npy"), np.zeros(3))
         self.refuse(1, "--bins", str(2**60), says="result")
 
+    def weighted(self, x, w, *args):
+        np.save(self.path("x.npy"), x)
+        np.save(self.path("w.npy"), w)
+        self.succeed("histogram", "x.npy", "-o", "h.npy", "--weights", "w.npy", *HOST, *args)
+        return np.load(self.path("h.npy"))
+
+    def test_weights_are_added_up_in_their_type(self):
+        rng = np.random.default_rng(4)
+        x = rng.standard_normal((40, 50)).astype(np.float32)
+        for dtype, result in ((np.float16, np.float32), (np.float32, np.float32),
+                              (np.float64, np.float64), (np.int8, np.int64),
+                              (np.uint32, np.int64), (np.int64, np.int64), (np.uint64, np.int64)):
+            w = (rng.random(x.shape) * 100).astype(dtype)
+            got = self.weighted(x, w, "--bins", "9", "--verify")
+            self.assertEqual(got.dtype, result)
+            np.testing.assert_allclose(got, np.histogram(x, 9, weights=w.astype(result))[0],
+                                       rtol=1e-12 if got.dtype != np.float32 else 1e-6)
+
+    def test_weights_of_what_is_outside_do_not_count(self):
+        x = np.float32([-1, 0.5, 1.5, np.nan, 9])
+        w = np.float64([np.nan, 2, np.inf, np.nan, -np.inf])
+        self.assertEqual(self.weighted(x, w, "--bins", "2", "--range", "0:2").tolist(), [2, np.inf])
+
+    def test_weights_that_are_refused(self):
+        np.save(self.path("x.npy"), np.zeros((2, 3)))
+        for weights, says in ((np.zeros(6), "x.npy is 2x3 and w.npy is a vector of 6: "
+                                            "each element has one weight"),
+                              (np.full((2, 3), 2**63, np.uint64),
+                               "w.npy: weight 0 is 9223372036854775808")):
+            np.save(self.path("w.npy"), weights)
+            self.refuse(1, "--weights", "w.npy", says=says)
+
+    def test_counting_kernels_have_no_sums(self):
+        np.save(self.path("x.npy"), np.zeros(3, np.float32))
+        np.save(self.path("w.npy"), np.zeros(3))
+        for kernel, says in (("copies", "it counts, and has no sums of weights"),
+                             ("naive", "it adds by atomics of 32 bits, and weights are float64")):
+            self.fail_with(1, "histogram", "x.npy", "-o", "h.npy", "--weights", "w.npy", "--kernel",
+                           kernel, "--device", "cpu", says=says)
+
+    def test_sums_have_the_same_bits_every_time_and_in_pieces_the_bound(self):
+        rng = np.random.default_rng(6)
+        x, w = rng.random(200000).astype(np.float32), rng.random(200000).astype(np.float32)
+        once = self.weighted(x, w)
+        self.assertEqual(once.tobytes(), self.weighted(x, w).tobytes())
+        r = self.succeed("histogram", "x.npy", "-o", "p.npy", "--weights", "w.npy", "--device",
+                         "cpu", "--kernel", "own", "--copy", "--device-memory", "600K", "--verify",
+                         "--json")
+        self.assertGreater(json.loads(r.out)["bytes"]["chunks"], 2)
+        np.testing.assert_allclose(np.load(self.path("p.npy")), once, rtol=1e-5)
+
     def test_json(self):
         np.save(self.path("x.npy"), np.arange(9, dtype=np.uint16))
         r = self.succeed("histogram", "x.npy", "-o", "h.npy", "--json", *HOST, "--bins", "3")

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/sizes.h"
@@ -90,6 +91,88 @@ static void tables_do_not_overflow(void **state)
     }
 }
 
+/* Sums are the same whatever pieces the threads take, and each piece adds to its own table. */
+static void sums_do_not_depend_on_threads(void **state)
+{
+    enum { N = 300000, BINS = 3 };
+    const tsr_histogram_problem structure = {
+        .type = TSR_U8, .n = N, .bins = BINS, .weights = TSR_HISTOGRAM_F64};
+    const problem p = problem_from(&operation_histogram, &structure, sizeof(structure));
+    float edges[BINS + 1] = {0, 1, 2, 3};
+    double first[BINS], again[BINS], *w = malloc(N * sizeof(*w));
+    uint8_t *x = malloc(N);
+    void *operands[] = {x, edges, first, w};
+
+    (void)state;
+    assert_true(x && w);
+    for (size_t i = 0; i < N; i++) {
+        x[i] = (uint8_t)(i % BINS);
+        w[i] = 1.0 / (double)(i + 1);
+    }
+    assert_int_equal(histogram_tables.host(&p, operands, NULL), TSR_OK);
+    for (size_t bin = 0; bin < BINS; bin++) {
+        long double exact = 0;
+
+        for (size_t i = bin; i < N; i += BINS)
+            exact += w[i];
+        assert_true(fabsl(first[bin] - exact) < 1e-12L);
+    }
+    operands[HISTOGRAM_COUNTS] = again;
+    for (int turn = 0; turn < 5; turn++) {
+        assert_int_equal(histogram_tables.host(&p, operands, NULL), TSR_OK);
+        assert_memory_equal(first, again, sizeof(first));
+    }
+    free(x);
+    free(w);
+}
+
+/* Bins that local memory does not hold are shared by groups, and workspace has a sum for each bin
+ * and stretch. */
+static void tables_of_work_items_fit(void **state)
+{
+    const tsr_histogram_problem structure = {
+        .type = TSR_F32, .n = 1 << 24, .bins = 1000, .weights = TSR_HISTOGRAM_F32};
+    const problem p = problem_from(&operation_histogram, &structure, sizeof(structure));
+    const device_facts d = {.kind = DEVICE_GPU,
+                            .compute_units = 132,
+                            .max_work_group = 1024,
+                            .max_work_item = {1024, 1024, 64},
+                            .local_memory = 49152};
+    const params chosen = params_default(&histogram_own);
+    const job j = {.problem = &p, .device = &d, .params = &chosen};
+    const command *c;
+    plan out;
+
+    (void)state;
+    assert_null(plan_make(&histogram_own, &j, &out));
+    assert_int_equal(out.count, 2);
+    c = &out.commands[0];
+    assert_int_equal(c->global[1], 3);
+    assert_int_equal(c->arg[5].bytes, 49152);
+    assert_int_equal(out.workspace, c->global[0] / c->local[0] * structure.bins * sizeof(float));
+    plan_free(&out);
+}
+
+/* Tables where an array is read once; atomics where tables would take it many passes. */
+static void sums_of_many_bins_go_by_atomics(void **state)
+{
+    tsr_histogram_problem structure = {
+        .type = TSR_F32, .n = 100, .bins = 1000, .weights = TSR_HISTOGRAM_F32};
+    const device_facts d = {.kind = DEVICE_GPU};
+    const char *names[PREFERENCES_MAX];
+
+    (void)state;
+    for (int many = 0; many < 2; many++) {
+        problem p;
+
+        structure.bins = many ? 100000 : 1000;
+        p = problem_from(&operation_histogram, &structure, sizeof(structure));
+        assert_int_equal(operation_histogram.prefer(&p, &d, names), 2);
+        assert_string_equal(names[many], "own");
+        assert_string_equal(names[!many], "naive");
+    }
+}
+
 static void reasons_have_their_numbers(void **state)
 {
     tsr_histogram_problem structure = {.type = TSR_F64, .n = 100, .bins = 20000};
@@ -125,13 +208,18 @@ static void reasons_have_their_numbers(void **state)
 
 static void classes_come_from_the_fields(void **state)
 {
-    const tsr_histogram_problem structure = {.type = TSR_U8, .n = 2047, .bins = 256};
-    const problem p = problem_from(&operation_histogram, &structure, sizeof(structure));
+    tsr_histogram_problem structure = {.type = TSR_U8, .n = 2047, .bins = 256};
+    problem p = problem_from(&operation_histogram, &structure, sizeof(structure));
     text got = {0};
 
     (void)state;
     tuning_class(&p, &got);
     assert_string_equal(text_get(&got), "uint8 n 1024x256");
+    text_free(&got);
+    structure.weights = TSR_HISTOGRAM_F64;
+    p = problem_from(&operation_histogram, &structure, sizeof(structure));
+    tuning_class(&p, &got);
+    assert_string_equal(text_get(&got), "uint8 float64 n 1024x256");
     text_free(&got);
 }
 
@@ -142,6 +230,9 @@ int main(void)
         cmocka_unit_test(edges_that_there_are_not),
         cmocka_unit_test(edges_ascend),
         cmocka_unit_test(tables_do_not_overflow),
+        cmocka_unit_test(sums_do_not_depend_on_threads),
+        cmocka_unit_test(tables_of_work_items_fit),
+        cmocka_unit_test(sums_of_many_bins_go_by_atomics),
         cmocka_unit_test(reasons_have_their_numbers),
         cmocka_unit_test(classes_come_from_the_fields),
     };

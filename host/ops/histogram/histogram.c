@@ -9,16 +9,19 @@
 
 static const variant *const variants[] = {&histogram_loop,  &histogram_tables, &histogram_naive,
                                           &histogram_local, &histogram_copies, &histogram_few,
-                                          &histogram_bytes};
+                                          &histogram_bytes, &histogram_own};
 
 static tsr_status check(const problem *q, tsr_error *err)
 {
     const tsr_histogram_problem *p = histogram_of(q);
     size_t edges, bytes;
-    view x, counts, all_edges;
+    view x, counts, all_edges, weights;
 
     if (p->type < 0 || p->type >= TSR_TYPE_COUNT)
         return tsr_fail(err, TSR_EINVAL, 0, "histogram: no type has the number %d", (int)p->type);
+    if (p->weights > TSR_HISTOGRAM_I64)
+        return tsr_fail(err, TSR_EINVAL, 0, "histogram: no weights have the number %zu",
+                        p->weights);
     if (p->bins == 0)
         return tsr_fail(err, TSR_EINVAL, 0, "histogram: there are no bins");
     x = histogram_x(p);
@@ -34,6 +37,11 @@ static tsr_status check(const problem *q, tsr_error *err)
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "histogram: %zu bins (offsets %zu and %zu) exceed %zu bytes", p->bins,
                         p->offset_edges, p->offset_counts, SIZE_MAX);
+    weights = histogram_weights(p);
+    if (!view_extent(&weights, &bytes))
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "histogram: %zu weights (offset %zu) exceed %zu bytes", p->n,
+                        p->offset_weights, SIZE_MAX);
     return TSR_OK;
 }
 
@@ -41,6 +49,7 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
 {
     const tsr_histogram_problem *p = histogram_of(q);
     const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
+    const view weights = histogram_weights(p);
 
     out[HISTOGRAM_X] = view_operand("x", &x, ACCESS_READ);
     out[HISTOGRAM_EDGES] = view_operand("edges", &edges, ACCESS_READ);
@@ -48,7 +57,11 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
         view_operand("counts", &counts, p->add ? ACCESS_READ_WRITE : ACCESS_WRITE);
     out[HISTOGRAM_COUNTS].whole = !p->add;
     out[HISTOGRAM_COUNTS].read_back = true;
-    return 3;
+    if (!p->weights)
+        return HISTOGRAM_WEIGHTS;
+    out[HISTOGRAM_COUNTS].name = "sums";
+    out[HISTOGRAM_WEIGHTS] = view_operand("weights", &weights, ACCESS_READ);
+    return HISTOGRAM_WEIGHTS + 1;
 }
 
 static tsr_status inspect(problem *p, const void *const arrays[], tsr_error *err)
@@ -65,8 +78,9 @@ static double traffic(const problem *q)
 {
     const tsr_histogram_problem *p = histogram_of(q);
     const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
+    const view weights = histogram_weights(p);
 
-    return (double)view_bytes(&x) + (double)view_bytes(&edges) +
+    return (double)view_bytes(&x) + (double)view_bytes(&edges) + (double)view_bytes(&weights) +
            (p->add ? 2 : 1) * (double)view_bytes(&counts);
 }
 
@@ -76,10 +90,14 @@ static void describe(const problem *q, text *out)
 
     text_format(out, "%zu %s in %zu%s bin%s", p->n, tsr_type_name(p->type), p->bins,
                 p->uneven ? " uneven" : "", p->bins == 1 ? "" : "s");
+    if (p->weights)
+        text_format(out, ", %s weights", tsr_type_name(histogram_sum_type(p)));
     if (p->add)
         text_append(out, ", added");
     if (p->offset_x || p->offset_edges || p->offset_counts)
         text_format(out, " offsets %zu %zu %zu", p->offset_x, p->offset_edges, p->offset_counts);
+    if (p->weights && p->offset_weights)
+        text_format(out, " weights %zu", p->offset_weights);
     if (q->inputs != DISTRIBUTION_PLAIN)
         text_format(out, ", %s", q->op->inputs_name(q->inputs));
 }
@@ -101,19 +119,30 @@ static void shrink(problem *p)
     histogram_in(p)->n /= 64;
 }
 
-static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
-{
-    static const char *const on_host[] = {"tables", "loop"}, *const on_device[] = {
-                                                                 "bytes", "few", "copies", "local",
-                                                                 "naive"};
+/* Bytes of the sums of one work-item beyond which atomics in global memory are faster than tables
+ * of each work-item's own, whose bins are too many for one pass over the array. */
+enum { OWN_BYTES_MAX = 4096 };
 
-    (void)p;
+static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
+{
+    static const char *const on_host[] = {"tables", "loop"},
+                             *const on_device[] = {"bytes", "few", "copies", "local", "naive"},
+                             *const weighted[] = {"own", "naive"},
+                             *const weighted_many[] = {"naive", "own"};
+    const tsr_histogram_problem *p = histogram_of(q);
+    const bool many = p->bins > OWN_BYTES_MAX / tsr_type_size(histogram_sum_type(p));
+    const char *const *names = on_device;
+    size_t count = ARRAY_COUNT(on_device);
+
     if (d->kind == DEVICE_HOST) {
-        memcpy(out, on_host, sizeof(on_host));
-        return ARRAY_COUNT(on_host);
+        names = on_host;
+        count = ARRAY_COUNT(on_host);
+    } else if (p->weights) {
+        names = many && d->kind != DEVICE_CPU ? weighted_many : weighted;
+        count = ARRAY_COUNT(weighted);
     }
-    memcpy(out, on_device, sizeof(on_device));
-    return ARRAY_COUNT(on_device);
+    memcpy(out, names, count * sizeof(*names));
+    return count;
 }
 
 /* A CPU's kernels count no faster than its C code. */
@@ -125,41 +154,46 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 
 /* ---- streaming ------------------------------------------------------------------------------ */
 
-/* x comes in pieces of ELEMENTS elements, each counted while the next is copied; the counts stay on
- * the device, and every piece but the first adds to them. */
+/* x comes in pieces of ELEMENTS elements, with their weights, each counted while the next is
+ * copied; the counts stay on the device, and every piece but the first adds to them. */
 enum { ELEMENTS };
+
+/* Elements of an operand from `first` on, of one that its offset is at. */
+static host_rows stretch(const view *v, void *array, size_t first, size_t count)
+{
+    const size_t size = tsr_type_size(v->type);
+
+    return host_bytes((const char *)array + (v->offset + first) * size, count * size);
+}
 
 static void elements_piece(const partition *p, void *const host[], size_t i, piece *out)
 {
     const tsr_histogram_problem *q = histogram_of(p->problem);
     const size_t at = i * p->cut[ELEMENTS], n = size_min(p->cut[ELEMENTS], q->n - at);
-    const view edges = histogram_edges(q), counts = histogram_counts(q);
-    const size_t size = tsr_type_size(q->type);
+    const view x = histogram_x(q), edges = histogram_edges(q), counts = histogram_counts(q);
+    const view weights = histogram_weights(q);
     tsr_histogram_problem *one;
 
     *out = (piece){.problem = *p->problem};
     one = histogram_in(&out->problem);
     one->n = n;
-    one->offset_x = one->offset_edges = one->offset_counts = 0;
+    one->offset_x = one->offset_edges = one->offset_counts = one->offset_weights = 0;
     one->add = q->add || i > 0;
-    out->slice[HISTOGRAM_X] = (slice){
-        .slot = i,
-        .rows = host_bytes((const char *)host[HISTOGRAM_X] + (q->offset_x + at) * size, n * size),
-        .blocks = 1,
-        .in = true};
-    out->slice[HISTOGRAM_EDGES] =
-        (slice){.rows = host_bytes((const char *)host[HISTOGRAM_EDGES] +
-                                       q->offset_edges * tsr_type_size(edges.type),
-                                   view_bytes(&edges)),
-                .blocks = 1,
-                .in = true};
+    out->slice[HISTOGRAM_X] =
+        (slice){.slot = i, .rows = stretch(&x, host[HISTOGRAM_X], at, n), .blocks = 1, .in = true};
+    out->slice[HISTOGRAM_EDGES] = (slice){
+        .rows = stretch(&edges, host[HISTOGRAM_EDGES], 0, q->bins + 1), .blocks = 1, .in = true};
     out->slice[HISTOGRAM_COUNTS] =
-        (slice){.rows = host_bytes((const char *)host[HISTOGRAM_COUNTS] +
-                                       q->offset_counts * tsr_type_size(counts.type),
-                                   view_bytes(&counts)),
+        (slice){.rows = stretch(&counts, host[HISTOGRAM_COUNTS], 0, q->bins),
                 .blocks = 1,
                 .in = q->add,
                 .out = true};
+    if (q->weights)
+        out->slice[HISTOGRAM_WEIGHTS] =
+            (slice){.slot = i,
+                    .rows = stretch(&weights, host[HISTOGRAM_WEIGHTS], at, n),
+                    .blocks = 1,
+                    .in = true};
 }
 
 static const partition_kind in_elements = {.name = "elements", .piece = elements_piece};
@@ -169,7 +203,10 @@ static tsr_status cut(const problem *p, const selection *sel, const stream_budge
 {
     const tsr_histogram_problem *q = histogram_of(p);
     const view x = histogram_x(q), edges = histogram_edges(q), counts = histogram_counts(q);
-    const size_t bytes = view_bytes(&x), size = tsr_type_size(q->type);
+    const view weights = histogram_weights(q);
+    const size_t bytes = view_bytes(&x) + view_bytes(&weights);
+    const size_t weight = q->weights ? tsr_type_size(weights.type) : 0;
+    const size_t size = tsr_type_size(q->type) + weight;
     const size_t stays = view_bytes(&edges) + view_bytes(&counts);
     const bool holds = stream_holds(budget, p);
     size_t slot, each;
@@ -189,9 +226,11 @@ static tsr_status cut(const problem *p, const selection *sel, const stream_budge
     *out = (partition){.kind = &in_elements,
                        .pieces = size_div_up(q->n, each),
                        .cut = {[ELEMENTS] = each},
-                       .slots = {{PARTITION_SLOTS_MAX, each * size, 0},
-                                 {1, view_bytes(&edges), 0},
-                                 {1, view_bytes(&counts), 0}}};
+                       .slots = {[HISTOGRAM_X] = {PARTITION_SLOTS_MAX, each * (size - weight), 0},
+                                 [HISTOGRAM_EDGES] = {1, view_bytes(&edges), 0},
+                                 [HISTOGRAM_COUNTS] = {1, view_bytes(&counts), 0}}};
+    if (q->weights)
+        out->slots[HISTOGRAM_WEIGHTS] = (operand_slots){PARTITION_SLOTS_MAX, each * weight, 0};
     partition_add_shape(out, 0);
     if (out->pieces > 1)
         partition_add_shape(out, 1);
@@ -202,9 +241,9 @@ static tsr_status cut(const problem *p, const selection *sel, const stream_budge
 
 const operation operation_histogram = {
     .name = "histogram",
-    .idea = "counts[i] := elements with edges[i] <= x < edges[i + 1], the last bin closed",
+    .idea = "counts[i] := elements with edges[i] <= x < edges[i + 1], the last bin closed, or the "
+            "sum of their weights",
     .unit = WORK_BYTES,
-    .exact = true,
     .types = (1u << TSR_TYPE_COUNT) - 1,
     .default_type = TSR_U8,
     .result = HISTOGRAM_COUNTS,

@@ -1,7 +1,9 @@
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/fields.h"
@@ -18,6 +20,12 @@ static const field_choice orders[] = {
     {"reversed", DISTRIBUTION_REVERSED}, {"constant", DISTRIBUTION_CONSTANT},
     {"few-values", DISTRIBUTION_FEW},    {"two-values", DISTRIBUTION_TWO},
     {"sawtooth", DISTRIBUTION_SAWTOOTH}, {NULL, 0}};
+
+static const field_choice weights[] = {
+    {"none", TSR_HISTOGRAM_COUNTS}, {"float32", TSR_HISTOGRAM_F32},
+    {"f32", TSR_HISTOGRAM_F32},     {"float64", TSR_HISTOGRAM_F64},
+    {"f64", TSR_HISTOGRAM_F64},     {"int64", TSR_HISTOGRAM_I64},
+    {"i64", TSR_HISTOGRAM_I64},     {NULL, 0}};
 
 static const field fields[] = {
     {.name = "type",
@@ -47,6 +55,17 @@ static const field fields[] = {
      .option = "uneven",
      .taken = WITH_SIZES,
      .meaning = "bins of different widths, which are searched"},
+    {.name = "weights",
+     .kind = FIELD_CHOICE,
+     .offset = offsetof(tsr_histogram_problem, weights),
+     .in_class = CLASS_EXACT,
+     .option = "weighted",
+     .otherwise = "none",
+     .taken = WITH_SIZES,
+     .value = "TYPE",
+     .meaning = "elements have weights of this type, which are added up: f32, f64 or i64",
+     .expects = "none, f32, f64 or i64",
+     .choices = weights},
     {.kind = FIELD_INTERVAL,
      .option = "range",
      .otherwise = "the least and the largest element",
@@ -73,19 +92,29 @@ static const file_use files[] = {
          "than there are bins",
      .operand = HISTOGRAM_EDGES,
      .as_it_is = true},
+    {.option = "weights",
+     .meaning =
+         "add up the elements' weights, which FILE has in an array of X's shape, in place of "
+         "counting",
+     .operand = HISTOGRAM_WEIGHTS,
+     .as_it_is = true},
 };
 
 static const operation_help help = {
-    .usage = "X -o H [--bins N] [--range LOW:HIGH | --edges E]",
+    .usage = "X -o H [--bins N] [--range LOW:HIGH | --edges E] [--weights W]",
     .summary = "count the elements of an array that lie in each of some bins",
     .details =
         "X is an array of any shape and type in a .npy or .mtx file; - is standard input.  H gets\n"
         "an int64 for each bin.  It is numpy.histogram: a bin has its lower edge and not its "
         "upper\n"
         "one, but for the last, which has both.  NaN and what is outside is not counted; without\n"
-        "--range or --edges every element has to be finite.\n",
+        "--range or --edges every element has to be finite.  With --weights H has the sum of the\n"
+        "weights of each bin's elements: float32 of float16 and float32 weights, float64 of "
+        "float64,\n"
+        "int64 of integers.\n",
     .examples = "tessera histogram image.npy -o counts.npy --bins 256 --range 0:256\n"
-                "tessera histogram x.npy -o counts.npy --edges edges.npy --verify\n",
+                "tessera histogram x.npy -o counts.npy --edges edges.npy --verify\n"
+                "tessera histogram x.npy -o sums.npy --bins 50 --weights mass.npy\n",
 };
 
 static tsr_status check_settings(const given_options *given, tsr_error *err)
@@ -207,16 +236,71 @@ static tsr_status take_edges(posing *x, tsr_error *err)
     return TSR_OK;
 }
 
+/* Integers of any type as int64, in place. */
+static tsr_status make_int64(const posing *x, array *a, tsr_error *err)
+{
+    array shape = *a, whole = {0};
+    tsr_status st;
+
+    shape.type = TSR_I64;
+    shape.boolean = false;
+    st = make_zeros(&shape, &whole, err);
+    for (size_t i = 0; i < array_count(a) && !st; i++) {
+        const uint64_t v = integer_get(a->type, a->data, i);
+
+        if (a->type == TSR_U64 && v > INT64_MAX)
+            st = tsr_fail(err, TSR_EINVAL, 0,
+                          "%s: weight %zu is %" PRIu64 ", and int64 ends at %" PRId64,
+                          x->file[HISTOGRAM_WEIGHTS], i, v, INT64_MAX);
+        ((uint64_t *)whole.data)[i] = v;
+    }
+    if (st) {
+        array_free(&whole);
+        return st;
+    }
+    array_free(a);
+    *a = whole;
+    return TSR_OK;
+}
+
+/* Weights of a file, of any type, in one that sums have. */
+static tsr_status take_weights(posing *x, tsr_error *err)
+{
+    tsr_histogram_problem *p = histogram_in(&x->problem);
+    const array *elements = &x->array[HISTOGRAM_X];
+    array *a = &x->array[HISTOGRAM_WEIGHTS];
+    char theirs[SHAPE_SIZE], ours[SHAPE_SIZE];
+
+    if (a->rank != elements->rank ||
+        memcmp(a->shape, elements->shape, a->rank * sizeof(*a->shape)) != 0)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s and %s is %s: each element has one weight",
+                        x->file[HISTOGRAM_X], shape_text(elements, ours),
+                        x->file[HISTOGRAM_WEIGHTS], shape_text(a, theirs));
+    if (a->type == TSR_BF16)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s holds two bytes an element, and weights are numbers",
+                        x->file[HISTOGRAM_WEIGHTS]);
+    if (!type_is_real(a->type)) {
+        p->weights = TSR_HISTOGRAM_I64;
+        return a->type == TSR_I64 ? TSR_OK : make_int64(x, a, err);
+    }
+    p->weights = a->type == TSR_F64 ? TSR_HISTOGRAM_F64 : TSR_HISTOGRAM_F32;
+    return array_convert(a, histogram_sum_type(p), NULL, err);
+}
+
 static tsr_status pose(posing *x, tsr_error *err)
 {
     tsr_histogram_problem *p = histogram_in(&x->problem);
-    array counts = {.type = TSR_I64, .rank = 1};
+    array counts = {.rank = 1};
     tsr_status st;
 
     p->n = array_count(&x->array[HISTOGRAM_X]);
     if (p->bins == 0)
         p->bins = BINS_OF_FILES;
     st = x->file[HISTOGRAM_EDGES] ? take_edges(x, err) : make_even_edges(x, err);
+    if (!st && x->file[HISTOGRAM_WEIGHTS])
+        st = take_weights(x, err);
+    counts.type = histogram_sum_type(p);
     counts.shape[0] = p->bins;
     return st ? st : make_zeros(&counts, &x->array[HISTOGRAM_COUNTS], err);
 }

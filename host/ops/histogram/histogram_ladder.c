@@ -26,12 +26,7 @@ enum { FEW_MAX = 16 };
 /* Kernels of each variant: its own, and that of histogram.clh. */
 enum { COUNT, CLEAR };
 
-/* As histogram.clh has it. */
-typedef struct histogram_call {
-    uint64_t n, bins, x, edges, counts;
-} histogram_call;
-
-static void define(const tsr_histogram_problem *p, bool with_bins, plan *out)
+void histogram_define(const tsr_histogram_problem *p, plan *out)
 {
     const bool wide = tsr_histogram_edge_type(p->type) == TSR_F64;
 
@@ -40,8 +35,16 @@ static void define(const tsr_histogram_problem *p, bool with_bins, plan *out)
     plan_define(out, "VALUE=%s", wide ? "double" : "float");
     plan_define(out, "VALUE_BITS=%d", wide ? 64 : 32);
     plan_define(out, "UNEVEN=%d", p->uneven);
-    if (with_bins)
-        plan_define(out, "BINS=%zu", p->bins);
+    plan_define(out, "WEIGHTS=%zu", p->weights);
+}
+
+const char *histogram_unsupported(const tsr_histogram_problem *p, const device_facts *d)
+{
+    if (!d->fp64 && tsr_histogram_edge_type(p->type) == TSR_F64)
+        return "the device has no double precision, which it compares elements with edges in";
+    if (!d->fp64 && p->weights == TSR_HISTOGRAM_F64)
+        return "the device has no double precision, which it adds weights in";
+    return NULL;
 }
 
 /* The plan of groups of `local` work-items, whose tables take `table` bytes of local memory, of
@@ -50,12 +53,15 @@ static const char *plan_groups(const job *j, size_t groups, size_t local, size_t
                                size_t argument, plan *out)
 {
     const tsr_histogram_problem *p = histogram_of(j->problem);
-    const histogram_call call = {p->n, p->bins, p->offset_x, p->offset_edges, p->offset_counts};
+    const histogram_call call = histogram_call_of(p);
+    const char *why = histogram_unsupported(p, j->device);
     const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
     command *c;
 
-    if (edges.type == TSR_F64 && !j->device->fp64)
-        return "the device has no double precision, which it compares elements with edges in";
+    if (why)
+        return why;
+    if (p->weights && table)
+        return "it counts, and has no sums of weights";
     if (table > j->device->local_memory)
         return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
                                 table, j->device->local_memory);
@@ -72,6 +78,8 @@ static const char *plan_groups(const job *j, size_t groups, size_t local, size_t
     command_operand(c, HISTOGRAM_X);
     command_operand(c, HISTOGRAM_EDGES);
     command_operand(c, HISTOGRAM_COUNTS);
+    if (p->weights)
+        command_operand(c, HISTOGRAM_WEIGHTS);
     command_block(c, &call, sizeof(call));
     if (argument)
         command_local(c, argument);
@@ -112,18 +120,19 @@ static const char *naive_plan(const job *j, plan *out)
     const size_t set = param(j->params, "GROUP");
     const size_t local = group_fit(j->device, 0, set ? set : GROUP_GPU);
     const size_t groups = size_max(size_div_up(p->n, local), 1);
-    const char *why = plan_groups(j, groups, local, 0, 0, out);
+    const view x = histogram_x(p), edges = histogram_edges(p), weights = histogram_weights(p);
+    const char *why;
 
+    if (p->weights == TSR_HISTOGRAM_F64)
+        return "it adds by atomics of 32 bits, and weights are float64";
+    why = plan_groups(j, groups, local, 0, 0, out);
     if (why)
         return why;
-    define(p, false, out);
+    histogram_define(p, out);
     /* An atomic an element. */
-    if (out->count) {
-        const view x = histogram_x(p), edges = histogram_edges(p);
-
-        out->commands[out->count - 1].bytes =
-            (double)view_bytes(&x) + (double)view_bytes(&edges) + 8 * (double)p->n;
-    }
+    if (out->count)
+        out->commands[out->count - 1].bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) +
+                                              (double)view_bytes(&weights) + 8 * (double)p->n;
     return NULL;
 }
 
@@ -150,7 +159,7 @@ static const char *local_plan(const job *j, plan *out)
     const size_t local = group_of(j);
     const size_t table = size_min(p->bins, SIZE_MAX / 64) * sizeof(uint32_t);
 
-    define(p, false, out);
+    histogram_define(p, out);
     return plan_groups(j, groups_for(j, local, ELEMENTS_MIN), local, table, table, out);
 }
 
@@ -179,7 +188,7 @@ static const char *copies_plan(const job *j, plan *out)
     const size_t table =
         size_min(p->bins, SIZE_MAX / 1024) * sizeof(uint32_t) * param(j->params, "COPIES");
 
-    define(p, false, out);
+    histogram_define(p, out);
     return plan_groups(j, groups_for(j, local, ELEMENTS_MIN), local, table, table, out);
 }
 
@@ -203,7 +212,8 @@ static const char *few_plan(const job *j, plan *out)
     if (p->bins > FEW_MAX)
         return plan_unsupported(out, "it has registers for %d bins, not for %zu", (int)FEW_MAX,
                                 p->bins);
-    define(p, true, out);
+    histogram_define(p, out);
+    plan_define(out, "BINS=%zu", p->bins);
     return plan_groups(j, groups_for(j, local, ELEMENTS_MIN), local, p->bins * sizeof(uint32_t), 0,
                        out);
 }
@@ -230,7 +240,7 @@ static const char *bytes_plan(const job *j, plan *out)
     if (tsr_type_size(p->type) != 1)
         return plan_unsupported(out, "it counts the values of 8 bits, not %s",
                                 tsr_type_name(p->type));
-    define(p, false, out);
+    histogram_define(p, out);
     return plan_groups(j, groups_for(j, local, BYTES_A_LOAD * ELEMENTS_MIN), local,
                        BYTE_VALUES * sizeof(uint32_t) * param(j->params, "COPIES"), 0, out);
 }

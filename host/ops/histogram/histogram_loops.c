@@ -13,7 +13,7 @@ enum { GUESS_MAX = 0x7FFFFF80 };
 
 /* For edges of type V.  The guess is where x would be among bins of equal width; halves, so that
  * the widest range does not overflow; a NaN becomes 0.  From there on the edges decide. */
-#define COUNT(name, T, V, VALUE)                                                                   \
+#define FIND(name, T, V, VALUE)                                                                    \
     static void guess_##name(const T *x, size_t n, V low, V factor, V most, int32_t *to)           \
     {                                                                                              \
         for (size_t i = 0; i < n; i++) {                                                           \
@@ -37,8 +37,10 @@ enum { GUESS_MAX = 0x7FFFFF80 };
         return first;                                                                              \
     }                                                                                              \
                                                                                                    \
-    static void count_##name(const histogram_bins *b, const T *x, size_t n, size_t *table)         \
+    /* The bins of n elements, at most BLOCK; the number of bins for none. */                      \
+    static void find_##name(const histogram_bins *b, const void *elements, size_t n, size_t *to)   \
     {                                                                                              \
+        const T *x = elements;                                                                     \
         const V *edges = b->edges;                                                                 \
         const V low = edges[0], high = edges[b->bins];                                             \
         const V width = high * (V)0.5 - low * (V)0.5;                                              \
@@ -47,47 +49,43 @@ enum { GUESS_MAX = 0x7FFFFF80 };
         const V most = last < GUESS_MAX ? (V)last : (V)GUESS_MAX;                                  \
         int32_t guess[BLOCK];                                                                      \
                                                                                                    \
-        for (size_t at = 0; at < n; at += BLOCK) {                                                 \
-            const size_t here = n - at < BLOCK ? n - at : BLOCK;                                   \
+        if (!b->uneven)                                                                            \
+            guess_##name(x, n, low *(V)0.5, factor, most, guess);                                  \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            const V v = (V)VALUE(x[i]);                                                            \
+            size_t bin;                                                                            \
                                                                                                    \
-            if (!b->uneven)                                                                        \
-                guess_##name(x + at, here, low * (V)0.5, factor, most, guess);                     \
-            for (size_t i = 0; i < here; i++) {                                                    \
-                const V v = (V)VALUE(x[at + i]);                                                   \
-                size_t bin;                                                                        \
-                                                                                                   \
-                if (!(v >= low && v <= high)) {                                                    \
-                    table[b->bins]++;                                                              \
-                    continue;                                                                      \
-                }                                                                                  \
-                if (b->uneven) {                                                                   \
-                    table[search_##name(edges, b->bins, v)]++;                                     \
-                    continue;                                                                      \
-                }                                                                                  \
-                bin = (size_t)guess[i] < last ? (size_t)guess[i] : last;                           \
-                while (bin > 0 && v < edges[bin])                                                  \
-                    bin--;                                                                         \
-                while (bin < last && v >= edges[bin + 1])                                          \
-                    bin++;                                                                         \
-                table[bin]++;                                                                      \
+            if (!(v >= low && v <= high)) {                                                        \
+                to[i] = b->bins;                                                                   \
+                continue;                                                                          \
             }                                                                                      \
+            if (b->uneven) {                                                                       \
+                to[i] = search_##name(edges, b->bins, v);                                          \
+                continue;                                                                          \
+            }                                                                                      \
+            bin = (size_t)guess[i] < last ? (size_t)guess[i] : last;                               \
+            while (bin > 0 && v < edges[bin])                                                      \
+                bin--;                                                                             \
+            while (bin < last && v >= edges[bin + 1])                                              \
+                bin++;                                                                             \
+            to[i] = bin;                                                                           \
         }                                                                                          \
     }
 
 #define AS_IT_IS(v) (v)
 
-COUNT(f32, float, float, AS_IT_IS)
-COUNT(f64, double, double, AS_IT_IS)
-COUNT(i32, int32_t, double, AS_IT_IS)
-COUNT(u32, uint32_t, double, AS_IT_IS)
-COUNT(i64, int64_t, double, AS_IT_IS)
-COUNT(u64, uint64_t, double, AS_IT_IS)
-COUNT(f16, uint16_t, float, half_to_float)
-COUNT(bf16, uint16_t, float, bfloat_to_float)
-COUNT(i8, int8_t, float, AS_IT_IS)
-COUNT(u8, uint8_t, float, AS_IT_IS)
-COUNT(i16, int16_t, float, AS_IT_IS)
-COUNT(u16, uint16_t, float, AS_IT_IS)
+FIND(f32, float, float, AS_IT_IS)
+FIND(f64, double, double, AS_IT_IS)
+FIND(i32, int32_t, double, AS_IT_IS)
+FIND(u32, uint32_t, double, AS_IT_IS)
+FIND(i64, int64_t, double, AS_IT_IS)
+FIND(u64, uint64_t, double, AS_IT_IS)
+FIND(f16, uint16_t, float, half_to_float)
+FIND(bf16, uint16_t, float, bfloat_to_float)
+FIND(i8, int8_t, float, AS_IT_IS)
+FIND(u8, uint8_t, float, AS_IT_IS)
+FIND(i16, int16_t, float, AS_IT_IS)
+FIND(u16, uint16_t, float, AS_IT_IS)
 
 /* The bin of a value of 8 bits, the number of bins for none. */
 static size_t bin_of_byte(const histogram_bins *b, float v)
@@ -97,45 +95,48 @@ static size_t bin_of_byte(const histogram_bins *b, float v)
     return v >= edges[0] && v <= edges[b->bins] ? search_f32(edges, b->bins, v) : b->bins;
 }
 
+typedef void find_of(const histogram_bins *b, const void *x, size_t n, size_t *to);
+
+static find_of *const find[TSR_TYPE_COUNT] = {
+    [TSR_F32] = find_f32, [TSR_F64] = find_f64, [TSR_I32] = find_i32, [TSR_U32] = find_u32,
+    [TSR_I64] = find_i64, [TSR_U64] = find_u64, [TSR_F16] = find_f16, [TSR_BF16] = find_bf16,
+    [TSR_I8] = find_i8,   [TSR_U8] = find_u8,   [TSR_I16] = find_i16, [TSR_U16] = find_u16};
+
 static void count_values(const histogram_bins *b, const void *x, size_t n, size_t *table)
 {
-    switch (b->type) {
-    case TSR_F32:
-        count_f32(b, x, n, table);
-        break;
-    case TSR_F64:
-        count_f64(b, x, n, table);
-        break;
-    case TSR_I32:
-        count_i32(b, x, n, table);
-        break;
-    case TSR_U32:
-        count_u32(b, x, n, table);
-        break;
-    case TSR_I64:
-        count_i64(b, x, n, table);
-        break;
-    case TSR_U64:
-        count_u64(b, x, n, table);
-        break;
-    case TSR_F16:
-        count_f16(b, x, n, table);
-        break;
-    case TSR_BF16:
-        count_bf16(b, x, n, table);
-        break;
-    case TSR_I8:
-        count_i8(b, x, n, table);
-        break;
-    case TSR_U8:
-        count_u8(b, x, n, table);
-        break;
-    case TSR_I16:
-        count_i16(b, x, n, table);
-        break;
-    default:
-        count_u16(b, x, n, table);
-        break;
+    const size_t size = tsr_type_size(b->type);
+    size_t bin[BLOCK];
+
+    for (size_t at = 0; at < n; at += BLOCK) {
+        const size_t here = n - at < BLOCK ? n - at : BLOCK;
+
+        find[b->type](b, (const char *)x + at * size, here, bin);
+        for (size_t i = 0; i < here; i++)
+            table[bin[i]]++;
+    }
+}
+
+void ISA_NAMED(histogram_weigh)(const histogram_bins *b, const void *x, size_t n, tsr_type type,
+                                const void *weights, histogram_sum *table)
+{
+    const size_t size = tsr_type_size(b->type), weight = tsr_type_size(type);
+    size_t bin[BLOCK];
+
+    for (size_t at = 0; at < n; at += BLOCK) {
+        const size_t here = n - at < BLOCK ? n - at : BLOCK;
+        const void *w = (const char *)weights + at * weight;
+
+        find[b->type](b, (const char *)x + at * size, here, bin);
+        for (size_t i = 0; i < here; i++) {
+            histogram_sum *sum = &table[bin[i]];
+
+            if (type == TSR_F32)
+                sum->real += (double)((const float *)w)[i];
+            else if (type == TSR_F64)
+                sum->real += ((const double *)w)[i];
+            else
+                sum->whole += ((const uint64_t *)w)[i];
+        }
     }
 }
 

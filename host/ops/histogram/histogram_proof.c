@@ -146,6 +146,20 @@ static void fill_edges(const tsr_histogram_problem *p, distribution f, void *edg
     }
 }
 
+/* Weights of a distribution; those of integers are any. */
+static void fill_weights(const tsr_histogram_problem *p, uint64_t seed, distribution f,
+                         void *weights)
+{
+    const tsr_type type = histogram_sum_type(p);
+    uint64_t state = random_stream(seed, UINT64_MAX);
+
+    for (size_t i = 0; i < p->offset_weights + p->n; i++)
+        if (i < p->offset_weights || !type_is_real(type))
+            bits_set(type, weights, i, random_u64(&state));
+        else
+            real_set(type, weights, i, real_random(type, f, &state));
+}
+
 void histogram_fill(const problem *q, uint64_t seed, distribution f, void *const arrays[])
 {
     const tsr_histogram_problem *p = histogram_of(q);
@@ -157,7 +171,13 @@ void histogram_fill(const problem *q, uint64_t seed, distribution f, void *const
         ((unsigned char *)arrays[HISTOGRAM_X])[i] = (unsigned char)(random_u64(&state) >> 56);
     /* Counts that are there, whose lower halves carry into the upper ones. */
     for (size_t i = 0; i < p->offset_counts + p->bins; i++)
-        ((int64_t *)arrays[HISTOGRAM_COUNTS])[i] = (int64_t)(random_u64(&state) >> 30 | 0xFFFFFFFF);
+        if (type_is_real(histogram_sum_type(p)))
+            real_set(histogram_sum_type(p), arrays[HISTOGRAM_COUNTS], i, random_unit(&state));
+        else
+            ((int64_t *)arrays[HISTOGRAM_COUNTS])[i] =
+                (int64_t)(random_u64(&state) >> 30 | 0xFFFFFFFF);
+    if (p->weights && p->n)
+        fill_weights(p, seed, f, arrays[HISTOGRAM_WEIGHTS]);
 #ifdef _OPENMP
 #pragma omp parallel for if (chunks > 1)
 #endif
@@ -184,12 +204,15 @@ static const distribution distributions[] = {
     DISTRIBUTION_UNIFORM,  DISTRIBUTION_FEW, DISTRIBUTION_ORDERED, DISTRIBUTION_REVERSED,
     DISTRIBUTION_CONSTANT, DISTRIBUTION_TWO, DISTRIBUTION_SAWTOOTH};
 
-enum { TINY_SHAPES = 5, TINY_PROBLEMS = 24, PROBLEMS = 52 };
+/* The last problems have weights. */
+enum { TINY_SHAPES = 5, TINY_COUNTED = 24, COUNTED = 52, TINY_WEIGHTED = 12, WEIGHTED = 26 };
 
 bool histogram_sweep(size_t i, bool tiny, problem *out)
 {
     const size_t shape = i % (tiny ? TINY_SHAPES : ARRAY_COUNT(shapes));
     const size_t *offset = offsets[i / 3 % ARRAY_COUNT(offsets)];
+    const size_t counted = tiny ? TINY_COUNTED : COUNTED;
+    const bool weighted = i >= counted;
     const tsr_histogram_problem p = {.type = (tsr_type)(i % TSR_TYPE_COUNT),
                                      .n = shapes[shape].n,
                                      .bins = shapes[shape].bins,
@@ -197,9 +220,11 @@ bool histogram_sweep(size_t i, bool tiny, problem *out)
                                      .add = i % 3 == 1,
                                      .offset_x = offset[0],
                                      .offset_edges = offset[1],
-                                     .offset_counts = offset[2]};
+                                     .offset_counts = offset[2],
+                                     .weights = weighted ? 1 + i / 2 % 3 : TSR_HISTOGRAM_COUNTS,
+                                     .offset_weights = weighted ? offset[1] : 0};
 
-    if (i >= (tiny ? TINY_PROBLEMS : PROBLEMS))
+    if (i >= counted + (tiny ? TINY_WEIGHTED : WEIGHTED))
         return false;
     *out = problem_from(&operation_histogram, &p, sizeof(p));
     out->inputs = (i + i / TSR_TYPE_COUNT) % 2 == 0 ? DISTRIBUTION_SPECIAL
@@ -213,7 +238,7 @@ bool histogram_sweep(size_t i, bool tiny, problem *out)
 static long double seen(const tsr_histogram_problem *p, const device_facts *d, double v)
 {
     const bool wide = tsr_histogram_edge_type(p->type) == TSR_F64;
-    const bool kept = !d || (wide ? d->denormals_f64 : d->denormals_f32);
+    const bool kept = wide ? d->denormals_f64 : d->denormals_f32;
 
     return !kept && fabs(v) < (wide ? DBL_MIN : (double)FLT_MIN) ? 0 : (long double)v;
 }
@@ -236,9 +261,9 @@ static size_t bin_of(const long double *edges, size_t bins, long double v)
     return above ? above - 1 : bins;
 }
 
-/* Count x into counts, by every thread. */
-static void count_all(const tsr_histogram_problem *p, const device_facts *d, const void *x,
-                      const long double *edges, int64_t *counts)
+/* Add x to counts, each element as 1 or as its weight, by every thread. */
+static void add_all(const tsr_histogram_problem *p, const device_facts *d, const void *x,
+                    const uint64_t *weights, const long double *edges, uint64_t *counts)
 {
 #ifdef _OPENMP
 #pragma omp parallel for if (p->n > CHUNK)
@@ -252,23 +277,77 @@ static void count_all(const tsr_histogram_problem *p, const device_facts *d, con
 #ifdef _OPENMP
 #pragma omp atomic
 #endif
-        counts[bin]++;
+        counts[bin] += weights ? weights[p->offset_weights + i] : 1;
     }
+}
+
+/* Whether the counts, or sums of int64, are the reference's. */
+static void check_whole(const tsr_histogram_problem *p, const long double *edges,
+                        const uint64_t *exact, const int64_t *is, verdict *out)
+{
+    for (size_t i = 0; i < p->bins && out->ok; i++) {
+        out->ok = is[i] == (int64_t)exact[i];
+        if (!out->ok)
+            snprintf(out->detail, sizeof(out->detail),
+                     "the %s of bin %zu, from %.9Lg to %.9Lg, is %" PRId64 ", not %" PRId64,
+                     p->weights ? "sum" : "count", i, edges[i], edges[i + 1], is[i],
+                     (int64_t)exact[i]);
+    }
+    out->worst = out->ok ? 0 : INFINITY;
+}
+
+/* Whether sums of floating-point weights keep their bound: that of products with 1. */
+static tsr_status check_sums(const tsr_histogram_problem *p, const device_facts *d,
+                             const void *const before[], const void *after,
+                             const long double *edges, verdict *out, tsr_error *err)
+{
+    const tsr_type type = histogram_sum_type(p);
+    real_sum *sums = malloc(p->bins * sizeof(*sums));
+
+    if (!sums)
+        return tsr_fail(err, TSR_ENOMEM, 0, "histogram: no memory for %zu sums", p->bins);
+    for (size_t i = 0; i < p->bins; i++)
+        sums[i] = real_sum_start(type, TSR_PRECISION_DEFAULT, d);
+    for (size_t i = 0; i < p->n; i++) {
+        const double v = histogram_value(p->type, before[HISTOGRAM_X], p->offset_x + i);
+        const size_t bin = bin_of(edges, p->bins, seen(p, d, v));
+
+        if (bin < p->bins)
+            real_sum_add(&sums[bin],
+                         real_get(type, before[HISTOGRAM_WEIGHTS], p->offset_weights + i), 1);
+    }
+    for (size_t i = 0; i < p->bins; i++) {
+        const double was = real_get(type, before[HISTOGRAM_COUNTS], p->offset_counts + i);
+        const double is = real_get(type, after, p->offset_counts + i);
+        const double error = real_judge(&sums[i], 1, p->add, was, is);
+
+        out->worst = fmax(out->worst, error);
+        if (out->ok && !(error <= 1))
+            snprintf(out->detail, sizeof(out->detail),
+                     "the sum of bin %zu, from %.9Lg to %.9Lg, is %.9g, not %.9Lg: %.3g times its "
+                     "bound",
+                     i, edges[i], edges[i + 1], is,
+                     real_sum_value(&sums[i]) + (p->add ? (long double)was : 0), error);
+        out->ok = out->ok && error <= 1;
+    }
+    free(sums);
+    return TSR_OK;
 }
 
 tsr_status histogram_verify(const problem *q, const device_facts *d, const void *const before[],
                             const void *const after[], const void *expected, verdict *out,
                             tsr_error *err)
 {
+    static const device_facts exact = {.denormals_f32 = true, .denormals_f64 = true};
     const tsr_histogram_problem *p = histogram_of(q);
     const view result = histogram_counts(p);
-    const int64_t *was = (const int64_t *)before[HISTOGRAM_COUNTS] + p->offset_counts;
-    const int64_t *is = (const int64_t *)after[HISTOGRAM_COUNTS] + p->offset_counts;
     long double *edges = malloc((p->bins + 1) * sizeof(*edges));
-    int64_t *counts = calloc(p->bins, sizeof(*counts));
+    uint64_t *counts = calloc(p->bins, sizeof(*counts));
     tsr_status st = TSR_OK;
 
     (void)expected;
+    if (!d)
+        d = &exact;
     *out =
         (verdict){.ok = view_gaps_kept(&result, before[HISTOGRAM_COUNTS], after[HISTOGRAM_COUNTS])};
     if (!edges || !counts) {
@@ -277,24 +356,24 @@ tsr_status histogram_verify(const problem *q, const device_facts *d, const void 
     }
     if (!out->ok) {
         out->worst = INFINITY;
-        snprintf(out->detail, sizeof(out->detail), "memory outside the counts was written");
+        snprintf(out->detail, sizeof(out->detail), "memory outside the %s was written",
+                 p->weights ? "sums" : "counts");
         goto cleanup;
     }
     for (size_t i = 0; i <= p->bins; i++)
         edges[i] = seen(p, d,
                         real_get(tsr_histogram_edge_type(p->type), before[HISTOGRAM_EDGES],
                                  p->offset_edges + i));
-    count_all(p, d, before[HISTOGRAM_X], edges, counts);
-    for (size_t i = 0; i < p->bins && out->ok; i++) {
-        const int64_t exact = counts[i] + (p->add ? was[i] : 0);
-
-        out->ok = is[i] == exact;
-        if (!out->ok)
-            snprintf(out->detail, sizeof(out->detail),
-                     "the count of bin %zu, from %.9Lg to %.9Lg, is %" PRId64 ", not %" PRId64, i,
-                     edges[i], edges[i + 1], is[i], exact);
+    if (type_is_real(result.type)) {
+        st = check_sums(p, d, before, after[HISTOGRAM_COUNTS], edges, out, err);
+        goto cleanup;
     }
-    out->worst = out->ok ? 0 : INFINITY;
+    if (p->add)
+        memcpy(counts, (const int64_t *)before[HISTOGRAM_COUNTS] + p->offset_counts,
+               p->bins * sizeof(*counts));
+    add_all(p, d, before[HISTOGRAM_X], p->weights ? before[HISTOGRAM_WEIGHTS] : NULL, edges,
+            counts);
+    check_whole(p, edges, counts, (const int64_t *)after[HISTOGRAM_COUNTS] + p->offset_counts, out);
 
 cleanup:
     free(edges);
