@@ -11,6 +11,7 @@ if(NOT CUDAToolkit_FOUND)
 endif()
 
 add_peer_part(peer_cuda_sets peer_cuda_sets.c CUDA::cudart)
+add_peer_part(peer_cub peer_cub.c CUDA::cudart)
 if(TARGET CUDA::cublas)
     add_peer_part(peer_cublas peer_cublas.c CUDA::cublas CUDA::cudart)
 else()

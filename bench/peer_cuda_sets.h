@@ -6,6 +6,10 @@
 
 #include "peer_common.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct peer_cuda_sets {
     peer_problem problem; /* its operands are the originals */
     int device;
@@ -34,4 +38,7 @@ void peer_cuda_sets_close(peer_cuda_sets *c);
 int peer_cuda_time_held(const peer_cuda_sets *c, peer_rotation *r, size_t calls, peer_call *call,
                         void *state, double *device_ns);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -7,6 +7,12 @@ static const tsr_scan_problem examples[] = {
     {.n = 100003, .by = TSR_SCAN_SUM},
     {.n = 5003, .by = TSR_SCAN_MIN},
     {.n = 1000003, .by = TSR_SCAN_MAX},
+    {.n = 100003, .by = TSR_SCAN_SUM, .exclusive = true},
+    {.n = 5003, .by = TSR_SCAN_MIN, .exclusive = true},
+    {.type = TSR_F64, .n = 100003, .by = TSR_SCAN_SUM},
+    {.type = TSR_I32, .n = 100003, .by = TSR_SCAN_SUM},
+    {.type = TSR_I32, .n = 100003, .by = TSR_SCAN_SUM, .same_type = true},
+    {.type = TSR_I32, .n = 5003, .by = TSR_SCAN_SUM, .exclusive = true},
 };
 
 static const tsr_scan_problem refused[] = {

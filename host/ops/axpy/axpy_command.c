@@ -74,6 +74,7 @@ static const char *const tune_sizes[] = {"2^16", "2^20", "2^24", "2^28", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^24", NULL};
 
 static const peer_library peers[] = {{"clblast", "CLBlast", "libclblast-dev"},
+                                     {"cub", "CUB", "NVIDIA's CUDA toolkit", true},
                                      {"cublas", "cuBLAS", "NVIDIA's CUDA toolkit", true},
                                      {"openblas", "OpenBLAS", "libopenblas-dev"},
                                      {"tbb", "parallel std::transform (TBB)", "libtbb-dev"},

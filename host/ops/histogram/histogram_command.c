@@ -314,6 +314,8 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"2^16x256", "2^20x256", "2^24x256", "2^28x256", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16x256", "2^20x256", "2^24x256", NULL};
 
+static const peer_library peers[] = {{"cub", "CUB", "NVIDIA's CUDA toolkit", true}, {0}};
+
 const operation_command histogram_command = {
     .sizes = {.bench = "2^24",
               .roofline = "2^28",
@@ -321,6 +323,7 @@ const operation_command histogram_command = {
               .tune = tune_sizes,
               .tune_cpu = tune_sizes_cpu},
     .problem_bytes = sizeof(tsr_histogram_problem),
+    .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
     .files = files,

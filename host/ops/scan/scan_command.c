@@ -232,7 +232,8 @@ static const char *const tune_sizes[] = {"2^16",         "2^20",         "2^24",
                                          "10000x1000x1", "1x1000x10000", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^24", NULL};
 
-static const peer_library peers[] = {{"tbb", "parallel std::inclusive_scan (TBB)", "libtbb-dev"},
+static const peer_library peers[] = {{"cub", "CUB", "NVIDIA's CUDA toolkit", true},
+                                     {"tbb", "parallel std::inclusive_scan (TBB)", "libtbb-dev"},
                                      {"std", "std::inclusive_scan", "g++"},
                                      {0}};
 

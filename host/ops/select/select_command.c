@@ -272,6 +272,8 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"2^16", "2^20", "2^24", "2^28", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^24", NULL};
 
+static const peer_library peers[] = {{"cub", "CUB", "NVIDIA's CUDA toolkit", true}, {0}};
+
 const operation_command select_command = {
     .sizes = {.bench = "2^24",
               .roofline = "2^28",
@@ -279,6 +281,7 @@ const operation_command select_command = {
               .tune = tune_sizes,
               .tune_cpu = tune_sizes_cpu},
     .problem_bytes = sizeof(tsr_select_problem),
+    .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
     .files = files,
