@@ -22,7 +22,7 @@ static tsr_status read_size(const operation *op, const char *size, size_t out[SI
                         size, SIZE_MAX);
     if (got == SIZE_READ && (*count == 1 || *count == op->command->size_numbers))
         return TSR_OK;
-    return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is no size of a %s, which is %s", size,
+    return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is no size of %s, which takes %s", size,
                     op->name, op->command->size_form);
 }
 
@@ -112,7 +112,7 @@ tsr_status bench_words(const char *size, size_t *out, tsr_error *err)
                         size, SIZE_MAX);
     if (got != SIZE_READ || count != 1 || n[0] == 0)
         return tsr_fail(err, TSR_ENAME, 0,
-                        "--size '%s' is no size of overlap, which is a number "
+                        "--size '%s' is no size of overlap, which takes a number "
                         "of 4-byte words above 0",
                         size);
     *out = n[0];

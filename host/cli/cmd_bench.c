@@ -114,7 +114,7 @@ static tsr_status check_errors(const bench *b, tsr_error *err)
     if (!b->o->given[OPTION_ERRORS])
         return TSR_OK;
     if (b->jobs.op->exact)
-        return tsr_fail(err, TSR_ENAME, 0, "a %s is exact: it has no --errors to measure",
+        return tsr_fail(err, TSR_ENAME, 0, "%s is exact: it has no --errors to measure",
                         b->jobs.op->name);
     if (!b->jobs.op->products)
         return tsr_fail(err, TSR_ENAME, 0, "%s has no products, and --errors is of products",
@@ -141,7 +141,7 @@ static tsr_status check_held(const bench *b, tsr_error *err)
         return tsr_fail(err, TSR_ENAME, 0, "--held needs --peers: it is how they are timed");
     if (b->jobs.op->uses_up)
         return tsr_fail(err, TSR_ENAME, 0,
-                        "--held repeats calls on the same inputs, which a %s uses up",
+                        "--held repeats calls on the same inputs, which %s uses up",
                         b->jobs.op->name);
     return TSR_OK;
 }

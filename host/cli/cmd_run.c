@@ -474,6 +474,7 @@ int cmd_run(const options *o)
     if (!st || st == TSR_EBOUND) {
         w.report.command = o->command;
         w.report.problem = &w.x.problem;
+        w.report.boolean = w.x.array[0].boolean;
         w.report.device = w.choice.device[0];
         w.report.printed = printed ? &w.x.array[w.op->result] : NULL;
         if (!o->given[OPTION_QUIET])

@@ -60,7 +60,9 @@ static tsr_status check_type(const posing *x, tsr_error *err)
     if (!(op->types & 1u << type))
         return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and %s takes %s%s%s%s converts", x->file[0],
                         array_type_name(&x->array[0]), op->name,
-                        op->types & 1u << TSR_I32 ? "int8 to int64, uint8 to uint64, " : "",
+                        op->types & 1u << TSR_I32  ? "int8 to int64, uint8 to uint64, "
+                        : op->types & 1u << TSR_U8 ? "uint8, "
+                                                   : "",
                         op->types & 1u << TSR_F16 ? "float16, " : "",
                         op->types & 1u << TSR_BF16 ? "bfloat16, " : "",
                         op->types & 1u << TSR_F64 ? "float32 or float64; --as f32 or --as f64"

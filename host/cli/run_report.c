@@ -81,12 +81,29 @@ static void append_waits(text *out, const run_report *r)
     }
 }
 
+/* The problem as its operation describes it, but for elements that are bool. */
+static void append_problem(text *out, const run_report *r)
+{
+    static const char stored[] = "uint8";
+    text described = {0};
+    const char *all, *at;
+
+    r->problem->op->describe(r->problem, &described);
+    all = text_get(&described);
+    at = r->boolean ? strstr(all, stored) : NULL;
+    if (at)
+        text_format(out, "%.*sbool%s", (int)(at - all), all, at + strlen(stored));
+    else
+        text_append(out, all);
+    text_free(&described);
+}
+
 void run_report_summary(const run_report *r)
 {
     text line = {0};
 
     text_format(&line, "%s ", r->command);
-    r->problem->op->describe(r->problem, &line);
+    append_problem(&line, r);
     text_format(&line, " on %s: %s", tsr_device_name(r->device), r->fastest.variant);
     if (*r->fastest.parameters)
         text_format(&line, " (%s)", r->fastest.parameters);

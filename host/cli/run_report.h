@@ -14,6 +14,7 @@
 typedef struct run_report {
     const char *command; /* the operation's name as the command line has it */
     const problem *problem;
+    bool boolean; /* its elements are bool, which a problem has as uint8 */
     const tsr_device *device;
     tsr_report first;   /* of `count` runs: the one that probes and builds */
     tsr_report fastest; /* of them */

@@ -152,9 +152,10 @@ static bool select_tuned(tsr_session *s, kept_call *c, bool embedded, text *skip
     return found;
 }
 
-/* Select the C code that does a small problem where its operands are, with its plan; false where
- * there is none, or it is of no use here.  It comes before embedded tuning, which compares kernels
- * by the device's time: what a launch costs, and compiling before the first one, is not in that. */
+/* Select the C code that the operation prefers to kernels where operands lie in the host's memory,
+ * with its plan; false where there is none.  It comes before embedded tuning, which compares
+ * kernels by the device's time: what a launch costs, and compiling before the first one, is not in
+ * that. */
 static bool select_c(tsr_session *s, kept_call *c, const char *skipped)
 {
     const operation *op = c->posed.op;
@@ -168,7 +169,7 @@ static bool select_c(tsr_session *s, kept_call *c, const char *skipped)
     c->selection.params = params_default(c->selection.variant);
     c->selection.selected = SELECTED_BY_PREFERENCE;
     snprintf(c->selection.chosen, sizeof(c->selection.chosen),
-             "small enough that C code is done without compiling or launching a kernel%s", skipped);
+             "C code is at least as fast here, with no kernel to compile or launch%s", skipped);
     if (!make_plan(s, &c->normal, &c->selection, c->place, &c->plan))
         return true;
     plan_free(&c->plan);

@@ -5,6 +5,9 @@
 #include "base/sizes.h"
 #include "device/facts.h"
 
+/** What the tunable GROUP means where its default is the device's. */
+#define GROUP_MEANING "work-items in a work-group, at most what the device takes; 0: by the device"
+
 /** Most work-groups along any dimension but the first: what NVIDIA's devices take. */
 enum { GROUPS_DOWN_MAX = 65535 };
 

@@ -342,10 +342,12 @@ struct operation {
      *  exists; returns their number.  Covers device kinds and the host. */
     size_t (*prefer)(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX]);
 
-    /** The variant in C that a call on a CPU device takes, before tuning and preference, because it
-     *  does the problem sooner than a kernel is launched, or compiled for a first call;
-     *  NULL, also as a function: none, the problem is large.  By the problem's size alone: what is
-     *  compiled already does not count, so that the same call has the same result. */
+    /** The variant in C that a call on a CPU device takes where the host reaches its operands,
+     * before embedded tuning and preference and after tuning entries of the user's, because no
+     * kernel is faster: a small problem is done sooner than a kernel is launched, or compiled for a
+     * first call, and where time is spent on memory alone C code is as fast at any size.  NULL,
+     * also as a function: none.  By the problem alone: what is compiled already does not count, so
+     * that the same call has the same result. */
     const char *(*prefer_c)(const problem *p, const device_facts *d);
 
     /** The size as --size spells it, and a problem of about a 64th of the work, where the extents

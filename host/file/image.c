@@ -120,6 +120,28 @@ static tsr_status encode_pnm(const array *a, size_t channels, encode_put *put, v
 
 #ifdef TESSERA_PNG
 
+/* Bytes of the picture that a file begins with, to the end of its last chunk (PNG
+ * specification, 5.3).
+ */
+static size_t png_length(const unsigned char *bytes, size_t size)
+{
+    enum { LENGTH = 4, NAME = 4, CHECKSUM = 4, AROUND = LENGTH + NAME + CHECKSUM };
+    size_t at = sizeof(png_magic);
+
+    while (at <= size && size - at >= AROUND) {
+        const unsigned char *chunk = bytes + at;
+        const size_t length =
+            (size_t)chunk[0] << 24 | (size_t)chunk[1] << 16 | (size_t)chunk[2] << 8 | chunk[3];
+
+        if (length > size - at - AROUND)
+            break;
+        at += AROUND + length;
+        if (!memcmp(chunk + LENGTH, "IEND", NAME))
+            return at;
+    }
+    return size;
+}
+
 /* libpng's simplified interface, which keeps its longjmp to itself. */
 static tsr_status read_png(input *s, array *out, tsr_error *err)
 {
@@ -146,6 +168,9 @@ static tsr_status read_png(input *s, array *out, tsr_error *err)
                   err);
     if (!st && !png_image_finish_read(&image, NULL, a.data, 0, NULL))
         st = tsr_fail(err, TSR_EFILE, 0, "%s: PNG: %s", s->name, image.message);
+    if (!st && png_length(bytes, size) != size)
+        st = tsr_fail(err, TSR_EFILE, 0, "%s: PNG: more than the %zu bytes of one picture follow",
+                      s->name, png_length(bytes, size));
     if (!st) {
         *out = a;
         a = (array){0}; /* moved to the caller */

@@ -14,8 +14,9 @@ extern "C" {
 /** What to run.  NULL in its place, or zero-initialised: the best variant for problem and device.
  */
 typedef struct tsr_run {
-    const char *variant;    /* NULL: on a CPU device one in C where the problem is small, else the
-                               tuned one, else the first suited of those preferred */
+    const char *variant;    /* NULL: the one of the user's tuning entry; else on a CPU device one in
+                               C where no kernel is faster; else that of an embedded tuning entry;
+                               else the first of the order of preference that can run it */
     const char *const *set; /* "NAME=VALUE" for each tunable to fix */
     size_t set_count;
     /**

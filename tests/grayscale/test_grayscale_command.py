@@ -66,7 +66,7 @@ class Grayscale(Case):
             np.save(self.path("x.npy"), np.zeros(shape, np.uint8))
             self.refuse("x.npy", "a picture in colour is height x width x 3 or 4")
         np.save(self.path("x.npy"), np.zeros((4, 5, 3), np.int32))
-        self.refuse("x.npy", "x.npy is int32")
+        self.refuse("x.npy", "x.npy is int32, and grayscale takes uint8, float32; --as f32 converts")
 
     def test_white_stays_white(self):
         np.save(self.path("x.npy"), np.full((3, 3, 3), 255, np.uint8))
@@ -118,6 +118,8 @@ class Grayscale(Case):
         whole = png(14, 9, self.rows)
         for data, says in ((whole[:100], "x.png: PNG: "), (whole[:-40], "x.png: PNG: "),
                            (whole[:20], "x.png: PNG: "),
+                           (whole + b"\n", "x.png: PNG: more than the %d bytes of one picture"
+                            % len(whole)),
                            (png(1, 1, [b"abcdef"], depth=16), "x.png: has 16 bits a channel")):
             self.write("x.png", data)
             self.refuse("x.png", says)

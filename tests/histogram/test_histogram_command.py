@@ -53,7 +53,7 @@ class Histogram(Case):
         np.save(self.path("x.npy"), np.zeros(3))
         for edges, says in (([1, 2, 0.5], "e.npy: edge 2 is 0.5, below the 2 before it"),
                             ([0, np.nan], "e.npy: edge 1 is NaN"),
-                            ([4], "e.npy has 1 edges"),
+                            ([4], "e.npy has 1 edge,"),
                             ([[1, 2], [3, 4]], "a vector is needed")):
             np.save(self.path("e.npy"), np.array(edges, float))
             self.refuse(1, "--edges", "e.npy", says=says)

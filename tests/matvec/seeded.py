@@ -83,7 +83,7 @@ BUGS = {
          "lane == 0 && row + 1 < rows", []),
     # Rounded down.
     "sweep-matvec-bfloat16-result":
-        ("row-item", "matmul/matmul_elements.clh", "0x7FFFu", 0, "0u", []),
+        ("row-item", "common/bfloat16.clh", "0x7FFFu", 0, "0u", []),
 }
 
 # A call in place of the sweep: more rows than a launch has groups.

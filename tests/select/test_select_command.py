@@ -74,6 +74,9 @@ class Select(Case):
     def test_booleans(self):
         x = np.array([True, False, True])
         self.assert_selects(x, "== 1", x)
+        r = self.succeed("select", "x.npy", "--where", "== 1", "-o", "y.npy", "--device",
+                         "host")
+        self.assertIn("select those == 1 of 3 bool on ", r.err)
 
     def test_one_output_is_enough(self):
         np.save(self.path("x.npy"), np.float32([3, -1, 2]))
@@ -82,6 +85,8 @@ class Select(Case):
         self.fail_with(2, "select", "x.npy", "--where", "> 0", *HOST, says="no output")
 
     def test_conditions_that_are_none(self):
+        self.fail_with(2, "select", "x.npy", "-o", "y.npy", "--where", "> 1e400", *HOST,
+                       says="a number that float64 holds")
         np.save(self.path("x.npy"), np.float32([3, -1, 2]))
         self.fail_with(2, "select", "x.npy", "-o", "y.npy", *HOST, says="no --where")
         for where in ("0.5", "> ", "> x", "=> 1", "isnan 1", "> 1 2", "= 1"):

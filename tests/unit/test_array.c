@@ -656,7 +656,7 @@ static void read_tells_apart_what_is_wrong_with_a_path(void **state)
     refuses_file(scratch(), TSR_EFILE, "is empty");
     put_file("hello\n", 6);
     refuses_file(scratch(), TSR_EFILE,
-                 "is neither a .npy nor a Matrix Market file: begins with \"hello?\"");
+                 "is no .npy, Matrix Market, PNG, PPM or PGM file: begins with \"hello?\"");
     put_file("PK\x03\x04", 4);
     refuses_file(scratch(), TSR_EFILE,
                  "is a zip archive (.npz?); save one of its arrays with numpy.save");

@@ -42,7 +42,9 @@ static const operation_help help = {
     .summary = "add two arrays, the first times a factor: Z := A X + Y",
     .details = "X and Y are arrays of one shape and type in .npy or .mtx files; - is standard "
                "input.  Z is\n"
-               ".mtx by its suffix, else .npy.  Integers wrap, as NumPy has them.\n",
+               ".mtx by its suffix, else .npy.  Integers wrap, as NumPy has them.  The sum is made "
+               "in the memory\n"
+               "that Y was read into (\"in place\"): the files X and Y stay as they are.\n",
     .examples = "tessera axpy x.npy y.npy -o sum.npy --verify\n"
                 "tessera axpy x.npy y.npy -o y.npy --alpha -0.5\n",
 };

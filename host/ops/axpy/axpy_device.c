@@ -8,8 +8,6 @@
 /* Work-items of a group. */
 enum { GROUP_GPU = 256 };
 
-#define GROUP_MEANING "work-items in a work-group, at most what the device takes; 0: by the device"
-
 /* Whether each operand begins at a multiple of so many elements, of its buffer: a CPU's may begin
  * anywhere in memory, and it loads from there as fast. */
 static bool starts_at(const job *j, size_t elements)

@@ -77,11 +77,7 @@ const variant grayscale_naive = {.name = "naive",
 enum { GROUP_CPU = 16, GROUP_GPU = 256, PIXELS_OF_A_WORD = 4 };
 
 static const tunable packed_tunables[] = {
-    {"GROUP",
-     "work-items in a work-group, at most what the device takes; 0: by the device",
-     {0, 16, 32, 64, 128, 256, 512},
-     0,
-     16},
+    {"GROUP", GROUP_MEANING, {0, 16, 32, 64, 128, 256, 512}, 0, 16},
 };
 
 static const char *packed_plan(const job *j, plan *out)

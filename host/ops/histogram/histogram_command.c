@@ -210,8 +210,8 @@ static tsr_status take_edges(posing *x, tsr_error *err)
         return tsr_fail(err, TSR_EINVAL, 0, "%s holds two bytes an element, and edges are numbers",
                         x->file[HISTOGRAM_EDGES]);
     if (given.shape[0] < 2)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s has %zu edges, and one bin has two already",
-                        x->file[HISTOGRAM_EDGES], given.shape[0]);
+        return tsr_fail(err, TSR_EINVAL, 0, "%s has %zu edge%s, and one bin has two already",
+                        x->file[HISTOGRAM_EDGES], given.shape[0], given.shape[0] == 1 ? "" : "s");
     p->bins = given.shape[0] - 1;
     p->uneven = true;
     st = allocate_edges(x, p->bins, &edges, err);

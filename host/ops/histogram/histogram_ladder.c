@@ -16,7 +16,6 @@ enum { GROUP_ELEMENTS_MAX = 1 << 30 };
 /* Bins that have registers. */
 enum { FEW_MAX = 16 };
 
-#define GROUP_MEANING "work-items in a work-group, at most what the device takes; 0: by the device"
 #define PER_UNIT_MEANING                                                                           \
     "work-groups for each compute unit, at most: more hide latency, fewer leave fewer tables"
 #define COPIES_MEANING                                                                             \

@@ -100,7 +100,6 @@ static void launch(const job *j, const reduce_axis_call *call, size_t local, siz
     c->bytes = left + written;
 }
 
-#define GROUP_MEANING "work-items in a work-group, at most what the device takes; 0: by the device"
 #define PER_UNIT_MEANING                                                                           \
     "work-groups for each compute unit that few rows or columns are cut into parts for"
 

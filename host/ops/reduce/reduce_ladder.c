@@ -16,7 +16,6 @@ enum { TREE_CPU = 64 };
 /* Elements of a work-item that are worth its part in the tree. */
 enum { TREE_ELEMENTS = 8 };
 
-#define GROUP_MEANING "work-items in a work-group, at most what the device takes; 0: by the device"
 #define PER_UNIT_MEANING                                                                           \
     "work-groups for each compute unit, at most: more hide latency, fewer leave less to combine"
 
@@ -27,7 +26,7 @@ typedef struct reduce_call {
 
 /* Sums that are added as work-items come have another order each time. */
 static const char any_order_alone[] =
-    "it adds in another order each time, which --any-order allows";
+    "it adds in another order each time, which any_order (--any-order) allows";
 
 static bool keeps_order(const tsr_reduce_problem *p)
 {

@@ -5,8 +5,6 @@
 
 enum { GROUP_CPU = 64, GROUP_GPU = 256 };
 
-#define GROUP_MEANING "work-items in a work-group, at most what the device takes; 0: by the device"
-
 /* NULL, or why the first steps do not take a problem. */
 static const char *unsupported(const tsr_scan_problem *p)
 {

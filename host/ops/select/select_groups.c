@@ -101,8 +101,6 @@ static void clear_count(const tsr_select_problem *p, plan *out)
               0);
 }
 
-#define GROUP_MEANING "work-items in a work-group, at most what the device takes; 0: by the device"
-
 /* ---- a counter ----------------------------------------------------------------------------- */
 
 enum { CLEAR, SELECT };
@@ -120,7 +118,7 @@ static const char *plan_counter(const job *j, plan *out)
     if (why)
         return why;
     if (!p->any_order)
-        return "it selects in no order: any-order allows that";
+        return "it selects in no order, which any_order (--any-order) allows";
     if (p->n > UINT32_MAX)
         return plan_unsupported(out, "it counts in 32 bits: at most %u elements, not %zu",
                                 UINT32_MAX, p->n);
