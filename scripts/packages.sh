@@ -11,8 +11,8 @@ RUN_PACKAGES=(pocl-opencl-icd)
 # To test them: unit tests, a simulator of OpenCL, NumPy as the second opinion, sanitizers and
 # fuzzers (clang's runtime is a package of its own), analysers.  g++ compiles the headers as C++;
 # Chart.js and Chromium draw the report.
-TEST_PACKAGES=(libcmocka-dev oclgrind python3 python3-numpy g++ clang clang-format clang-tidy
-               cppcheck git procps libjs-chart.js chromium)
+TEST_PACKAGES=(libcmocka-dev oclgrind python3 python3-dev python3-numpy g++ clang clang-format
+               clang-tidy cppcheck git procps libjs-chart.js chromium)
 
 # To compare with other libraries (`tessera bench --peers`).  Each is optional.  cuBLAS and CUB come
 # with NVIDIA's CUDA toolkit, which the distribution does not have.

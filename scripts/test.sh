@@ -76,7 +76,7 @@ closing_lines() {
 }
 
 check_format() {
-    find "$root"/{host,include,tests,examples,bench} -name '*.[ch]' -print0 |
+    find "$root"/{host,include,tests,examples,bench,python} -name '*.[ch]' -print0 |
         xargs -0 clang-format --dry-run --Werror
 }
 

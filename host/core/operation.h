@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "core/plan.h"
+#include "tessera/generic.h"
 #include "tessera/status.h"
 #include "tessera/types.h"
 
@@ -152,6 +153,20 @@ typedef struct field {
     bool (*reads)(const char *value); /* of FIELD_ASKED: whether that is one; or NULL */
 } field;
 
+/** A member of the problem structure that is no field: where operands lie in memory, or what an
+ *  option that is looked up by itself sets. */
+typedef struct problem_member {
+    const char *name;
+    tsr_member_kind kind;
+    size_t offset;
+} problem_member;
+
+/** The member of a structure as such, by its own name. */
+#define PROBLEM_MEMBER(structure, name, kind)                                                      \
+    {                                                                                              \
+#name, TSR_MEMBER_##kind, offsetof(structure, name)                                        \
+    }
+
 /** A file that an operation reads or writes, beside that of -o, which takes operation.result. */
 typedef struct file_use {
     const char *option;  /* without its dashes; NULL: an input by its position */
@@ -232,6 +247,8 @@ typedef struct operation_command {
     typical_sizes sizes;
     const field *fields; /* field_count of them, in the order of output */
     size_t field_count;
+    const problem_member *members; /* member_count of them, which no field is */
+    size_t member_count;
     size_t problem_bytes;      /* of the public structure */
     const peer_library *peers; /* that do the same, NULL behind the last; those on the device first:
                                   what a budget does not reach is then the host's.  NULL: none */

@@ -5,6 +5,7 @@
 #include "tessera/api.h"
 #include "tessera/axpy.h"
 #include "tessera/device.h"
+#include "tessera/generic.h"
 #include "tessera/grayscale.h"
 #include "tessera/histogram.h"
 #include "tessera/matmul.h"

@@ -34,6 +34,15 @@ static const field fields[] = {
      .meaning = "add to the second array, and write no third one"},
 };
 
+static const problem_member members[] = {
+    PROBLEM_MEMBER(tsr_axpy_problem, incx, COUNT),
+    PROBLEM_MEMBER(tsr_axpy_problem, incy, COUNT),
+    PROBLEM_MEMBER(tsr_axpy_problem, incz, COUNT),
+    PROBLEM_MEMBER(tsr_axpy_problem, offset_x, COUNT),
+    PROBLEM_MEMBER(tsr_axpy_problem, offset_y, COUNT),
+    PROBLEM_MEMBER(tsr_axpy_problem, offset_z, COUNT),
+};
+
 /* What is added comes in the result's array. */
 static const file_use files[] = {{.operand = AXPY_X}, {.operand = AXPY_Z}};
 
@@ -91,6 +100,8 @@ const operation_command axpy_command = {
               .tune_cpu = tune_sizes_cpu},
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
+    .members = members,
+    .member_count = ARRAY_COUNT(members),
     .problem_bytes = sizeof(tsr_axpy_problem),
     .peers = peers,
     .files = files,

@@ -38,6 +38,11 @@ static const field fields[] = {
      .choices = lumas},
 };
 
+static const problem_member members[] = {
+    PROBLEM_MEMBER(tsr_grayscale_problem, offset_in, COUNT),
+    PROBLEM_MEMBER(tsr_grayscale_problem, offset_out, COUNT),
+};
+
 const char *grayscale_luma_name(const problem *p)
 {
     return field_choice_name(field_of_kind(p->op, FIELD_CHOICE), p);
@@ -99,6 +104,8 @@ const operation_command grayscale_command = {
     .problem_bytes = sizeof(tsr_grayscale_problem),
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
+    .members = members,
+    .member_count = ARRAY_COUNT(members),
     .files = files,
     .file_count = ARRAY_COUNT(files),
     .help = &help,

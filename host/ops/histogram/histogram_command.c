@@ -84,6 +84,13 @@ static const field fields[] = {
      .choices = orders},
 };
 
+static const problem_member members[] = {
+    PROBLEM_MEMBER(tsr_histogram_problem, add, FLAG),
+    PROBLEM_MEMBER(tsr_histogram_problem, offset_x, COUNT),
+    PROBLEM_MEMBER(tsr_histogram_problem, offset_edges, COUNT),
+    PROBLEM_MEMBER(tsr_histogram_problem, offset_counts, COUNT),
+};
+
 static const file_use files[] = {
     {.operand = HISTOGRAM_X},
     {.option = "edges",
@@ -326,6 +333,8 @@ const operation_command histogram_command = {
     .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
+    .members = members,
+    .member_count = ARRAY_COUNT(members),
     .files = files,
     .file_count = ARRAY_COUNT(files),
     .help = &help,

@@ -53,6 +53,19 @@ static const field fields[] = {
      .expects = "f32, f32-strict, tf32, bf16, f16 or f64"},
 };
 
+static const problem_member members[] = {
+    PROBLEM_MEMBER(tsr_matmul_problem, lda, COUNT),
+    PROBLEM_MEMBER(tsr_matmul_problem, ldb, COUNT),
+    PROBLEM_MEMBER(tsr_matmul_problem, ldc, COUNT),
+    PROBLEM_MEMBER(tsr_matmul_problem, offset_a, COUNT),
+    PROBLEM_MEMBER(tsr_matmul_problem, offset_b, COUNT),
+    PROBLEM_MEMBER(tsr_matmul_problem, offset_c, COUNT),
+    PROBLEM_MEMBER(tsr_matmul_problem, layout, LAYOUT),
+    PROBLEM_MEMBER(tsr_matmul_problem, stride_a, COUNT),
+    PROBLEM_MEMBER(tsr_matmul_problem, stride_b, COUNT),
+    PROBLEM_MEMBER(tsr_matmul_problem, stride_c, COUNT),
+};
+
 static const file_use files[] = {
     {.operand = MATMUL_A},
     {.operand = MATMUL_B},
@@ -164,6 +177,8 @@ const operation_command matmul_command = {
     .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
+    .members = members,
+    .member_count = ARRAY_COUNT(members),
     .files = files,
     .file_count = ARRAY_COUNT(files),
     .help = &help,

@@ -54,6 +54,19 @@ static const field fields[] = {
      .expects = "f32, f32-strict, f64, f16 or bf16"},
 };
 
+static const problem_member members[] = {
+    PROBLEM_MEMBER(tsr_matvec_problem, lda, COUNT),
+    PROBLEM_MEMBER(tsr_matvec_problem, offset_a, COUNT),
+    PROBLEM_MEMBER(tsr_matvec_problem, offset_x, COUNT),
+    PROBLEM_MEMBER(tsr_matvec_problem, offset_y, COUNT),
+    PROBLEM_MEMBER(tsr_matvec_problem, layout, LAYOUT),
+    PROBLEM_MEMBER(tsr_matvec_problem, incx, COUNT),
+    PROBLEM_MEMBER(tsr_matvec_problem, incy, COUNT),
+    PROBLEM_MEMBER(tsr_matvec_problem, stride_a, COUNT),
+    PROBLEM_MEMBER(tsr_matvec_problem, stride_x, COUNT),
+    PROBLEM_MEMBER(tsr_matvec_problem, stride_y, COUNT),
+};
+
 static const file_use files[] = {
     {.operand = MATVEC_A},
     {.operand = MATVEC_X},
@@ -169,6 +182,8 @@ const operation_command matvec_command = {
     .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
+    .members = members,
+    .member_count = ARRAY_COUNT(members),
     .files = files,
     .file_count = ARRAY_COUNT(files),
     .help = &help,

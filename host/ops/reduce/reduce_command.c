@@ -70,6 +70,13 @@ static const field fields[] = {
      .meaning = "let sums be added in another order each time, as atomic operations do"},
 };
 
+static const problem_member members[] = {
+    PROBLEM_MEMBER(tsr_reduce_problem, offset_x, COUNT),
+    PROBLEM_MEMBER(tsr_reduce_problem, offset_result, COUNT),
+    PROBLEM_MEMBER(tsr_reduce_problem, step, COUNT),
+    PROBLEM_MEMBER(tsr_reduce_problem, stride, COUNT),
+};
+
 const char *reduce_by_name(const problem *p)
 {
     return field_choice_name(field_of_kind(p->op, FIELD_CHOICE), p);
@@ -344,6 +351,8 @@ const operation_command reduce_command = {
     .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
+    .members = members,
+    .member_count = ARRAY_COUNT(members),
     .files = files,
     .file_count = ARRAY_COUNT(files),
     .help = &help,

@@ -101,6 +101,12 @@ static const field fields[] = {
      .expects = "a whole number from 1 on"},
 };
 
+static const problem_member members[] = {
+    PROBLEM_MEMBER(tsr_scan_problem, offset_x, COUNT),
+    PROBLEM_MEMBER(tsr_scan_problem, offset_result, COUNT),
+    PROBLEM_MEMBER(tsr_scan_problem, offset_segments, COUNT),
+};
+
 const char *scan_by_name(const problem *p)
 {
     return field_choice_name(field_of_kind(p->op, FIELD_CHOICE), p);
@@ -247,6 +253,8 @@ const operation_command scan_command = {
     .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
+    .members = members,
+    .member_count = ARRAY_COUNT(members),
     .files = files,
     .file_count = ARRAY_COUNT(files),
     .help = &help,

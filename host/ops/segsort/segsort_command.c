@@ -18,6 +18,12 @@ static const field fields[] = {
     SORT_FIELDS_OF_ORDER,
 };
 
+static const problem_member members[] = {
+    SORT_MEMBERS,
+    PROBLEM_MEMBER(tsr_segsort_problem, offset_segments, COUNT),
+    PROBLEM_MEMBER(tsr_segsort_problem, segment_longest, COUNT),
+};
+
 static const file_use files[] = {
     SORT_FILES_OF_KEYS,
     SORT_FILE_OF_SEGMENTS,
@@ -106,6 +112,8 @@ const operation_command segsort_command = {
     .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
+    .members = members,
+    .member_count = ARRAY_COUNT(members),
     .files = files,
     .file_count = ARRAY_COUNT(files),
     .help = &help,

@@ -195,6 +195,14 @@ static const field fields[] = {
      .meaning = "the order of the elements may change, as kernels with an atomic counter need it"},
 };
 
+static const problem_member members[] = {
+    PROBLEM_MEMBER(tsr_select_problem, value, SCALAR),
+    PROBLEM_MEMBER(tsr_select_problem, offset_x, COUNT),
+    PROBLEM_MEMBER(tsr_select_problem, offset_result, COUNT),
+    PROBLEM_MEMBER(tsr_select_problem, offset_indices, COUNT),
+    PROBLEM_MEMBER(tsr_select_problem, offset_count, COUNT),
+};
+
 static const file_use files[] = {
     {.operand = SELECT_X},
     {.option = "indices",
@@ -284,6 +292,8 @@ const operation_command select_command = {
     .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
+    .members = members,
+    .member_count = ARRAY_COUNT(members),
     .files = files,
     .file_count = ARRAY_COUNT(files),
     .help = &help,

@@ -40,6 +40,10 @@ static const field fields[] = {
     SORT_FIELDS_OF_ORDER,
 };
 
+static const problem_member members[] = {
+    SORT_MEMBERS,
+};
+
 static const file_use files[] = {
     SORT_FILES_OF_KEYS,
     SORT_FILE_OF_SEGMENTS,
@@ -197,6 +201,8 @@ const operation_command sort_command = {
     .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
+    .members = members,
+    .member_count = ARRAY_COUNT(members),
     .files = files,
     .file_count = ARRAY_COUNT(files),
     .help = &help,

@@ -81,6 +81,13 @@ extern const field_choice sort_segment_lengths[];
         .operand = 2, .output = true                                                               \
     }
 
+/* Where keys, positions and values lie: members of every problem that begins with a
+ * tsr_sort_problem. */
+#define SORT_MEMBERS                                                                               \
+    PROBLEM_MEMBER(tsr_sort_problem, offset_keys, COUNT),                                          \
+        PROBLEM_MEMBER(tsr_sort_problem, offset_index, COUNT),                                     \
+        PROBLEM_MEMBER(tsr_sort_problem, offset_values, COUNT)
+
 /* Lengths of segments where sizes are given, and the file of their offsets where files are: of the
  * operation on segments, and of the one that hands over to it. */
 #define SORT_OPTION_OF_SEGMENTS                                                                    \

@@ -29,6 +29,10 @@ static const field fields[] = {
     SORT_FIELDS_OF_ORDER,
 };
 
+static const problem_member members[] = {
+    SORT_MEMBERS,
+};
+
 static const file_use files[] = {SORT_FILES_OF_KEYS};
 
 static const operation_help help = {
@@ -97,6 +101,8 @@ const operation_command topk_command = {
     .problem_bytes = sizeof(tsr_topk_problem),
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
+    .members = members,
+    .member_count = ARRAY_COUNT(members),
     .files = files,
     .file_count = ARRAY_COUNT(files),
     .help = &help,

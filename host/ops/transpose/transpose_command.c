@@ -53,6 +53,15 @@ static const field fields[] = {
      .meaning = "transpose a square matrix in its own memory"},
 };
 
+static const problem_member members[] = {
+    PROBLEM_MEMBER(tsr_transpose_problem, lda, COUNT),
+    PROBLEM_MEMBER(tsr_transpose_problem, ldb, COUNT),
+    PROBLEM_MEMBER(tsr_transpose_problem, offset_a, COUNT),
+    PROBLEM_MEMBER(tsr_transpose_problem, offset_b, COUNT),
+    PROBLEM_MEMBER(tsr_transpose_problem, stride_a, COUNT),
+    PROBLEM_MEMBER(tsr_transpose_problem, stride_b, COUNT),
+};
+
 static const file_use files[] = {{.operand = TRANSPOSE_A, .as_it_is = true, .moved = true}};
 
 static const operation_help help = {
@@ -129,6 +138,8 @@ const operation_command transpose_command = {
               .tune_cpu = tune_sizes_cpu},
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
+    .members = members,
+    .member_count = ARRAY_COUNT(members),
     .problem_bytes = sizeof(tsr_transpose_problem),
     .peers = peers,
     .files = files,

@@ -1,0 +1,48 @@
+/* What the sources of the module _tessera share. */
+#ifndef PYTHON_TESSERA_H
+#define PYTHON_TESSERA_H
+
+#define Py_LIMITED_API 0x030b0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <pthread.h>
+
+#include "tessera/tessera.h"
+
+/* A session, which one thread uses at a time: the others wait for its lock, without the
+ * interpreter's. */
+typedef struct session_object {
+    PyObject_HEAD tsr_session *session; /* NULL once it is closed */
+    Py_ssize_t device;                  /* in the list of devices */
+    pthread_mutex_t lock;
+} session_object;
+
+/* What a call takes beside its operands, and what is released behind it. */
+typedef struct call_arguments {
+    const tsr_operation *op;
+    const unsigned char *problem;
+    tsr_operand operand[TSR_OPERANDS_MAX];
+    size_t operand_count;
+    PyObject *operands; /* a tuple of as many, borrowed */
+    tsr_run run;
+    PyObject *settings[16]; /* UTF-8 of the strings below and, last, of the kernel; owned */
+    const char *set[16];
+} call_arguments;
+
+/* Set the exception of a failed call, with the library's line; returns NULL. */
+PyObject *raise_error(tsr_status status, const tsr_error *err);
+
+/* (operation, problem, operands, kernel, settings) of a call, checked: the exception is set where
+ * it returns false.  release_call() follows in either case. */
+int take_call(PyObject *const args[], Py_ssize_t count, call_arguments *out);
+void release_call(call_arguments *c);
+
+/* Lock a session, without the interpreter's lock meanwhile; false, and an exception, if it is
+ * closed. */
+int session_lock(session_object *s);
+
+/* Keep the report of this thread's last call. */
+void keep_report(const tsr_report *report);
+
+#endif

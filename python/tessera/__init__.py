@@ -1,0 +1,44 @@
+"""Tessera: operations on arrays, on every OpenCL device of a machine.
+
+    import tessera as ts
+
+    ts.devices()                       # what there is
+    ts.matmul(a, b)                    # on NumPy arrays, as numpy.matmul
+    ts.sort(keys, device="gpu")        # on the device that you name
+    ts.last_report()["kernel"]         # what ran
+
+Each function takes device= (a name, or one of devices()), kernel= and settings= (a variant by its
+name, and its tunables).  A function is there for every operation of the library: those on NumPy
+arrays, or, where there is none, the operation itself, on flat memory.  operation(NAME) is that of any
+one, and needs no NumPy.
+"""
+
+from importlib import import_module as _import_module
+from importlib.util import find_spec as _find_spec
+
+from ._devices import Device, close, device, devices
+from ._operations import Operation, operation, operations
+from ._tessera import Error, InvalidError, OutOfMemoryError, UnsupportedError, last_report
+from ._tessera import version as _version
+
+__version__ = _version()
+__all__ = ["Device", "Error", "InvalidError", "Operation", "OutOfMemoryError", "UnsupportedError",
+           "close", "device", "devices", "last_report", "operation", "operations"]
+
+# Names of Python's own, which `from tessera import *` leaves alone.
+_BUILTIN = {"sum", "min", "max", "any", "all"}
+
+
+def _add_operations():
+    has_numpy = _find_spec("numpy") is not None
+    for name, described in operations().items():
+        if has_numpy and _find_spec("tessera.ops." + name):
+            module = _import_module("tessera.ops." + name)
+            found = {n: getattr(module, n) for n in module.__all__}
+        else:
+            found = {name: described}
+        globals().update(found)
+        __all__.extend(n for n in found if n not in _BUILTIN)
+
+
+_add_operations()

@@ -1,0 +1,103 @@
+"""Devices, and the session that calls on each of them run in."""
+
+import atexit
+import os
+import threading
+from typing import NamedTuple
+
+from . import _tessera
+
+
+class Device(NamedTuple):
+    """A device of this machine.
+
+    The last one is "host", which runs in plain C and needs no OpenCL.
+    """
+
+    index: int
+    name: str
+    platform: str
+    kind: str
+    compute_units: int
+    memory: int
+    shares_memory: bool
+
+    def __repr__(self):
+        return "<tessera.Device %d: %s, %s>" % (self.index, self.name, self.kind)
+
+
+def devices():
+    """List every OpenCL device, and last the device "host".
+
+    >>> import tessera as ts
+    >>> ts.devices()[-1].kind
+    'host'
+    """
+    return [Device(*d) for d in _tessera.devices()]
+
+
+def device(which=None):
+    """Find a device by its name.
+
+    `which` is "cpu", "gpu", "accelerator", "host", two numbers "PLATFORM:DEVICE", or any part of a
+    platform's, vendor's or device's name.  None: the environment variable TESSERA_DEVICE, else the
+    first GPU, else accelerator, else CPU, and where there is no OpenCL device the host.
+
+    >>> import tessera as ts
+    >>> ts.device("host").name
+    'host'
+    >>> ts.device("no such device")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    tessera.InvalidError: device 'no such device' is not there; there are ...
+    """
+    if isinstance(which, Device):
+        return which
+    try:
+        index = _tessera.select(which)
+    except _tessera.Error as e:
+        if which is not None or "TESSERA_DEVICE" in os.environ or e.status != "TSR_ENODEVICE":
+            raise
+        index = len(_tessera.devices()) - 1
+    return devices()[index]
+
+
+# The session of each device, by every name that it was asked for: a Device, a str, or None.
+_sessions = {}
+_opening = threading.Lock()
+
+
+def session(which=None):
+    """The session of a device, which is opened at its first use and shared by all threads."""
+    found = _sessions.get(which)
+    if found is None:
+        one = device(which)
+        with _opening:
+            found = _sessions.get(one)
+            if found is None:
+                found = _sessions[one] = _tessera.Session(one.index)
+            _sessions[which] = found
+    return found
+
+
+def close():
+    """Release every device.  Calls that follow open them again; device arrays are lost."""
+    with _opening:
+        open_ones = set(_sessions.values())
+        _sessions.clear()
+    for one in open_ones:
+        one.close()
+
+
+def _forget():
+    # Drivers of OpenCL do not survive a fork: the child has the host alone.
+    global _opening
+    for one in set(_sessions.values()):
+        one.abandon()
+    _sessions.clear()
+    _opening = threading.Lock()
+    _tessera.forget()
+
+
+atexit.register(close)
+os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,183 @@
+"""Operations as the library describes them, and how each becomes a function."""
+
+import inspect
+import struct
+from typing import NamedTuple
+
+from . import _devices, _tessera
+
+# How a member of a problem is packed.
+_FORMATS = {"count": "N", "choice": "N", "flag": "?", "real": "d", "type": "i", "precision": "i",
+            "layout": "i"}
+_LAYOUTS = {"C": 0, "F": 1}
+_PRECISIONS = _tessera.precisions()
+
+_READ, _WRITTEN = 1, 2
+
+
+class Member(NamedTuple):
+    """A member of a problem's structure."""
+
+    name: str
+    kind: str
+    offset: int
+    bytes: int
+    meaning: str
+    choices: dict
+
+
+class Operand(NamedTuple):
+    """What an operation reads or writes in a problem: its name, type, and bytes."""
+
+    name: str
+    type: str
+    access: int
+    bytes: int
+
+    @property
+    def is_written(self):
+        return bool(self.access & _WRITTEN)
+
+
+class Operation:
+    """An operation of the library, on flat memory: what the functions on arrays are made of.
+
+    Called, it takes its operands in their order, each anything with a buffer or None, and the
+    members of its problem by name.  An operand that is only written may be None, and becomes a
+    bytearray.  It returns the operands that are written.
+
+    >>> import array
+    >>> import tessera as ts
+    >>> keys = array.array("i", [3, 1, 2])
+    >>> ts.operation("sort")(keys, type="int32", n=3, device="host")  # doctest: +ELLIPSIS
+    (array('i', [1, 2, 3]),)
+    """
+
+    def __init__(self, description):
+        self.index = description["index"]
+        self.name = description["name"]
+        self.summary = description["summary"]
+        self.types = description["types"]
+        self.members = {m[0]: Member(*m) for m in description["members"]}
+        self._start = description["start"]
+        self.__name__ = self.name
+        self.__doc__ = self._doc()
+        self.__signature__ = self._signature()
+
+    def __repr__(self):
+        return "<tessera.Operation %s>" % self.name
+
+    def _doc(self):
+        described = ["%s: %s" % (m.name, m.meaning) for m in self.members.values() if m.meaning]
+        return "%s.\n\n%s" % (self.summary, "\n".join(described))
+
+    def _signature(self):
+        by_name = [inspect.Parameter(m.name, inspect.Parameter.KEYWORD_ONLY, default=None)
+                   for m in self.members.values()]
+        by_name += [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None)
+                    for n in ("device", "kernel", "settings")]
+        return inspect.Signature(
+            [inspect.Parameter("operands", inspect.Parameter.VAR_POSITIONAL)] + by_name)
+
+    def _packed(self, member, value, values):
+        if member.kind == "type":
+            return "i", self.type_code(value)
+        if member.kind == "precision":
+            return "i", precision_code(value)
+        if member.kind == "layout":
+            return "i", _choice(member, _LAYOUTS, value)
+        if member.kind == "choice":
+            return "N", _choice(member, member.choices, value)
+        if member.kind == "scalar":
+            name = values.get("type", "float32")
+            return ("d" if "float" in name else "Q" if name[0] == "u" else "q"), value
+        return _FORMATS[member.kind], value
+
+    def type_code(self, name):
+        """The library's number of a type that this operation takes."""
+        try:
+            return self.types[name]
+        except KeyError:
+            raise TypeError("%s: %s is none of %s" % (self.name, name,
+                                                      ", ".join(self.types))) from None
+
+    def problem(self, **values):
+        """The bytes of a problem with these members; the others are as the library has them."""
+        out = bytearray(self._start)
+        for name, value in values.items():
+            member = self.members.get(name)
+            if member is None:
+                raise TypeError("%s has no '%s'; it has %s"
+                                % (self.name, name, ", ".join(self.members)))
+            form, packed = self._packed(member, value, values)
+            try:
+                struct.pack_into("@" + form, out, member.offset, packed)
+            except struct.error as e:
+                raise ValueError("%s: %s is %r: %s" % (self.name, name, value, e)) from None
+        return bytes(out)
+
+    def operands(self, problem):
+        """The operands of a problem, in order."""
+        return [Operand(*o) for o in _tessera.operands(self.index, problem)]
+
+    def run(self, device, problem, operands, kernel=None, settings=None):
+        """Run a problem on host memory."""
+        _devices.session(device).run(self.index, problem, operands, kernel, flat(settings))
+
+    def __call__(self, *operands, device=None, kernel=None, settings=None, **members):
+        problem = self.problem(**{n: v for n, v in members.items() if v is not None})
+        described = self.operands(problem)
+        if len(operands) > len(described):
+            raise TypeError("%s takes %s" % (self.name, ", ".join(o.name for o in described)))
+        given = list(operands) + [None] * (len(described) - len(operands))
+        for i, o in enumerate(described):
+            if given[i] is None and o.bytes and o.access == _WRITTEN:
+                given[i] = bytearray(o.bytes)
+        self.run(device, problem, tuple(given), kernel, settings)
+        return tuple(g for g, o in zip(given, described) if o.is_written and g is not None)
+
+
+def _choice(member, choices, value):
+    try:
+        return choices[value]
+    except KeyError:
+        raise ValueError("%s is %r, and may be %s"
+                         % (member.name, value, ", ".join(map(repr, choices)))) from None
+
+
+def precision_code(name):
+    """The library's number of a precision; None is that of the operands' type."""
+    if name is None:
+        return 0
+    try:
+        return _PRECISIONS[name]
+    except KeyError:
+        raise ValueError("precision is %r, and may be %s"
+                         % (name, ", ".join(map(repr, _PRECISIONS)))) from None
+
+
+def flat(settings):
+    """{"TILE": 16} as the library takes it."""
+    return settings and tuple("%s=%s" % s for s in settings.items())
+
+
+_operations = {d["name"]: Operation(d) for d in _tessera.operations()}
+
+
+def operations():
+    """The operations that the library has, by name."""
+    return dict(_operations)
+
+
+def operation(name):
+    """The operation of a name, to be called on flat memory.
+
+    >>> import tessera as ts
+    >>> list(ts.operation("transpose").members)[:4]
+    ['type', 'element_bytes', 'rows', 'columns']
+    """
+    try:
+        return _operations[name]
+    except KeyError:
+        raise _tessera.InvalidError("there is no operation '%s'; there are %s"
+                                    % (name, ", ".join(_operations))) from None

@@ -1,0 +1,1 @@
+"""A module for each operation: its functions on arrays, named in __all__."""

@@ -1,0 +1,51 @@
+"""Scaled sums of two arrays."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from .._arrays import as_array, check_type, deliver, packed, plain, result_in, type_name
+from .._devices import session
+from .._operations import flat, operation
+
+__all__ = ["axpy"]
+
+_op = operation("axpy")
+
+
+@lru_cache(maxsize=1024)
+def _problem(dtype, n, alpha, in_place):
+    return _op.problem(type=type_name(dtype), n=n, alpha=alpha, in_place=in_place)
+
+
+def axpy(alpha, x, y, out=None, *, device=None, kernel=None, settings=None):
+    """alpha x + y, of any type but booleans; x and y are broadcast.
+
+    out=y computes in place.  Sums of integers wrap, as NumPy's do.
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> ts.axpy(2, np.array([1., 2.]), np.array([10., 20.]))
+    array([12., 24.])
+    """
+    x, y = as_array(x), as_array(y)
+    dtype = np.result_type(x.dtype, y.dtype)
+    if dtype == np.bool_:
+        raise TypeError("axpy takes numbers, not booleans")
+    check_type(_op, dtype)
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    left = packed(np.broadcast_to(x, shape), dtype)
+    in_place = (out is y and y.shape == shape and y.dtype == dtype and y.dtype.isnative and
+                y.flags.c_contiguous and y.flags.writeable and not np.may_share_memory(left, y))
+    if in_place:
+        right, result = None, out
+    else:
+        right = packed(np.broadcast_to(y, shape), dtype)
+        result = result_in(out, shape, dtype, (left, right))
+    if result.size:
+        session(device).run(_op.index, _problem(dtype, result.size, float(alpha), in_place),
+                            (plain(left), None if in_place else plain(right), plain(result)),
+                            kernel, flat(settings))
+    if out is not None:
+        return deliver(result, out)
+    return result if shape else result[()]

@@ -1,0 +1,71 @@
+"""Counts of elements in bins."""
+
+import operator
+
+import numpy as np
+
+from .._arrays import as_array, check_type, packed, plain
+from .._devices import session
+from .._operations import flat, operation
+from .reduce import max as largest
+from .reduce import min as least
+
+__all__ = ["histogram"]
+
+_op = operation("histogram")
+
+
+def _edges(x, bins, limits, device):
+    """Edges as NumPy computes them, without a pass of NumPy's over the array."""
+    if np.ndim(bins):
+        edges = np.asarray(bins)
+        if edges.ndim != 1 or edges.size < 2:
+            raise ValueError("histogram: bins are a number, or a vector of two edges and more")
+        return edges, True
+    bins = operator.index(bins)
+    if limits is None and x.size:
+        limits = least(x, device=device), largest(x, device=device)
+    empty = np.empty(0, x.dtype)
+    return np.histogram_bin_edges(empty, bins, None if limits is None else tuple(limits)), False
+
+
+def _as_compared(edges, dtype):
+    """Edges in the type in which elements are compared with them, each of which separates the same
+    elements as before: an edge that the type cannot hold becomes the next one above, and the last
+    one, up to which elements count, the next one below."""
+    out = edges.astype(dtype)
+    with np.errstate(over="ignore"):
+        low = out < edges
+        out[low] = np.nextafter(out[low], dtype.type(np.inf))
+        if out[-1] > edges[-1]:
+            out[-1] = np.nextafter(out[-1], dtype.type(-np.inf))
+    return out
+
+
+def histogram(a, bins=10, range=None, *, density=False, device=None, kernel=None, settings=None):
+    """Count the elements of the flattened array in bins, as numpy.histogram does.
+
+    `bins` is a number of bins of equal width over `range`, that of the elements by default, or the
+    ascending edges of all.  The result is (counts, edges).
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> counts, edges = ts.histogram(np.array([1., 2., 2., 4.]), bins=3)
+    >>> counts
+    array([1, 2, 1])
+    """
+    a = as_array(a)
+    name = check_type(_op, a.dtype)
+    x = packed(a).reshape(-1)
+    edges, uneven = _edges(x, bins, range, device)
+    if uneven and np.any(edges[:-1] > edges[1:]):
+        raise ValueError("histogram: edges ascend, and these do not")
+    counts = np.zeros(edges.size - 1, np.int64)
+    problem = _op.problem(type=name, n=x.size, bins=counts.size, uneven=uneven)
+    compared = _as_compared(edges, np.dtype(_op.operands(problem)[1].type))
+    if x.size:
+        session(device).run(_op.index, problem, (plain(x), compared, counts), kernel,
+                            flat(settings))
+    if density:
+        return counts / np.diff(edges) / counts.sum(), edges
+    return counts, edges

@@ -1,0 +1,83 @@
+"""Products of matrices."""
+
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from .._arrays import as_array, copied_side, deliver, plain, product_side, product_types
+from .._arrays import result_in
+from .._devices import session
+from .._operations import flat, operation
+
+__all__ = ["matmul"]
+
+_op = operation("matmul")
+
+
+class _Plan:
+    """What follows from types, shapes and strides alone."""
+
+    __slots__ = ("operands", "result", "shape", "a_copy", "b_copy", "problem", "batch")
+
+
+@lru_cache(maxsize=1024)
+def _plan(a_type, a_shape, a_strides, b_type, b_shape, b_strides, dtype, precision, alpha, beta):
+    p = _Plan()
+    p.operands, p.result = product_types(_op, a_type, b_type, dtype)
+    if not a_shape or not b_shape:
+        raise ValueError("matmul: an operand is a scalar, which `*` scales by")
+    a_2d = a_shape if len(a_shape) > 1 else (1,) + a_shape
+    b_2d = b_shape if len(b_shape) > 1 else b_shape + (1,)
+    a_2d_strides = a_strides if len(a_shape) > 1 else (0,) + a_strides
+    b_2d_strides = b_strides if len(b_shape) > 1 else b_strides + (0,)
+    (m, k), (inner, n) = a_2d[-2:], b_2d[-2:]
+    if inner != k:
+        raise ValueError("matmul: shapes %s and %s do not match, inner lengths %d and %d"
+                         % (a_shape, b_shape, k, inner))
+    p.batch = np.broadcast_shapes(a_2d[:-2], b_2d[:-2])
+    p.shape = p.batch + ((m,) if len(a_shape) > 1 else ()) + ((n,) if len(b_shape) > 1 else ())
+    size = p.operands.itemsize
+    a_side = product_side(a_2d, a_2d_strides, size, p.batch) if a_type == p.operands else None
+    b_side = product_side(b_2d, b_2d_strides, size, p.batch) if b_type == p.operands else None
+    p.a_copy, p.b_copy = a_side is None, b_side is None
+    p.problem = None
+    if p.a_copy or p.b_copy or 0 in p.shape:
+        return p
+    p.problem = _op.problem(
+        type=p.operands.name, m=m, n=n, k=k, trans_a=a_side[0], trans_b=b_side[0],
+        lda=a_side[1], ldb=b_side[1], alpha=alpha, beta=beta, precision=precision,
+        out_type=p.result != p.operands, batch=prod(p.batch), stride_a=a_side[2], stride_b=b_side[2],
+        stride_c=m * n)
+    return p
+
+
+def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, dtype=None, precision=None, device=None,
+           kernel=None, settings=None):
+    """Multiply matrices, as numpy.matmul does: batches are broadcast, vectors are rows or columns.
+
+    The result is alpha a b + beta out.  Types are float16, float32, float64 and, where ml_dtypes is
+    installed, bfloat16; dtype=float32 keeps the float32 sums of operands of 16 bits.  precision is
+    "f32", "f32-strict", "f64", or one that rounds float32 factors: "tf32", "bf16", "f16".
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> ts.matmul(np.array([[1., 2.], [3., 4.]]), np.array([[5., 6.], [7., 8.]]))
+    array([[19., 22.],
+           [43., 50.]])
+    """
+    a, b = as_array(a), as_array(b)
+    plan = _plan(a.dtype, a.shape, a.strides, b.dtype, b.shape, b.strides, dtype, precision, alpha,
+                 beta)
+    if plan.a_copy or plan.b_copy:
+        return matmul(copied_side(a, plan.operands, plan.batch, 2) if plan.a_copy else a,
+                      copied_side(b, plan.operands, plan.batch, 2) if plan.b_copy else b, out,
+                      alpha=alpha, beta=beta, dtype=plan.result, precision=precision,
+                      device=device, kernel=kernel, settings=settings)
+    c = result_in(out, plan.shape, plan.result, (a, b), beta)
+    if plan.problem is not None:
+        session(device).run(_op.index, plan.problem, (plain(a), plain(b), plain(c)), kernel,
+                            flat(settings))
+    if out is not None:
+        return deliver(c, out)
+    return c if plan.shape else c[()]

@@ -1,0 +1,81 @@
+"""Running sums, minima and maxima."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from .._arrays import as_array, check_type, deliver, normal_axis, packed, plain, result_in
+from .._arrays import split_axis, type_name
+from .._devices import session
+from .._operations import flat, operation
+
+__all__ = ["scan", "cumsum"]
+
+_op = operation("scan")
+_BOOLEAN = np.dtype(bool)
+
+
+@lru_cache(maxsize=1024)
+def _plan(dtype, outer, n, inner, by, exclusive, reverse, same_type, segments):
+    """(problem, type in which it is computed, type that NumPy gives it)."""
+    problem = _op.problem(type=type_name(dtype), outer=outer, n=n, inner=inner, by=by,
+                          exclusive=exclusive, reverse=reverse, same_type=same_type,
+                          segments=segments)
+    computed = _op.operands(problem)[1].type
+    computed = dtype if computed == dtype.name else np.dtype(computed)
+    if dtype != _BOOLEAN:
+        return problem, computed, computed
+    return problem, computed, np.dtype(np.int64) if by == "sum" and not same_type else _BOOLEAN
+
+
+def scan(a, by="sum", axis=None, *, exclusive=False, reverse=False, same_type=False, segments=None,
+         out=None, device=None, kernel=None, settings=None):
+    """Running sums along an axis, or, where it is None, of the flattened array; by "min" or "max"
+    running minima or maxima.
+
+    exclusive leaves each element out of its own result; reverse goes from the end to the front.
+    Sums of integers have 64 bits, as NumPy's, and with same_type the elements' type.  With
+    segments, ascending offsets from 0 to the size, each stretch of a vector is scanned by itself.
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> ts.scan(np.array([3, 1, 2]))
+    array([3, 4, 6])
+    >>> ts.scan(np.array([3, 1, 2, 5]), exclusive=True, segments=[0, 2, 4])
+    array([0, 3, 0, 2])
+    """
+    a = as_array(a)
+    check_type(_op, a.dtype)
+    x = packed(a)
+    if axis is None or segments is not None:
+        x = x.reshape(-1)
+        axis = 0
+    outer, n, inner = split_axis(x.shape, normal_axis(axis, x.ndim))
+    count, offsets = 0, None
+    if segments is not None:
+        given = as_array(segments)
+        if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu" or np.any(given < 0):
+            raise ValueError("scan: segments are a vector of offsets from 0 on")
+        offsets = packed(given, np.dtype(np.uint64))
+        count = offsets.size - 1
+    problem, computed, shown = _plan(x.dtype, outer or 1, n, inner or 1, by, bool(exclusive),
+                                     bool(reverse), bool(same_type), count)
+    if shown == computed:
+        result = result_in(out, x.shape, computed, (x,))
+    else:
+        result = np.empty(x.shape, computed)
+    if x.size:
+        session(device).run(_op.index, problem, (plain(x), plain(result), offsets), kernel,
+                            flat(settings))
+    return deliver(result.view(shown), out)
+
+
+def cumsum(a, axis=None, *, out=None, device=None, kernel=None, settings=None):
+    """Running sums, as numpy.cumsum: scan(a, "sum", axis).
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> ts.cumsum(np.array([1., 2., 3.]))
+    array([1., 3., 6.])
+    """
+    return scan(a, "sum", axis, out=out, device=device, kernel=kernel, settings=settings)

@@ -1,0 +1,53 @@
+"""Segments of any lengths, each sorted by itself."""
+
+import numpy as np
+
+from .._arrays import as_array, check_type, packed, plain
+from .._devices import session
+from .._operations import flat, operation
+from ._keys import bytes_of, keys_problem, values_with
+
+__all__ = ["segmented_sort"]
+
+_op = operation("segsort")
+
+
+def segmented_sort(keys, offsets, *, descending=False, argsort=False, values=None, device=None,
+                   kernel=None, settings=None):
+    """Sort each segment of a vector by itself: segment i is keys[offsets[i]:offsets[i + 1]].
+
+    The offsets ascend from 0 to the number of keys.  The result is the sorted keys, or a tuple of
+    them and, with argsort, where each key stood in its segment (int64), and, with values, these in
+    the keys' order.
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> ts.segmented_sort(np.array([3, 1, 2, 9, 8]), [0, 3, 5])
+    array([1, 2, 3, 8, 9])
+    """
+    keys = as_array(keys)
+    check_type(_op, keys.dtype)
+    if keys.ndim != 1:
+        raise ValueError("segmented_sort: keys have shape %s, and are a vector" % (keys.shape,))
+    offsets = as_array(offsets)
+    if offsets.ndim != 1 or offsets.size == 0 or offsets.dtype.kind not in "iu":
+        raise ValueError("segmented_sort: offsets are a vector of whole numbers, of one more than "
+                         "there are segments")
+    if np.any(offsets < 0):
+        raise ValueError("segmented_sort: an offset is below 0")
+    offsets = packed(offsets, np.dtype(np.uint64))
+    values = values_with(values, keys.shape)
+    keys = np.array(keys, order="C", copy=True, dtype=keys.dtype.newbyteorder("="))
+    index = np.empty(keys.shape, np.int64) if argsort else None
+    segments = offsets.size - 1
+    if segments == 0 and (keys.size or offsets[0] != 0):
+        raise ValueError("segmented_sort: one offset is no segment, and there are %d keys"
+                         % keys.size)
+    if segments:
+        problem = keys_problem(_op, keys.dtype, 1, keys.size, bool(descending), bool(argsort),
+                               values.dtype.itemsize if values is not None else 0,
+                               segments=segments)
+        session(device).run(_op.index, problem, (plain(keys), index, bytes_of(values), offsets),
+                            kernel, flat(settings))
+    found = tuple(x for x in (keys, index, values) if x is not None)
+    return keys if len(found) == 1 else found

@@ -1,0 +1,60 @@
+"""Sorted keys, and the order that sorts them."""
+
+import numpy as np
+
+from .._arrays import deliver, plain
+from .._devices import session
+from .._operations import flat, operation
+from ._keys import bytes_of, keys_problem, move_back, rows_of, values_with
+
+__all__ = ["sort", "argsort"]
+
+_op = operation("sort")
+
+
+def _run(a, axis, descending, argsort, values, device, kernel, settings):
+    keys, rows, n, axis = rows_of(_op, a, axis)
+    values = values_with(values, np.shape(a), axis)
+    index = np.empty(keys.shape, np.int64) if argsort else None
+    if keys.size:
+        problem = keys_problem(_op, keys.dtype, rows, n, bool(descending), argsort,
+                               values.dtype.itemsize if values is not None else 0)
+        session(device).run(_op.index, problem, (plain(keys), index, bytes_of(values)), kernel,
+                            flat(settings))
+    return [x if x is None else move_back(x, axis) for x in (keys, index, values)]
+
+
+def sort(a, axis=-1, *, descending=False, values=None, out=None, device=None, kernel=None,
+         settings=None):
+    """Sort along an axis, or, where it is None, the flattened array.
+
+    With `values`, an array of the keys' shape, its elements are put into the order of the keys, and
+    the result is (keys, values); of equal keys they stay in input order.
+
+    NaN comes last.  Unlike in NumPy, -0.0 is less than 0.0.
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> ts.sort(np.array([3, 1, 2], dtype=np.uint8), descending=True)
+    array([3, 2, 1], dtype=uint8)
+    """
+    keys, _, moved = _run(a, axis, descending, False, values, device, kernel, settings)
+    keys = deliver_shaped(keys, out)
+    return keys if values is None else (keys, moved)
+
+
+def argsort(a, axis=-1, *, descending=False, device=None, kernel=None, settings=None):
+    """The indices that sort an array along an axis: a stable order, descending too.
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> ts.argsort(np.array([30., 10., 20.]))
+    array([1, 2, 0])
+    """
+    return _run(a, axis, descending, True, None, device, kernel, settings)[1]
+
+
+def deliver_shaped(keys, out):
+    if out is not None and out.shape != keys.shape:
+        raise ValueError("out has shape %s and should have %s" % (out.shape, keys.shape))
+    return deliver(keys, out)

@@ -1,0 +1,44 @@
+"""Transposed matrices, in memory."""
+
+from math import prod
+
+import numpy as np
+
+from .._arrays import as_array, packed, result_in, deliver
+from .._devices import session
+from .._operations import flat, operation
+
+__all__ = ["transpose"]
+
+_op = operation("transpose")
+
+
+def transpose(a, out=None, *, device=None, kernel=None, settings=None):
+    """The transposed matrix, or of each matrix of a batch (the last two axes), in C order.
+
+    Elements are of any type of 1 to 16 bytes.  NumPy's own transpose is a view; this one moves the
+    elements.
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> ts.transpose(np.array([[1, 2, 3], [4, 5, 6]]))
+    array([[1, 4],
+           [2, 5],
+           [3, 6]])
+    """
+    a = as_array(a)
+    if a.ndim < 2:
+        raise ValueError("transpose: shape %s is not that of a matrix" % (a.shape,))
+    if a.dtype.hasobject or not 1 <= a.dtype.itemsize <= 16:
+        raise TypeError("transpose takes elements of 1 to 16 bytes, not %s" % a.dtype)
+    x = packed(a)
+    rows, columns = x.shape[-2:]
+    result = result_in(out, x.shape[:-2] + (columns, rows), x.dtype, (x,))
+    if result.size:
+        size = x.dtype.itemsize
+        problem = _op.problem(element_bytes=size, rows=rows, columns=columns,
+                              batch=prod(x.shape[:-2]))
+        raw = "V%d" % size
+        session(device).run(_op.index, problem, (x.view(raw), result.view(raw)), kernel,
+                            flat(settings))
+    return deliver(result, out)

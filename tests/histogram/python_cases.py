@@ -1,0 +1,32 @@
+import numpy as np
+from random_arrays import FLOATS, INTEGERS, array, same, same_error, shape_of
+
+
+def check(rng, ts, device):
+    dtype = rng.choice(FLOATS + INTEGERS)
+    a = array(rng, shape_of(rng, int(rng.integers(0, 3)), 8, 800), dtype, few=rng.random() < 0.4)
+    how = rng.integers(0, 4)
+    bins, limits = int(rng.integers(1, 60)), None
+    if how == 0:
+        limits = (-0.5, 0.25) if dtype in FLOATS else (1, 40)
+    elif how == 1:
+        bins = np.sort(rng.uniform(-1, 1, 7) if dtype in FLOATS else rng.integers(0, 100, 7))
+    elif how == 2:
+        same_error(lambda: ts.histogram(a, [3, 1, 2], device=device),
+                   lambda: np.histogram(a, [3, 1, 2]))
+    native = a.astype(dtype)
+    try:
+        _, edges = np.histogram(native, bins, limits)
+    except (ValueError, IndexError, MemoryError): # NumPy 1.24 cannot do int64 of the full range
+        return
+    # By the edges, searched: NumPy's own counts of equal bins may differ where arithmetic rounds.
+    counts = np.histogram(native, edges)[0] if how == 1 else None
+    got, got_edges = ts.histogram(a, bins, limits, device=device)
+    same(got_edges, edges)
+    if counts is None:
+        x = native.reshape(-1)
+        where = np.searchsorted(edges, x.astype(np.result_type(x, edges)), "right") - 1
+        where[x == edges[-1]] = len(edges) - 2
+        counts = np.bincount(where[(where >= 0) & (where < len(edges) - 1)],
+                             minlength=len(edges) - 1)
+    same(got, counts)

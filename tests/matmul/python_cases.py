@@ -1,0 +1,67 @@
+import numpy as np
+from random_arrays import FLOATS, array, fill, same_error, shape_of
+
+
+def bound(a, b, k, dtype):
+    u = {"float64": 2.0 ** -53}.get(dtype.name, 2.0 ** -24)
+    size = np.matmul(np.abs(a.astype(np.float64)), np.abs(b.astype(np.float64)))
+    out = (k + 3) * u * size + 1e-30
+    return out + (2.0 ** -11 * size + 2.0 ** -24 if dtype == np.float16 else 0)
+
+
+def compare(got, a, b, extra=0):
+    exact = np.matmul(a.astype(np.float64), b.astype(np.float64))
+    assert got.shape == exact.shape, (got.shape, exact.shape)
+    k = a.shape[-1]
+    wrong = np.abs(got.astype(np.float64) - exact) > bound(a, b, k, got.dtype) * (1 + 1e-3) + extra
+    assert not np.any(wrong), (a.shape, a.strides, b.shape, b.strides, a.dtype, b.dtype)
+
+
+def operands(rng):
+    batch = shape_of(rng, int(rng.integers(0, 3)), 4, 4)
+    m, k, n = (int(rng.integers(0, 30)) for _ in range(3))
+    shapes = [batch + (m, k), batch + (k, n)]
+    for i in range(2):
+        how = rng.integers(0, 5)
+        if how == 0:
+            shapes[i] = shapes[i][-2:]
+        elif how == 1 and len(shapes[i]) > 2:
+            shapes[i] = (1,) + shapes[i][1:]
+        elif how == 2:
+            shapes[i] = (k,)
+    a_type = rng.choice(FLOATS)
+    b_type = a_type if rng.random() < 0.8 else rng.choice(FLOATS + ["int32", "bool"])
+    return array(rng, shapes[0], a_type), array(rng, shapes[1], b_type)
+
+
+def check(rng, ts, device):
+    a, b = operands(rng)
+    how = rng.integers(0, 10)
+    if how == 0:
+        same_error(lambda: ts.matmul(a, np.zeros(b.shape[:-2] + (a.shape[-1] + 1, 2), b.dtype),
+                                     device=device),
+                   lambda: np.matmul(a, np.zeros(b.shape[:-2] + (a.shape[-1] + 1, 2), b.dtype)))
+        return
+    expected = np.matmul(a, b)
+    if how == 1:
+        out = laid = np.empty(expected.shape[:-1] + (2 * expected.shape[-1],),
+                              expected.dtype)[..., ::2] if expected.ndim else np.empty_like(expected)
+        assert ts.matmul(a, b, out, device=device) is out
+        compare(laid, a, b)
+        return
+    if how == 2 and expected.ndim:
+        out = fill(rng, expected.shape, expected.dtype)
+        before = out.astype(np.float64)
+        ts.matmul(a, b, out, beta=2, device=device)
+        compare((out.astype(np.float64) - 2 * before).astype(np.float64), a, b,
+                np.abs(before) * 2.0 ** (-8 if out.dtype == np.float16 else -20) + 2.0 ** -8 *
+                np.matmul(np.abs(a).astype(np.float64), np.abs(b).astype(np.float64)))
+        return
+    if how == 3 and a.dtype.newbyteorder("=") == b.dtype.newbyteorder("=") == np.float16:
+        got = ts.matmul(a, b, dtype=np.float32, device=device)
+        assert got.dtype == np.float32
+        compare(got, a, b)
+        return
+    got = ts.matmul(a, b, device=device)
+    assert got.dtype == expected.dtype and type(got) is type(expected)
+    compare(np.asarray(got), a, b)

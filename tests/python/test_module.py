@@ -1,0 +1,282 @@
+"""The Python package beside its results: errors, devices, threads, forks, memory.
+
+    test_module.py COUNT    so many calls for the test of leaks
+"""
+
+import array
+import gc
+import inspect
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+
+import tessera as ts
+from tessera import _devices, _tessera
+
+
+def raised(kind, f, *args, **named):
+    try:
+        f(*args, **named)
+    except kind as e:
+        return e
+    raise AssertionError("no %s" % kind.__name__)
+
+
+def example():
+    """An operation, and a problem: a vector is scaled and another added."""
+    for op in ts.operations().values():
+        if {"n", "alpha", "incx"} <= set(op.members) and "m" not in op.members:
+            return op, {"type": "float32", "n": 1000, "alpha": 1.0}
+    raise AssertionError("no such operation")
+
+
+def test_devices():
+    found = ts.devices()
+    assert found[-1].kind == "host" and found[-1].shares_memory
+    assert ts.device("host") == found[-1] and ts.device(found[0]) == found[0]
+    assert ts.device() in found
+    e = raised(ts.InvalidError, ts.device, "no such thing")
+    assert e.status == "TSR_ENAME" and isinstance(e, ValueError) and "no such thing" in str(e)
+    raised(TypeError, ts.device, 5)
+
+
+def test_descriptions():
+    for name, op in ts.operations().items():
+        assert ts.operation(name) is op and op.summary in op.__doc__
+        assert set(op.members) <= set(inspect.signature(op).parameters)
+        assert hasattr(ts, name) or any(name in (f or "") for f in map(
+            lambda n: getattr(getattr(ts, n), "__module__", ""), ts.__all__)), name
+    e = raised(ts.InvalidError, ts.operation, "juggle")
+    assert "juggle" in str(e)
+    op, problem = example()
+    raised(TypeError, op, no_such_member=1, **problem)
+    raised(ValueError, op.problem, n=-1)
+    raised(ValueError, op.problem, n=2 ** 70)
+    raised(TypeError, op.problem, type="float128")
+
+
+def test_flat_memory():
+    """Without NumPy's arrays: operands are anything with a buffer, results bytearrays."""
+    op, problem = example()
+    x = array.array("f", range(1000))
+    (z,) = op(x, x, device="host", **problem)
+    assert memoryview(z).cast("f")[999] == 1998
+    z = array.array("f", [0] * 1000)
+    assert op(x, x, z, device="host", **problem)[0] is z and z[1] == 2
+    report = ts.last_report()
+    assert report["kernel"] and report["wall_ns"] > 0 and report["shared"]
+
+
+def test_memory_is_checked():
+    """No call reads or writes beyond what it is given, whatever the problem says."""
+    op, problem = example()
+    x, short = array.array("f", [0] * 1000), array.array("f", [0] * 999)
+    for operands in ((short, x, x), (x, short, x), (x, x, short)):
+        assert "should have 4000" in str(raised(ValueError, op, *operands, device="host",
+                                                **problem))
+    raised(ValueError, op, np.zeros(2000, "f")[::-2], x, device="host", **problem)
+    raised(ValueError, op, np.broadcast_to(np.float32(1), 1000), x, device="host", **problem)
+    raised(BufferError, op, x, x, bytes(4000), device="host", **problem)
+    raised(TypeError, op, x, x, 5, device="host", **problem)
+    raised(TypeError, op, x, x, None, None, x, device="host", **problem)
+    session = _devices.session("host")
+    packed = op.problem(**problem)
+    raised(TypeError, session.run, op.index, packed[:-1], (x, x, x), None, None)
+    raised(IndexError, session.run, 1000, packed, (x, x, x), None, None)
+    raised(TypeError, session.run, op.index, packed, [x, x, x], None, None)
+    raised(TypeError, session.run, op.index, packed, (x, x), None, None)
+    raised(TypeError, session.run, op.index, packed, (x, x, x), 5, None)
+    raised(TypeError, session.run, op.index, packed, (x, x, x), None, (5,))
+    raised(ValueError, session.run, op.index, packed, (x, x, x), None, ("A=1",) * 100)
+    raised(TypeError, session.run)
+
+
+def test_errors():
+    op, problem = example()
+    x = np.zeros(1000, "f")
+    e = raised(ts.InvalidError, op, x, x, device="host", kernel="no-such-kernel", **problem)
+    assert e.status == "TSR_ENAME" and "no-such-kernel" in str(e) and "\n" not in str(e)
+    assert isinstance(e, ts.Error)
+    raised(ts.InvalidError, op, x, x, device="host", settings={"NO_SUCH": 1}, **problem)
+    raised(ts.InvalidError, op, x, x, x, device="host", **problem)  # the operands overlap
+    raised(ts.UnsupportedError, op, x, x, device="host", kernel="naive", **problem)
+
+
+def test_kernel_and_settings():
+    op, problem = example()
+    x = np.ones(1000, "f")
+    op(x, x, device="host", **problem)
+    kernel = ts.last_report()["kernel"]
+    op(x, x, device="host", kernel=kernel, **problem)
+    assert ts.last_report()["kernel"] == kernel and "named" in ts.last_report()["chosen"]
+
+
+def test_interpreter_runs_meanwhile():
+    """Another thread of Python goes on while the library works."""
+    a = np.random.default_rng(1).random(3_000_000)
+    seen = {"count": 0, "on": True}
+
+    def count():
+        while seen["on"]:
+            seen["count"] += 1
+            time.sleep(0)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    during = most = 0
+    for _ in range(10):
+        at = seen["count"]
+        session, op = _devices.session("host"), ts.operation(ORDER)
+        keys = a.copy()
+        before = seen["count"]
+        session.run(op.index, op.problem(type="float64", n=keys.size), (keys,), None, None)
+        during = seen["count"] - before
+        most = max(most, during)
+        assert at <= before
+    seen["on"] = False
+    thread.join()
+    assert most > 10, most
+
+
+def test_threads():
+    """Threads share a device: each has its own result, and its own report."""
+    op, problem = example()
+    wrong = []
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        for _ in range(50):
+            x, y = (rng.random(1000, "f") for _ in range(2))
+            (z,) = op(x, y, np.empty(1000, "f"), **problem)
+            if not np.array_equal(z, x + y) or not ts.last_report():
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(s,)) for s in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+    seen = []
+    t = threading.Thread(target=lambda: seen.append(ts.last_report()))
+    t.start()
+    t.join()
+    assert seen == [None]
+
+
+def test_fork():
+    """A child has the host, whatever the parent used."""
+    op, problem = example()
+    x = np.ones(1000, "f")
+    op(x, x, **problem)
+    child = os.fork()
+    if child == 0:
+        try:
+            (z,) = op(x, x, np.empty(1000, "f"), **problem)
+            os._exit(0 if z[0] == 2 and [d.kind for d in ts.devices()] == ["host"] else 1)
+        except BaseException as e:  # pylint: disable=broad-except
+            print(e, flush=True)
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    op(x, x, **problem)
+
+
+def test_interrupt():
+    """Ctrl-C ends a loop of calls."""
+    code = """if True:
+        import numpy as np, tessera as ts
+        a = np.random.rand(200_000)
+        op = ts.operation(%r)
+        print("ready", flush=True)
+        try:
+            while True:
+                op(a.copy(), type="float64", n=a.size, device="host")
+        except KeyboardInterrupt:
+            print("interrupted")
+        """ % ORDER
+    p = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert p.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    p.send_signal(signal.SIGINT)
+    assert p.communicate(timeout=60)[0] == "interrupted\n"
+
+
+def test_without_numpy():
+    code = """if True:
+        import sys
+        sys.modules["numpy"] = None
+        import importlib.util
+        real = importlib.util.find_spec
+        importlib.util.find_spec = lambda name, *r: None if name == "numpy" else real(name, *r)
+        import array
+        import tessera as ts
+        x = array.array("d", [3, 1, 2])
+        ts.operation(%r)(x, type="float64", n=3, device="host")
+        print(list(x))
+        """ % ORDER
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert out.stdout == "[1.0, 2.0, 3.0]\n", out.stdout + out.stderr
+
+
+def test_closing():
+    op, problem = example()
+    x = np.ones(1000, "f")
+    session = _devices.session("host")
+    ts.close()
+    raised(ts.InvalidError, session.run, op.index, op.problem(**problem),
+           (x, x, np.empty(1000, "f")), None, None)
+    op(x, x, device="host", **problem)
+    raised(ValueError, _tessera.Session, 1000)
+    for _ in range(20):
+        _tessera.Session(len(ts.devices()) - 1)
+
+
+def resident():
+    with open("/proc/self/statm", encoding="ascii") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_leaks(count):
+    """Neither objects nor memory grow with calls, those that fail among them."""
+    op, problem = example()
+    x = np.ones(1000, "f")
+
+    def calls(n):
+        for i in range(n):
+            op(x, x, device="host", **problem)
+            ts.last_report()
+            if i % 10 == 0:
+                raised(ts.InvalidError, op, x, x, x, device="host", **problem)
+                raised(ValueError, op, x[1:], x, device="host", **problem)
+                raised(ts.InvalidError, op, x, x, device="host", kernel="nothing",
+                       settings={"A": 1}, **problem)
+
+    calls(2000)
+    gc.collect()
+    before, objects = resident(), len(gc.get_objects())
+    calls(count)
+    gc.collect()
+    grown = resident() - before
+    assert grown < 2 << 20, "%d bytes in %d calls" % (grown, count)
+    assert len(gc.get_objects()) - objects < 100
+
+
+# An operation whose first operand alone is needed, and is put in order.
+ORDER = next(n for n, o in ts.operations().items()
+             if "descending" in o.members and "n" in o.members)
+
+
+def main():
+    count = int(sys.argv[1])
+    for name, test in list(globals().items()):
+        if name.startswith("test_"):
+            test(*([count] if name == "test_leaks" else []))
+            print("ok", name)
+
+
+main()
