@@ -30,3 +30,6 @@ def check(rng, ts, device):
         counts = np.bincount(where[(where >= 0) & (where < len(edges) - 1)],
                              minlength=len(edges) - 1)
     same(got, counts)
+    weights = array(rng, a.shape, "int32", few=True)
+    sums, _ = ts.histogram(a, edges, weights=weights, device=device)
+    same(sums, np.histogram(native, edges, weights=weights)[0].astype(np.int64))

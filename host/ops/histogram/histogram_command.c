@@ -89,6 +89,7 @@ static const problem_member members[] = {
     PROBLEM_MEMBER(tsr_histogram_problem, offset_x, COUNT),
     PROBLEM_MEMBER(tsr_histogram_problem, offset_edges, COUNT),
     PROBLEM_MEMBER(tsr_histogram_problem, offset_counts, COUNT),
+    PROBLEM_MEMBER(tsr_histogram_problem, offset_weights, COUNT),
 };
 
 static const file_use files[] = {

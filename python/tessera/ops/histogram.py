@@ -42,11 +42,28 @@ def _as_compared(edges, dtype):
     return out
 
 
-def histogram(a, bins=10, range=None, *, density=False, device=None, kernel=None, settings=None):
+def _weights(weights, shape):
+    """(name of their type, weights) as the library adds them up; whole numbers in 64 bits."""
+    if weights is None:
+        return "none", None
+    weights = as_array(weights)
+    if weights.shape != shape:
+        raise ValueError("histogram: weights have shape %s and the elements %s"
+                         % (weights.shape, shape))
+    if weights.dtype.kind not in "biuf":
+        raise TypeError("histogram: weights are numbers, not %s" % weights.dtype)
+    name = "i64" if weights.dtype.kind in "biu" else "f64" if weights.dtype == np.float64 else "f32"
+    dtype = {"i64": np.int64, "f64": np.float64, "f32": np.float32}[name]
+    return name, packed(weights, np.dtype(dtype)).reshape(-1)
+
+
+def histogram(a, bins=10, range=None, *, density=False, weights=None, device=None, kernel=None,
+              settings=None):
     """Count the elements of the flattened array in bins, as numpy.histogram does.
 
     `bins` is a number of bins of equal width over `range`, that of the elements by default, or the
-    ascending edges of all.  The result is (counts, edges).
+    ascending edges of all.  The result is (counts, edges), or with weights (their sums, edges): int64
+    of whole numbers, float64 of float64, else float32.
 
     >>> import numpy as np
     >>> import tessera as ts
@@ -60,11 +77,12 @@ def histogram(a, bins=10, range=None, *, density=False, device=None, kernel=None
     edges, uneven = _edges(x, bins, range, device)
     if uneven and np.any(edges[:-1] > edges[1:]):
         raise ValueError("histogram: edges ascend, and these do not")
-    counts = np.zeros(edges.size - 1, np.int64)
-    problem = _op.problem(type=name, n=x.size, bins=counts.size, uneven=uneven)
+    by, weights = _weights(weights, a.shape)
+    counts = np.zeros(edges.size - 1, np.int64 if weights is None else weights.dtype)
+    problem = _op.problem(type=name, n=x.size, bins=counts.size, uneven=uneven, weights=by)
     compared = _as_compared(edges, np.dtype(_op.operands(problem)[1].type))
     if x.size:
-        session(device).run(_op.index, problem, (plain(x), compared, counts), kernel,
+        session(device).run(_op.index, problem, (plain(x), compared, counts, weights), kernel,
                             flat(settings))
     if density:
         return counts / np.diff(edges) / counts.sum(), edges
