@@ -1,0 +1,85 @@
+"""scripts/bench_jobs.py: the command takes every job of data/bandwidth.jobs, and what a job fails with
+keeps no other from running."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+
+import bench_jobs  # noqa: E402
+
+# A command in the place of `tessera`: the third argument is its status, or the row that it writes; behind
+# it stand "--device D --quiet -o FILE".
+FAKE = """#!/bin/sh
+case $3 in
+[0-9]) exit "$3" ;;
+*) echo "$3" > "$8" ;;
+esac
+"""
+
+
+class Jobs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        os.chmod(path, 0o755)
+        return path
+
+    def run_jobs(self, jobs, *options):
+        """The status, and the rows, of a file of jobs with the fake command."""
+        out = os.path.join(self.folder, "rows.jsonl")
+        done = subprocess.run(
+            [sys.executable, bench_jobs.__file__, "--tessera", self.write("fake", FAKE), "--jobs",
+             self.write("some.jobs", jobs), "-o", out, *options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        rows = ""
+        if os.path.exists(out):
+            with open(out, encoding="utf-8") as f:
+                rows = f.read()
+        return done.returncode, rows, done.stdout + done.stderr
+
+    def test_the_command_takes_every_job(self):
+        """It looks for the device once it has understood all else."""
+        jobs = bench_jobs.read_jobs(os.path.join(ROOT, "data", "bandwidth.jobs"))
+        self.assertGreater(len(jobs), 20)
+        for job in jobs:
+            done = subprocess.run([os.environ["TESSERA"], *job, "--device", "nosuch"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertIn("device 'nosuch' is not there", done.stderr, " ".join(job))
+
+    def test_rows_of_all_jobs(self):
+        status, rows, _ = self.run_jobs("# a comment\n\nbench op first\nbench op second # too\n")
+        self.assertEqual((status, rows), (0, "first\nsecond\n"))
+        status, rows, _ = self.run_jobs("bench op third\nbench op fourth\n", "--only", "third")
+        self.assertEqual((status, rows), (0, "first\nsecond\nthird\n"))
+
+    def test_a_job_that_fails(self):
+        status, rows, said = self.run_jobs("bench op 1\nbench op next\n")
+        self.assertEqual((status, rows), (1, "next\n"))
+        self.assertIn("status 1: bench op 1", said)
+        self.assertEqual(self.run_jobs("bench op 3\nbench op 1\n")[0], 3)
+
+    def test_time_is_over(self):
+        status, rows, said = self.run_jobs("bench op first\n", "--within", "-1")
+        self.assertEqual((status, rows), (1, ""))
+        self.assertIn("left out: bench op first", said)
+
+    def test_no_job(self):
+        status, _, said = self.run_jobs("tune op\n")
+        self.assertEqual(status, 1)
+        self.assertIn("'tune op' is no job", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
