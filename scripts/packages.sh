@@ -14,6 +14,9 @@ RUN_PACKAGES=(pocl-opencl-icd)
 TEST_PACKAGES=(libcmocka-dev oclgrind python3 python3-dev python3-numpy g++ clang clang-format
                clang-tidy cppcheck git procps libjs-chart.js chromium)
 
+# To test libtessera-blas: the reference's own programs, and a BLAS for each size of integers.
+TEST_PACKAGES+=(libblas-test libopenblas0 libblas64-3)
+
 # To compare with other libraries (`tessera bench --peers`).  Each is optional.  cuBLAS and CUB come
 # with NVIDIA's CUDA toolkit, which the distribution does not have.
 PEER_PACKAGES=(g++ libopenblas-dev libclblast-dev libboost-dev libtbb-dev libhwy-dev

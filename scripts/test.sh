@@ -76,14 +76,14 @@ closing_lines() {
 }
 
 check_format() {
-    find "$root"/{host,include,tests,examples,bench,python} -name '*.[ch]' -print0 |
+    find "$root"/{host,include,blas,tests,examples,bench,python} -name '*.[ch]' -print0 |
         xargs -0 clang-format --dry-run --Werror
 }
 
 check_with_cppcheck() {
     cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability \
         --inline-suppr --suppress=missingIncludeSystem -I "$root/include" -I "$root/host" \
-        -DCL_TARGET_OPENCL_VERSION=300 -j "$jobs" "$root/host"
+        -I "$root" -DCL_TARGET_OPENCL_VERSION=300 -j "$jobs" "$root/host" "$root/blas"
 }
 
 test_release() {

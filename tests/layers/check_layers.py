@@ -1,6 +1,6 @@
 """The direction of #include lines: a file includes its own layer and those below it.
 
-    check_layers.py TREE       read host/, include/ and examples/ of a source tree
+    check_layers.py TREE       read host/, include/, blas/ and examples/ of a source tree
     check_layers.py --control  show that each kind of wrong line is found, in a tree made up
 
 Also: file names are unique in the tree, so that a name says which file is meant.
@@ -66,9 +66,15 @@ def judge_example(tree, file, number, quoted, name):
     return None if os.path.exists(beside) else "'%s' is no public header" % name
 
 
+def judge_blas(tree, file, number, quoted, name):
+    if not quoted or name.startswith(("tessera/", "blas/")):
+        return None
+    return "'%s' is no public header" % name
+
+
 def duplicates(tree):
     seen = {}
-    for folder in ("host", "include", "cl", "examples"):
+    for folder in ("host", "include", "blas", "cl", "examples"):
         for path, _, names in os.walk(os.path.join(tree, folder)):
             for name in names:
                 if name not in SHARED_NAMES:
@@ -83,7 +89,7 @@ def check(tree):
     found = duplicates(tree)
     lines = 0
     for folder, judge in (("host", judge_host), ("include", judge_public),
-                          ("examples", judge_example)):
+                          ("blas", judge_blas), ("examples", judge_example)):
         for file in sources(tree, folder):
             for number, quoted, name in includes(tree, file):
                 lines += 1
@@ -109,6 +115,8 @@ def control():
               ({"include/tessera/run.h": '#include "base/text.h"\n'}, 1),
               ({"examples/rank.c": '#include "base/text.h"\n'}, 1),
               ({"examples/rank.c": '#include <core/real.h>\n'}, 1),
+              ({"blas/level.c": '#include "core/real.h"\n'}, 1),
+              ({"blas/level.c": '#include "blas/level.h"\n#include "tessera/run.h"\n'}, 0),
               ({"host/file/real.c": ""}, 1)]
     for changes, expected in faults:
         with tempfile.TemporaryDirectory() as tree:

@@ -1,0 +1,16 @@
+/** The routines of level 3, made of products of blocks on the device. */
+#ifndef BLAS_BLOCKED_H
+#define BLAS_BLOCKED_H
+
+#include <stdbool.h>
+
+#include "blas/level3.h"
+
+/**
+ * Do a call, of column-major matrices and legal, on the device that was taken.
+ *
+ * @return False: it failed, C is as it was, and call->reason says why.
+ */
+bool blocked_run(blas_call *call);
+
+#endif

@@ -1,0 +1,220 @@
+#include "blas/cpu.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the CPU's BLAS may be, the system's choice first.  That choice may be this library, where
+ * it was made an alternative of libblas.so.3: then one of the others. */
+static const char debian_reference[] = "/usr/lib/" BLAS_ARCHITECTURE "/blas/libblas.so.3";
+static const char *const candidates_32[] = {"libblas.so.3", "libopenblas.so.0", "libopenblas.so",
+                                            "libblis.so.4", debian_reference};
+static const char *const candidates_64[] = {
+    "libopenblas64_.so.0",
+    "libopenblas64_.so",
+    "libopenblas64.so.0",
+    "libblas64.so.3",
+};
+
+typedef struct cpu_blas {
+    const char *variable;          /* of the environment, that names it */
+    const char *const *candidates; /* else */
+    size_t count;
+    void *handle;
+    char path[PATH_MAX];
+} cpu_blas;
+
+static cpu_blas cpu_32 = {"TESSERA_BLAS_CPU", candidates_32,
+                          sizeof candidates_32 / sizeof *candidates_32};
+static cpu_blas cpu_64 = {"TESSERA_BLAS_CPU64", candidates_64,
+                          sizeof candidates_64 / sizeof *candidates_64};
+static pthread_once_t once_32 = PTHREAD_ONCE_INIT;
+static pthread_once_t once_64 = PTHREAD_ONCE_INIT;
+
+/* Is the library of this address the one that this file is in? */
+static bool is_this_library(const void *address)
+{
+    Dl_info theirs, ours;
+
+    return dladdr(address, &theirs) && dladdr(&cpu_32, &ours) && theirs.dli_fbase == ours.dli_fbase;
+}
+
+/* The first of two names that the library has, and not this one in its name. */
+static void *symbol_of(void *handle, const char *name, const char *other)
+{
+    void *symbol = dlsym(handle, name);
+
+    if (!symbol && other)
+        symbol = dlsym(handle, other);
+    return symbol && !is_this_library(symbol) ? symbol : NULL;
+}
+
+/* Open a library that has a BLAS of this kind. */
+static bool open_library(cpu_blas *blas, const char *file, bool wide)
+{
+    /* Libraries of 64-bit integers may call their own functions by names that this library has for
+     * 32-bit ones. */
+    void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL | (wide ? RTLD_DEEPBIND : 0));
+    void *symbol;
+    Dl_info info;
+
+    if (!handle)
+        return false;
+    symbol = symbol_of(handle, wide ? "dgemm_64_" : "dgemm_", wide ? "dgemm_" : NULL);
+    if (!symbol) {
+        dlclose(handle);
+        return false;
+    }
+    blas->handle = handle;
+    if (dladdr(symbol, &info) && info.dli_fname)
+        snprintf(blas->path, sizeof blas->path, "%s", info.dli_fname);
+    return true;
+}
+
+static void open_blas(cpu_blas *blas, bool wide)
+{
+    const char *named = getenv(blas->variable);
+
+    if (named && *named) {
+        if (open_library(blas, named, wide))
+            return;
+        fprintf(stderr,
+                "libtessera-blas: %s: %s is no BLAS that can be opened; using the system's\n",
+                blas->variable, named);
+    }
+    for (size_t i = 0; i < blas->count; i++) {
+        if (open_library(blas, blas->candidates[i], wide))
+            return;
+    }
+    fprintf(stderr,
+            "libtessera-blas: no BLAS of the CPU with integers of %d bits: install one "
+            "(libopenblas0), or name it in %s\n",
+            wide ? 64 : 32, blas->variable);
+    _Exit(127);
+}
+
+static void open_32(void)
+{
+    open_blas(&cpu_32, false);
+}
+
+static void open_64(void)
+{
+    open_blas(&cpu_64, true);
+}
+
+static void *find(const char *name)
+{
+    pthread_once(&once_32, open_32);
+    return symbol_of(cpu_32.handle, name, NULL);
+}
+
+/* A library of 64-bit integers may have its functions by their plain names, without 64_. */
+static void *find_64(const char *name)
+{
+    char plain[32];
+
+    pthread_once(&once_64, open_64);
+    snprintf(plain, sizeof plain, "%.*s", (int)(strlen(name) - strlen("64_")), name);
+    return symbol_of(cpu_64.handle, name, plain);
+}
+
+void blas_cpu_resolve(blas_target *target, const char *name, size_t integer)
+{
+    const bool wide = integer == 8;
+    void *symbol = wide ? find_64(name) : find(name);
+    blas_function f = NULL;
+
+    if (!symbol && strstr(name, "cabs1")) {
+        /* OpenBLAS has not C's scabs1 and dcabs1, which are Fortran's by another name. */
+        char fortran[16];
+
+        snprintf(fortran, sizeof fortran, "%.6s_%s", name + strlen("cblas_"), wide ? "64_" : "");
+        symbol = wide ? find_64(fortran) : find(fortran);
+    }
+    if (!symbol) {
+        fprintf(stderr, "libtessera-blas: %s has no %s\n", wide ? cpu_64.path : cpu_32.path, name);
+        _Exit(127);
+    }
+    memcpy(&f, &symbol, sizeof f);
+    atomic_store_explicit(target, f, memory_order_release);
+}
+
+const char *blas_cpu_path(void)
+{
+    pthread_once(&once_32, open_32);
+    return cpu_32.path;
+}
+
+/* ---- what a libblas.so.3 has beside its routines ------------------------------------------------
+ *
+ * A program's own functions of these names come before them; so does the program's say in what an
+ * error does. */
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* Set by the reference's C functions, read by error handlers of the caller's. */
+EXPORTED int RowMajorStrg;
+EXPORTED int CBLAS_CallFromC;
+
+EXPORTED void xerbla_(const char *name, const int *info, size_t length);
+EXPORTED void xerbla_array_(const char *name, const int *length, const int *info);
+EXPORTED int lsame_(const char *a, const char *b, size_t length_a, size_t length_b);
+EXPORTED void cblas_xerbla(int info, const char *routine, const char *form, ...);
+
+/* As the CPU's BLAS does it: OpenBLAS prints and returns, the reference ends the program. */
+void xerbla_(const char *name, const int *info, size_t length)
+{
+    void *symbol = find("xerbla_");
+    void (*f)(const char *, const int *, size_t);
+
+    if (symbol) {
+        memcpy(&f, &symbol, sizeof f);
+        f(name, info, length);
+        return;
+    }
+    fprintf(stderr, " ** On entry to %.*s parameter number %2d had an illegal value\n",
+            (int)(length < 32 ? length : 32), name, *info);
+    exit(EXIT_FAILURE);
+}
+
+void xerbla_array_(const char *name, const int *length, const int *info)
+{
+    xerbla_(name, info, *length > 0 ? (size_t)*length : 0);
+}
+
+int lsame_(const char *a, const char *b, size_t length_a, size_t length_b)
+{
+    const char lower_a = *a >= 'A' && *a <= 'Z' ? *a + ('a' - 'A') : *a;
+    const char lower_b = *b >= 'A' && *b <= 'Z' ? *b + ('a' - 'A') : *b;
+
+    (void)length_a;
+    (void)length_b;
+    return lower_a == lower_b;
+}
+
+void cblas_xerbla(int info, const char *routine, const char *form, ...)
+{
+    void *symbol = find("cblas_xerbla");
+    void (*f)(int, const char *, const char *, ...);
+    char text[512];
+    va_list arguments;
+
+    va_start(arguments, form);
+    vsnprintf(text, sizeof text, form, arguments);
+    va_end(arguments);
+    if (symbol) {
+        memcpy(&f, &symbol, sizeof f);
+        f(info, routine, "%s", text);
+        return;
+    }
+    if (info)
+        fprintf(stderr, "Parameter %d to routine %s was incorrect\n", info, routine);
+    fputs(text, stderr);
+    exit(EXIT_FAILURE);
+}

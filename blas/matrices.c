@@ -1,0 +1,247 @@
+#include "blas/matrices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Loops are compiled for each type: the flags of `element` are constants in them.  Tiles keep the
+ * lines of a matrix that is read across its lines in the cache. */
+#define SPECIALIZED static inline __attribute__((always_inline))
+
+enum { TILE = 16 };
+
+element element_of(char type)
+{
+    const element e = {type == 'd' || type == 'z', type == 'c' || type == 'z',
+                       type == 's'   ? sizeof(float)
+                       : type == 'z' ? 2 * sizeof(double)
+                                     : sizeof(double)};
+
+    return e;
+}
+
+matrix matrix_block(element type, matrix m, int64_t i, int64_t j)
+{
+    if (m.op == 'N')
+        m.at += (i + j * m.ld) * (int64_t)type.size;
+    else
+        m.at += (j + i * m.ld) * (int64_t)type.size;
+    return m;
+}
+
+matrix matrix_transposed(matrix m, bool conjugated)
+{
+    m.op = m.op != 'N' ? 'N' : conjugated ? 'C' : 'T';
+    return m;
+}
+
+matrix matrix_alloc(element type, int64_t rows, int64_t columns)
+{
+    matrix m = {NULL, rows, 'N'};
+    size_t bytes;
+
+    if (__builtin_mul_overflow((size_t)rows, (size_t)columns, &bytes) ||
+        __builtin_mul_overflow(bytes, type.size, &bytes))
+        return m;
+    m.at = malloc(bytes ? bytes : 1);
+    return m;
+}
+
+SPECIALIZED blas_number load(bool f64, bool complex, const char *at)
+{
+    double d[2] = {0, 0};
+    float f[2] = {0, 0};
+
+    if (f64) {
+        memcpy(d, at, (complex ? 2 : 1) * sizeof(double));
+        return (blas_number){d[0], d[1]};
+    }
+    memcpy(f, at, (complex ? 2 : 1) * sizeof(float));
+    return (blas_number){f[0], f[1]};
+}
+
+SPECIALIZED void store(bool f64, bool complex, char *at, blas_number value)
+{
+    const double d[2] = {value.re, value.im};
+    const float f[2] = {(float)value.re, (float)value.im};
+
+    if (f64)
+        memcpy(at, d, (complex ? 2 : 1) * sizeof(double));
+    else
+        memcpy(at, f, (complex ? 2 : 1) * sizeof(float));
+}
+
+SPECIALIZED blas_number times(blas_number a, blas_number b)
+{
+    return (blas_number){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+SPECIALIZED size_t bytes_of(bool f64, bool complex)
+{
+    return (f64 ? sizeof(double) : sizeof(float)) * (complex ? 2 : 1);
+}
+
+/* Where element (i, j) of op(M) is. */
+SPECIALIZED char *place(bool f64, bool complex, matrix m, int64_t i, int64_t j)
+{
+    const int64_t size = (int64_t)bytes_of(f64, complex);
+
+    return m.at + (m.op == 'N' ? i + j * m.ld : j + i * m.ld) * size;
+}
+
+SPECIALIZED int64_t end_of_tile(int64_t start, int64_t limit)
+{
+    return limit - start < TILE ? limit : start + TILE;
+}
+
+SPECIALIZED void copy_as(bool f64, bool complex, int64_t rows, int64_t columns, matrix from,
+                         matrix to)
+{
+    for (int64_t j0 = 0; j0 < columns; j0 += TILE) {
+        for (int64_t i0 = 0; i0 < rows; i0 += TILE) {
+            for (int64_t j = j0; j < end_of_tile(j0, columns); j++) {
+                for (int64_t i = i0; i < end_of_tile(i0, rows); i++) {
+                    blas_number x = load(f64, complex, place(f64, complex, from, i, j));
+
+                    if (from.op == 'C')
+                        x.im = -x.im;
+                    store(f64, complex, place(f64, complex, to, i, j), x);
+                }
+            }
+        }
+    }
+}
+
+void matrix_copy(element type, int64_t rows, int64_t columns, matrix from, matrix to)
+{
+    if (from.op == 'N' && to.op == 'N') {
+        for (int64_t j = 0; j < columns; j++) {
+            memcpy(matrix_block(type, to, 0, j).at, matrix_block(type, from, 0, j).at,
+                   (size_t)rows * type.size);
+        }
+    } else if (type.f64) {
+        if (type.complex)
+            copy_as(true, true, rows, columns, from, to);
+        else
+            copy_as(true, false, rows, columns, from, to);
+    } else {
+        if (type.complex)
+            copy_as(false, true, rows, columns, from, to);
+        else
+            copy_as(false, false, rows, columns, from, to);
+    }
+}
+
+SPECIALIZED void copy_as_real(bool f64, int64_t rows, int64_t columns, blas_number alpha,
+                              matrix from, matrix to)
+{
+    const bool scaled = alpha.re != 1 || alpha.im != 0;
+    const int64_t real = (int64_t)bytes_of(f64, false);
+
+    for (int64_t j0 = 0; j0 < columns; j0 += TILE) {
+        for (int64_t i0 = 0; i0 < rows; i0 += TILE) {
+            for (int64_t j = j0; j < end_of_tile(j0, columns); j++) {
+                for (int64_t i = i0; i < end_of_tile(i0, rows); i++) {
+                    blas_number x = load(f64, true, place(f64, true, from, i, j));
+                    char *out = to.at + (2 * i + 2 * j * to.ld) * real;
+
+                    if (from.op == 'C')
+                        x.im = -x.im;
+                    if (scaled)
+                        x = times(alpha, x);
+                    store(f64, true, out, x);
+                    store(f64, true, out + to.ld * real, (blas_number){-x.im, x.re});
+                }
+            }
+        }
+    }
+}
+
+void matrix_copy_as_real(element type, int64_t rows, int64_t columns, blas_number alpha,
+                         matrix from, matrix to)
+{
+    if (type.f64)
+        copy_as_real(true, rows, columns, alpha, from, to);
+    else
+        copy_as_real(false, rows, columns, alpha, from, to);
+}
+
+void matrix_scale(element type, int64_t rows, int64_t columns, blas_number beta, matrix m)
+{
+    for (int64_t j = 0; j < columns; j++) {
+        for (int64_t i = 0; i < rows; i++) {
+            char *at = matrix_block(type, m, i, j).at;
+
+            store(type.f64, type.complex, at, times(beta, load(type.f64, type.complex, at)));
+        }
+    }
+}
+
+SPECIALIZED void mirror_as(bool f64, bool complex, int64_t order, bool upper, bool hermitian,
+                           matrix from, matrix to)
+{
+    for (int64_t j0 = 0; j0 < order; j0 += TILE) {
+        for (int64_t i0 = upper ? 0 : j0; i0 < (upper ? j0 + 1 : order); i0 += TILE) {
+            for (int64_t j = j0; j < end_of_tile(j0, order); j++) {
+                for (int64_t i = i0; i < end_of_tile(i0, order); i++) {
+                    blas_number x;
+
+                    if (upper ? i > j : i < j)
+                        continue;
+                    x = load(f64, complex, place(f64, complex, from, i, j));
+                    if (hermitian && i == j)
+                        x.im = 0; /* what is stored there is not read */
+                    store(f64, complex, place(f64, complex, to, i, j), x);
+                    if (hermitian)
+                        x.im = -x.im;
+                    if (i != j)
+                        store(f64, complex, place(f64, complex, to, j, i), x);
+                }
+            }
+        }
+    }
+}
+
+void matrix_copy_mirrored(element type, int64_t order, bool upper, bool hermitian, matrix from,
+                          matrix to)
+{
+    if (type.f64) {
+        if (type.complex)
+            mirror_as(true, true, order, upper, hermitian, from, to);
+        else
+            mirror_as(true, false, order, upper, false, from, to);
+    } else {
+        if (type.complex)
+            mirror_as(false, true, order, upper, hermitian, from, to);
+        else
+            mirror_as(false, false, order, upper, false, from, to);
+    }
+}
+
+void matrix_add_triangle(element type, int64_t order, bool upper, bool twice, bool hermitian,
+                         matrix s, blas_number beta, matrix c)
+{
+    const bool f64 = type.f64, complex = type.complex;
+
+    for (int64_t j = 0; j < order; j++) {
+        for (int64_t i = upper ? 0 : j; i < (upper ? j + 1 : order); i++) {
+            char *at = matrix_block(type, c, i, j).at;
+            blas_number x = load(f64, complex, matrix_block(type, s, i, j).at);
+
+            if (twice) {
+                const blas_number y = load(f64, complex, matrix_block(type, s, j, i).at);
+
+                x.re += y.re;
+                x.im += hermitian ? -y.im : y.im;
+            }
+            if (beta.re != 0 || beta.im != 0) {
+                const blas_number y = times(beta, load(f64, complex, at));
+
+                x.re += y.re;
+                x.im += y.im;
+            }
+            if (hermitian && i == j)
+                x.im = 0;
+            store(f64, complex, at, x);
+        }
+    }
+}

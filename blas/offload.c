@@ -1,0 +1,185 @@
+#include "blas/offload.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tessera/tessera.h"
+
+/* OpenCL's codes of memory that is exhausted: the next call, a smaller one, may do. */
+enum { OBJECT_ALLOCATION_FAILURE = -4, OUT_OF_RESOURCES = -5, OUT_OF_HOST_MEMORY = -6 };
+
+typedef enum device_state {
+    DEVICE_UNOPENED,
+    DEVICE_CPU,  /* listed: it is the CPU, which only TESSERA_BLAS=always uses */
+    DEVICE_OPEN, /* with a session */
+    DEVICE_NONE
+} device_state;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(device_state) state; /* written by who has the lock */
+static char why_not[sizeof((tsr_error *)0)->message];
+static const tsr_device *device;
+static tsr_session *session;
+static tsr_precision precision;
+
+/* The functions of libtessera, whose dependences are not this library's. */
+static struct {
+    tsr_status (*devices_find)(tsr_devices **, tsr_error *);
+    tsr_status (*devices_select)(const tsr_devices *, const char *, const tsr_device **, size_t,
+                                 size_t *, tsr_error *);
+    tsr_kind (*device_kind)(const tsr_device *);
+    const char *(*precision_name)(tsr_precision);
+    tsr_status (*session_open)(const tsr_device *, const tsr_session_options *, tsr_session **,
+                               tsr_error *);
+    tsr_status (*matmul)(tsr_session *, const tsr_matmul_problem *, const void *, const void *,
+                         void *, const tsr_run *, tsr_report *, tsr_error *);
+} tsr;
+
+static bool load_function(void *handle, const char *name, void *function)
+{
+    void *symbol = dlsym(handle, name);
+
+    memcpy(function, &symbol, sizeof symbol);
+    if (!symbol)
+        snprintf(why_not, sizeof why_not, "libtessera has no %s", name);
+    return symbol;
+}
+
+static bool load_tessera(void)
+{
+    void *handle = dlopen(TESSERA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+    if (!handle) {
+        snprintf(why_not, sizeof why_not, "%s", dlerror());
+        return false;
+    }
+    return load_function(handle, "tsr_devices_find", &tsr.devices_find) &&
+           load_function(handle, "tsr_devices_select", &tsr.devices_select) &&
+           load_function(handle, "tsr_device_kind", &tsr.device_kind) &&
+           load_function(handle, "tsr_precision_name", &tsr.precision_name) &&
+           load_function(handle, "tsr_session_open", &tsr.session_open) &&
+           load_function(handle, "tsr_matmul", &tsr.matmul);
+}
+
+/* TESSERA_BLAS_PRECISION: of float32 products; other than as accurate as float32 only by name. */
+static void read_precision(void)
+{
+    const char *name = getenv("TESSERA_BLAS_PRECISION");
+
+    precision = TSR_PRECISION_DEFAULT;
+    if (!name || !*name)
+        return;
+    for (int p = TSR_PRECISION_F32; p <= TSR_PRECISION_F16; p++) {
+        if (strcmp(name, tsr.precision_name((tsr_precision)p)) == 0)
+            precision = (tsr_precision)p;
+    }
+    if (precision == TSR_PRECISION_DEFAULT)
+        fprintf(stderr,
+                "libtessera-blas: TESSERA_BLAS_PRECISION: '%s' is none of f32, f32-strict, tf32, "
+                "bf16 and f16\n",
+                name);
+}
+
+/* The list of devices is kept as long as the process lives. */
+static device_state find_device(void)
+{
+    tsr_devices *list;
+    size_t count;
+    tsr_error err;
+    tsr_kind kind;
+
+    if (!load_tessera())
+        return DEVICE_NONE;
+    read_precision();
+    if (tsr.devices_find(&list, &err) || tsr.devices_select(list, NULL, &device, 1, &count, &err)) {
+        snprintf(why_not, sizeof why_not, "%s", err.message);
+        return DEVICE_NONE;
+    }
+    kind = tsr.device_kind(device);
+    if (kind == TSR_KIND_CPU || kind == TSR_KIND_HOST)
+        return DEVICE_CPU;
+    return DEVICE_OPEN;
+}
+
+static device_state open_session(void)
+{
+    tsr_error err;
+
+    if (tsr.session_open(device, NULL, &session, &err)) {
+        snprintf(why_not, sizeof why_not, "%s", err.message);
+        return DEVICE_NONE;
+    }
+    return DEVICE_OPEN;
+}
+
+bool offload_begin(bool any, const char **reason)
+{
+    device_state now = atomic_load(&state);
+
+    /* Without the lock: a thread whose call stays on the CPU waits for none. */
+    if (now == DEVICE_UNOPENED || now == DEVICE_OPEN || (now == DEVICE_CPU && any)) {
+        pthread_mutex_lock(&lock);
+        now = atomic_load(&state);
+        if (now == DEVICE_UNOPENED)
+            now = find_device();
+        if (!session && (now == DEVICE_OPEN || (now == DEVICE_CPU && any)))
+            now = open_session();
+        atomic_store(&state, now);
+        if (now == DEVICE_OPEN)
+            return true;
+        pthread_mutex_unlock(&lock);
+    }
+    *reason = now == DEVICE_CPU ? "the device is the CPU itself" : why_not;
+    return false;
+}
+
+void offload_end(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* Another thread of the parent may have had the lock. */
+void offload_after_fork(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    if (atomic_load(&state) == DEVICE_UNOPENED)
+        return;
+    snprintf(why_not, sizeof why_not, "the process was forked from one that used the device");
+    atomic_store(&state, DEVICE_NONE);
+}
+
+bool offload_multiply(const offload_product *p, uint64_t *bytes, const char **reason)
+{
+    tsr_matmul_problem problem = TSR_MATMUL_PROBLEM_INIT;
+    tsr_report report;
+    tsr_error err;
+
+    problem.type = p->f64 ? TSR_F64 : TSR_F32;
+    problem.precision = p->f64 ? TSR_PRECISION_DEFAULT : precision;
+    problem.layout = TSR_COLUMN_MAJOR;
+    problem.m = p->m;
+    problem.n = p->n;
+    problem.k = p->k;
+    problem.trans_a = p->trans_a;
+    problem.trans_b = p->trans_b;
+    problem.alpha = p->alpha;
+    problem.beta = p->beta;
+    problem.lda = p->lda;
+    problem.ldb = p->ldb;
+    problem.ldc = p->ldc;
+    if (tsr.matmul(session, &problem, p->a, p->b, p->c, NULL, &report, &err) == TSR_OK) {
+        *bytes += report.to_device_bytes + report.from_device_bytes;
+        return true;
+    }
+    snprintf(why_not, sizeof why_not, "%s", err.message);
+    *reason = why_not;
+    /* A driver that failed is not asked again. */
+    if (err.status == TSR_ECL && err.cl != OBJECT_ALLOCATION_FAILURE &&
+        err.cl != OUT_OF_RESOURCES && err.cl != OUT_OF_HOST_MEMORY)
+        atomic_store(&state, DEVICE_NONE);
+    return false;
+}

@@ -1,0 +1,47 @@
+/**
+ * The device: libtessera, opened at the first call that may run there, and products by it.
+ *
+ * Nothing of OpenCL is loaded before, since this library is preloaded into every shell, and every
+ * Python that imports NumPy calls a function of level 1.  One thread uses the device at a time.
+ */
+#ifndef BLAS_OFFLOAD_H
+#define BLAS_OFFLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * Have the device for the calling thread; waits for another thread's call.  Opens it if need be.
+ *
+ * @param any     Also a CPU device, on which a product takes as long as in the CPU's BLAS.
+ * @param reason  Receives why there is none.
+ * @return False: there is none, and offload_end() is not to be called.
+ */
+bool offload_begin(bool any, const char **reason);
+void offload_end(void);
+
+/** In a child of a process that used it there is no device: drivers do not survive fork(). */
+void offload_after_fork(void);
+
+/** C := alpha op(A) op(B) + beta C of column-major matrices of float32 or float64. */
+typedef struct offload_product {
+    bool f64;
+    bool trans_a, trans_b;
+    size_t m, n, k;
+    double alpha, beta;
+    const void *a, *b;
+    void *c;
+    size_t lda, ldb, ldc;
+} offload_product;
+
+/**
+ * Multiply on the device that was taken.
+ *
+ * @param bytes   Is increased by the bytes that were copied.
+ * @param reason  Receives why it failed, valid until the next call.
+ * @return False: it failed, and C may be half-written.
+ */
+bool offload_multiply(const offload_product *product, uint64_t *bytes, const char **reason);
+
+#endif

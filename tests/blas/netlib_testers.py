@@ -1,0 +1,85 @@
+"""The 24 test programs of the reference BLAS (Debian's libblas-test) under libtessera-blas.
+
+    netlib_testers.py cpu-blas|host|device
+
+On `host` and `device` every product of level 3 runs there, in blocks of two rows, since their matrices
+have nine at most; `cpu-blas` forwards all.
+"""
+
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SKIP = 77
+LIBRARY = os.environ["TESSERA_BLAS_LIBRARY"]
+ENVIRONMENTS = {"cpu-blas": {"TESSERA_BLAS": "never"},
+                "host": {"TESSERA_BLAS": "always", "TESSERA_DEVICE": "host"},
+                "device": {"TESSERA_BLAS": "always", "TESSERA_DEVICE": "cpu"}}
+ROUTINES = {t + r for t in "sdcz" for r in ("gemm", "symm", "syrk", "syr2k", "trmm", "trsm")}
+ROUTINES |= {t + r for t in "cz" for r in ("hemm", "herk", "her2k")}
+# Why the CPU has a call of a program that sends all to the device.
+REASONS = {"an argument is illegal", "there is nothing to multiply",
+           "the triangle is one block, which the CPU does"}
+
+
+def run(program, stdin, env, folder):
+    with open(stdin or os.devnull, "rb") as f:
+        done = subprocess.run([program], stdin=f, cwd=folder, env=env, timeout=300,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        sys.exit("%s: status %d\n%s" % (program, done.returncode, done.stdout.decode()[-2000:]))
+    return done.stdout.decode()
+
+
+def run_all(tests, env, folder):
+    """What all programs print and write."""
+    text = ""
+    for t in "sdcz":
+        for program, data in (("xblat1" + t, ""), ("xblat2" + t, t + "blat2.in"),
+                              ("xblat3" + t, t + "blat3.in"), ("x%scblat1" % t, ""),
+                              ("x%scblat2" % t, t + "in2"), ("x%scblat3" % t, t + "in3")):
+            text += run(os.path.join(tests, program), data and os.path.join(tests, data), env, folder)
+    for file in sorted(glob.glob(os.path.join(folder, "*.out"))):
+        with open(file, encoding="utf-8") as f:
+            text += f.read()
+    return text
+
+
+def judge_log(lines):
+    """What is wrong in the log of a run that sends all to the device."""
+    offloaded = set()
+    wrong = []
+    for line in lines:
+        match = re.search(r"summary: (\w+): (\d+) on the device", line)
+        if match and int(match[2]) > 0:
+            offloaded.add(match[1])
+        match = re.search(r": CPU, [\d.]+ ms: (.*)", line)
+        if match and match[1] not in REASONS:
+            wrong.append(line.strip())
+    return wrong[:10] + ["%s: never on the device" % r for r in sorted(ROUTINES - offloaded)]
+
+
+def main():
+    tests = sorted(glob.glob("/usr/lib/*/blas/xblat1s"))
+    if not tests:
+        print("no libblas-test")
+        sys.exit(SKIP)
+    where = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        log = os.path.join(folder, "calls.log")
+        env = {**os.environ, **ENVIRONMENTS[where], "LD_PRELOAD": LIBRARY, "TESSERA_BLAS_BLOCK": "2",
+               "TESSERA_BLAS_LOG": log}
+        text = run_all(os.path.dirname(tests[0]), env, folder)
+        with open(log, encoding="utf-8") as f:
+            lines = f.readlines()
+    counts = (text.count("----- PASS -----"), text.count("PASSED"), len(re.findall("FAIL", text)))
+    print("%d PASS, %d PASSED, %d FAIL; %d calls of level 3" % (*counts, len(lines)))
+    wrong = [] if where == "cpu-blas" else judge_log(lines)
+    print("\n".join(wrong))
+    sys.exit(counts != (86, 480, 0) or bool(wrong))
+
+
+main()

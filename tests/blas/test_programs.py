@@ -1,0 +1,291 @@
+"""Programs that use BLAS without a word of Tessera: NumPy under libtessera-blas, and calls by ctypes."""
+
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+LIBRARY = os.environ["TESSERA_BLAS_LIBRARY"]
+FAILING_TESSERA = os.environ["FAILING_TESSERA"]
+VARIABLES = ("TESSERA_DEVICE", "TESSERA_BLAS", "TESSERA_BLAS_LOG", "TESSERA_BLAS_CPU",
+             "TESSERA_BLAS_BLOCK", "TESSERA_BLAS_PRECISION")
+
+
+def run(program, preload=True, **variables):
+    """Run a Python program under the library: what it prints, and the lines of its log."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = {k: v for k, v in os.environ.items() if k not in VARIABLES}
+        env.update(variables, TESSERA_BLAS_LOG=os.path.join(folder, "log"))
+        if preload:
+            env["LD_PRELOAD"] = LIBRARY
+        done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], env=env, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        log = []
+        if os.path.exists(env["TESSERA_BLAS_LOG"]):
+            with open(env["TESSERA_BLAS_LOG"], encoding="utf-8") as f:
+                log = [line.split(" ", 1)[1].strip() for line in f]
+    if done.returncode:
+        raise AssertionError("status %d\n%s" % (done.returncode, done.stderr))
+    return done.stdout, done.stderr, log
+
+
+# Products of each type, in orders that NumPy hands to BLAS as they are, against sums in long double.
+PRODUCTS = """
+    import numpy as np
+    random = np.random.default_rng(7)
+    for t in (np.float32, np.float64, np.complex64, np.complex128):
+        a = random.standard_normal((70, 90)).astype(t)
+        b = random.standard_normal((90, 50)).astype(t)
+        if np.iscomplexobj(a):
+            a += 1j * random.standard_normal(a.shape).astype(a.real.dtype)
+            b += 1j * random.standard_normal(b.shape).astype(a.real.dtype)
+        for x, y in ((a, b), (b.T, a.T), (a, a.T), (np.asfortranarray(a), b), (a[:, ::-1], b[::-1])):
+            wide = np.clongdouble
+            error = abs(x @ y - np.einsum("ij,jk", x.astype(wide), y.astype(wide)))
+            bound = 190 * np.finfo(t).eps * np.einsum("ij,jk", abs(x), abs(y))
+            assert (error <= bound).all(), (t, error.max())
+    print("right")
+"""
+
+
+class Programs(unittest.TestCase):
+    def test_products_on_the_device(self):
+        for device in ("cpu", "host"):
+            out, err, log = run(PRODUCTS, TESSERA_BLAS="always", TESSERA_DEVICE=device)
+            self.assertEqual((out, err), ("right\n", ""))
+            for name in ("sgemm", "dgemm", "cgemm", "zgemm", "ssyrk", "zsyrk"):
+                self.assertTrue(any(l.startswith(name) and ": device, " in l for l in log), name)
+
+    def test_small_products_stay(self):
+        out, err, log = run(PRODUCTS)
+        self.assertEqual((out, err), ("right\n", ""))
+        self.assertIn("it is less than 2e9 operations", "\n".join(log))
+        self.assertFalse([l for l in log if ": device, " in l])
+
+    def test_cpu_devices_take_nothing_by_default(self):
+        _, err, log = run("""
+            import numpy as np
+            a = np.ones((1100, 1100), dtype=np.float32)
+            assert ((a @ a.T.copy()) == 1100).all()
+            """, TESSERA_DEVICE="cpu")
+        self.assertEqual(err, "")
+        self.assertIn("the device is the CPU itself", "\n".join(log))
+
+    def test_no_device(self):
+        """A device that there is none of: the CPU's BLAS, and nothing is said but in the log."""
+        out, err, log = run(PRODUCTS, TESSERA_BLAS="always", TESSERA_DEVICE="no such device")
+        self.assertEqual((out, err), ("right\n", ""))
+        self.assertIn("no such device", "\n".join(log))
+
+    def test_level_1_loads_nothing(self):
+        out, _, _ = run("""
+            import numpy as np
+            assert np.dot(np.arange(10.0), np.arange(10.0)) == 285
+            with open("/proc/self/maps") as f:
+                maps = f.read()
+            print("libtessera-blas" in maps, "libtessera.so" in maps, "libOpenCL" in maps)
+            """, TESSERA_BLAS="always")
+        self.assertEqual(out, "True False False\n")
+
+    def test_children_of_a_process_that_uses_the_device(self):
+        """Also where another thread of the parent is in a product when it forks."""
+        out, _, log = run("""
+            import os
+            import threading
+            import time
+            import numpy as np
+            def product(n):
+                a = np.ones((n, n))
+                return (a @ a.T.copy())[0, 0]
+            assert product(60) == 60
+            large = threading.Thread(target=product, args=(2000,))
+            large.start()
+            time.sleep(0.1)
+            child = os.fork()
+            if child == 0:
+                os._exit(int(product(50)))
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), large.is_alive())
+            large.join()
+            """, TESSERA_BLAS="always", TESSERA_DEVICE="cpu")
+        self.assertEqual(out, "50 True\n")
+        self.assertIn("the process was forked from one that used the device", "\n".join(log))
+        self.assertEqual(len([l for l in log if ": device, " in l]), 2)
+
+    def test_threads(self):
+        _, err, log = run("""
+            import threading
+            import numpy as np
+            wrong = []
+            def products(n):
+                a = np.arange(n * n, dtype=float).reshape(n, n) % 7
+                expected = np.einsum("ij,jk", a, a)
+                for i in range(20):
+                    if not ((a @ a) == expected).all():
+                        wrong.append(n)
+            threads = [threading.Thread(target=products, args=(n,)) for n in (40, 50, 60, 70)]
+            for t in threads: t.start()
+            for t in threads: t.join()
+            assert not wrong, wrong
+            """, TESSERA_BLAS="always", TESSERA_DEVICE="cpu")
+        self.assertEqual(err, "")
+        self.assertEqual(len([l for l in log if ": device, " in l]), 80)
+
+    def test_wrong_values_are_named(self):
+        _, err, _ = run(PRODUCTS, TESSERA_BLAS="perhaps", TESSERA_BLAS_CPU="/no/such.so")
+        self.assertIn("TESSERA_BLAS: 'perhaps' is none of auto, always and never", err)
+        self.assertIn("TESSERA_BLAS_CPU: /no/such.so is no BLAS", err)
+
+
+# Each routine of real numbers on blocks of larger arrays, by a device and by the CPU's BLAS alone: the
+# same but for rounding, the elements beside them included.
+ROUTINES = """
+    import ctypes
+    import os
+    import numpy as np
+    blas = ctypes.CDLL(%r)
+    cpu = ctypes.CDLL("libblas.so.3")
+    pointer = lambda a: a.ctypes.data_as(ctypes.c_void_p)
+    real = ctypes.c_double
+    random = np.random.default_rng(3)
+    row, upper, no_trans, trans, non_unit, left, right = 101, 121, 111, 112, 131, 141, 142
+    n, k, ld = 21, 13, 25
+    a = random.standard_normal((ld, ld)) + 9 * np.eye(ld)
+    b = random.standard_normal((ld, ld))
+    calls = {
+        "dgemm": lambda c: (row, no_trans, trans, n, n, k, real(2), pointer(a), ld, pointer(b), ld,
+                            real(3), pointer(c), ld),
+        "dsymm": lambda c: (row, left, upper, n, k, real(2), pointer(a), ld, pointer(b), ld, real(3),
+                            pointer(c), ld),
+        "dsyrk": lambda c: (row, upper, no_trans, n, k, real(2), pointer(a), ld, real(3), pointer(c),
+                            ld),
+        "dsyr2k": lambda c: (row, upper, trans, n, k, real(2), pointer(a), ld, pointer(b), ld,
+                             real(3), pointer(c), ld),
+        "dtrmm": lambda c: (row, left, upper, no_trans, non_unit, n, k, real(2), pointer(a), ld,
+                            pointer(c), ld),
+        "dtrsm": lambda c: (row, right, upper, trans, non_unit, k, n, real(2), pointer(a), ld,
+                            pointer(c), ld),
+    }
+    for name, arguments in calls.items():
+        c = random.standard_normal((ld, ld))
+        expected = c.copy()
+        getattr(cpu, "cblas_" + name)(*arguments(expected))
+        getattr(blas, "cblas_" + name)(*arguments(c))
+        assert np.allclose(c, expected, rtol=1e-12, atol=1e-12), name
+        assert (c == expected).sum() >= c.size - n * n, name
+    print("right")
+""" % LIBRARY
+
+
+class Failures(unittest.TestCase):
+    def run_routines(self, **variables):
+        out, err, log = run(ROUTINES, preload=False, TESSERA_BLAS="always", TESSERA_BLAS_BLOCK="4",
+                            LD_LIBRARY_PATH=FAILING_TESSERA, **variables)
+        self.assertEqual((out, err), ("right\n", ""))
+        return [l for l in log if l.startswith("d")]
+
+    def test_device_that_works(self):
+        log = self.run_routines()
+        self.assertEqual(len([l for l in log if ": device, " in l]), 6, log)
+
+    def test_device_that_fails(self):
+        """At any product: what the call overwrites is what it was when the CPU's BLAS begins anew, and
+        the device is not used again."""
+        products = 0
+        for failing in range(1, 60):
+            log = self.run_routines(FAILING_PRODUCT=str(failing))
+            failed = [l for l in log if "failed on purpose" in l]
+            if not failed:
+                break
+            products = failing
+            self.assertTrue(all(": CPU, " in l for l in log[log.index(failed[0]):]), log)
+        self.assertGreater(products, 20)
+
+    def test_large_products_go_to_a_gpu(self):
+        _, err, log = run("""
+            import ctypes
+            import numpy as np
+            blas = ctypes.CDLL(%r)
+            pointer = lambda a: a.ctypes.data_as(ctypes.c_void_p)
+            a = np.ones((4000, 4000), dtype=np.float32)
+            for m, n, k in ((256, 256, 4000), (255, 4000, 1000), (4000, 256, 976), (4000, 256, 977)):
+                blas.cblas_sgemm(101, 111, 111, m, n, k, ctypes.c_float(1), pointer(a), 4000,
+                                 pointer(a), 4000, ctypes.c_float(0), pointer(np.empty((m, n),
+                                 dtype=np.float32)), n)
+            """ % LIBRARY, preload=False, LD_LIBRARY_PATH=FAILING_TESSERA, FAILING_PRODUCT="1")
+        self.assertEqual(err, "")
+        self.assertEqual([l.split(": ")[-1] for l in log[1:5]],
+                         ["it is less than 2e9 operations", "a side is shorter than 256",
+                          "it is less than 2e9 operations", "the device failed on purpose"])
+
+
+# What lies beside the elements of a call is another thread's.
+OTHERS = """
+    import ctypes
+    import numpy as np
+    blas = ctypes.CDLL(%r)
+    pointer = lambda a: a.ctypes.data_as(ctypes.c_void_p)
+    n, k, ld = 11, 7, 14
+    random = np.random.default_rng(5)
+    a = random.standard_normal((n, k)) + 1j * random.standard_normal((n, k))
+    for uplo, rows in ((121, np.triu), (122, np.tril)):
+        c = np.full((n, ld), np.nan, dtype=complex)
+        c[:, :n] = np.where(rows(np.ones((n, n))), 1, np.nan)
+        blas.cblas_zherk(101, uplo, 111, n, k, ctypes.c_double(2), pointer(a), k, ctypes.c_double(3),
+                         pointer(c), ld)
+        inside = rows(np.ones((n, n))).astype(bool)
+        expected = 2 * a @ a.conj().T + 3
+        assert np.allclose(c[:, :n][inside], expected[inside], atol=1e-13)
+        assert (np.diagonal(c).imag == 0).all()
+        assert np.isnan(c[:, :n][~inside]).all() and np.isnan(c[:, n:]).all()
+    print("right")
+""" % LIBRARY
+
+
+class Elements(unittest.TestCase):
+    def test_other_elements_are_left_alone(self):
+        out, err, log = run(OTHERS, preload=False, TESSERA_BLAS="always", TESSERA_DEVICE="host",
+                            TESSERA_BLAS_BLOCK="2")
+        self.assertEqual((out, err), ("right\n", ""))
+        self.assertEqual(len([l for l in log if ": device, " in l]), 2)
+
+
+# Names that end in 64_, whose integers have 64 bits.
+WIDE = """
+    import ctypes
+    import numpy as np
+    blas = ctypes.CDLL(%r)
+    pointer = lambda a: a.ctypes.data_as(ctypes.c_void_p)
+    long = ctypes.c_int64
+    real = ctypes.c_double
+    x = np.arange(10.0)
+    blas.cblas_ddot64_.restype = real
+    assert blas.cblas_ddot64_(long(10), pointer(x), long(1), pointer(x), long(1)) == 285
+    n = 30
+    a, b = np.tril(np.ones((n, n))), np.arange(n * n * 1.0).reshape(n, n)
+    c = np.full((n, n), np.nan)
+    blas.cblas_dgemm64_(101, 111, 111, long(n), long(n), long(n), real(1), pointer(a), long(n),
+                        pointer(b), long(n), real(0), pointer(c), long(n))
+    assert (c == a @ b).all()
+    by = ctypes.byref # row by row it is B^T, which is multiplied by A^-T from the right
+    blas.dtrsm_64_(b"R", b"U", b"N", b"N", by(long(n)), by(long(n)), by(real(1)), pointer(a),
+                   by(long(n)), pointer(c), by(long(n)))
+    assert (c == b).all()
+    print("right")
+""" % LIBRARY
+
+
+class WideIntegers(unittest.TestCase):
+    @unittest.skipUnless(glob.glob("/usr/lib/*/lib*blas64.so.*"), "no BLAS of 64-bit integers")
+    def test_routines(self):
+        for mode, there in (("never", 0), ("always", 2)):
+            out, err, log = run(WIDE, preload=False, TESSERA_BLAS=mode, TESSERA_DEVICE="host",
+                                TESSERA_BLAS_BLOCK="8")
+            self.assertEqual((out, err), ("right\n", ""))
+            self.assertEqual(len([l for l in log if ": device, " in l]), there, log)
+
+
+if __name__ == "__main__":
+    unittest.main()
