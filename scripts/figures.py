@@ -9,7 +9,8 @@ holds limits and kernels: the roofline of `tessera compare --html`, drawn by Chr
 goes into docs/comparisons.md, between markers: for each problem the newest comparison, that is the
 variant that Tessera chose and the peers timed in turn with it.  A second table of
 docs/comparisons.md has the comparisons of `bench --held`.  The README's table has the lines that
-data/results/readme.json names.
+data/results/readme.json names.  Other pages of docs/ have the comparisons of one operation on one
+device, between lines that name both: `figures: OP on NAME`.
 """
 import argparse
 import collections
@@ -29,6 +30,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCHEMA = "tessera-result-2"
 MARKER, HELD_MARKER = "figures: peers", "figures: held"
 NOTHING_COMPARED = "No comparison with other libraries is recorded."
+NOTHING_HELD = "No comparison by the device's clock is recorded."
 
 # The README's table, line by line: device and job, as the table spells them.
 SHOWN_FILE = os.path.join(ROOT, "data", "results", "readme.json")
@@ -253,7 +255,7 @@ def held_table(named_rows):
         if pairs:
             notes.append(provenance(*zip(*pairs)))
     if not lines:
-        return "No comparison by the device's clock is recorded."
+        return NOTHING_HELD
     head = ["| device | job | Tessera | native library | ratio |",
             "| --- | --- | --- | --- | ---: |"]
     return "\n".join([*head, *lines, "", *notes])
@@ -331,6 +333,23 @@ def every_table(text, named_rows):
     return results_rows.put(text, HELD_MARKER, held_table(named_rows))
 
 
+def operation_tables(named_rows, op, column):
+    """What was compared of one operation, in the rows of one file."""
+    rows = [(name, row) for name, row in named_rows if (name, row["op"]) == (column, op)]
+    by_wall, held = table(rows), held_table(rows)
+    if held == NOTHING_HELD:
+        return by_wall
+    parts = [] if by_wall == NOTHING_COMPARED else [by_wall, ""]
+    return "\n".join([*parts, "By the device's clock (`bench --held`):", "", held])
+
+
+def operation_page(text, named_rows):
+    """A page with the comparisons that it names."""
+    for place, op, column in re.findall(r"^<!-- (figures: (\S+) on (\S+)) -->$", text, re.MULTILINE):
+        text = results_rows.put(text, place, operation_tables(named_rows, op, column))
+    return text
+
+
 # ---- pictures --------------------------------------------------------------------------------
 
 
@@ -389,6 +408,8 @@ def update(path, check, made):
 def make(args, named_rows):
     update(args.readme, args.check, lambda text: document(text, named_rows, SHOWN))
     update(args.comparisons, args.check, lambda text: every_table(text, named_rows))
+    for path in sorted(glob.glob(os.path.join(os.path.dirname(args.comparisons), "*.md"))):
+        update(path, args.check, lambda text: operation_page(text, named_rows))
     if args.check:
         return
     chromium = browser()

@@ -10,7 +10,8 @@ newest row of the variant there, from
     tessera bench OP --kernel all --size SIZE --device DEVICE -o data/results/bench-NAME.jsonl
 
 with --precision tf32, --type f64, --batch 4096 or --trans where the table's problem says so.  The
-lines around a table name it: `OP PROBLEM` in ladders.md, `steps COLUMN PROBLEM` in docs/OP.md.
+lines around a table name it: `OP PROBLEM` in ladders.md, `steps COLUMN PROBLEM` in docs/OP.md, where
+a table without rows says that nothing is measured yet.
 """
 import argparse
 import glob
@@ -25,14 +26,16 @@ import results_rows
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 LADDERS = os.path.join(ROOT, "docs", "ladders.md")
-# Of tables on one device: column and problem, how the names of steps for other devices begin, the first
-# step (those before it are lessons, which do not take the problem), and the one that others are compared
-# with.
+# Of some tables on one device: column and problem, how the names of steps for other devices begin, the
+# first step (those before it are lessons, which do not take the problem), and the one that others are
+# compared with.  Others begin with the first step that was measured, which is compared with.
 STORIES = {("h200", "4096x4096x4096 float32"): ("cpu-", "row-first", "naive"),
            ("h200", "4096x4096x4096 float32 tf32"): ("cpu-", "general", "general"),
            ("h200", "4096x4096x4096 float64"): ("cpu-", "general", "general"),
            ("h200", "64x64x64 float32 x 4096"): ("cpu-", "general", "general"),
            ("pocl3-epyc2", "1024x1024x1024 float32"): ("wgmma-", "row-first", "naive")}
+
+NOT_MEASURED = "Not measured yet."
 
 # Steps of which there are rows from a time when they took the problem.
 GONE = {"4096x4096 float32 transposed": ("tree", "group-row", "local-x")}
@@ -85,18 +88,23 @@ def ladder(operation, by_variant, names):
                    + " | ".join(cell(found.get(n)) for n in columns) + " |")
 
 
-def story(operation, by_variant, column, foreign, first, base):
-    """The Markdown table of one device: rates, and gains over the best step before and over one."""
+def story(operation, by_variant, column, foreign="cpu-", first=None, base=None):
+    """The Markdown table of one device: rates, and gains over the best step before and over one; of
+    problems of bytes the share of the limit, too."""
     names = [v["name"] for v in operation["variants"]]
-    rows = [(name, by_variant[name][column]) for name in names[names.index(first):]
+    rows = [(name, by_variant[name][column]) for name in names[names.index(first) if first else 0:]
             if column in by_variant.get(name, {}) and not name.startswith(foreign)]
+    base = base or rows[0][0]
     best, basis = rows[0][1]["rate"], dict(rows)[base]["rate"]
+    shares = rows[0][1]["unit"] == "GB/s" and any(row["share"] for _, row in rows)
     yield f"{rows[0][1]['problem']} on {rows[0][1]['device']}:"
     yield ""
-    yield f"| step | {rows[0][1]['unit']} | over the best before | over {base} |"
-    yield "| --- | ---: | ---: | ---: |"
+    yield (f"| step | {rows[0][1]['unit']} |" + (f" of {rows[0][1]['bound_by']} |" if shares else "")
+           + f" over the best before | over {base} |")
+    yield "| --- | ---: |" + (" ---: |" if shares else "") + " ---: | ---: |"
     for name, row in rows:
-        yield (f"| {name} | {cell(row)} | {row['rate'] / best:.2f} x | {row['rate'] / basis:.1f} x |")
+        yield (f"| {name} | {cell(row)} |" + (f" {row['share']:.1%} |" if shares else "")
+               + f" {row['rate'] / best:.2f} x | {row['rate'] / basis:.1f} x |")
         best = max(best, row["rate"])
 
 
@@ -107,13 +115,13 @@ def make_stories(operation, named_rows):
         text = f.read()
     places = re.findall(r"^<!-- steps (\S+) (.*) -->$", text, re.MULTILINE)
     for column, problem in places:
-        if (column, problem) not in STORIES:
-            raise ValueError(f"{path}: no table is known of {problem} on {column}")
         by_variant = steps(named_rows, operation["op"], problem)
-        if not any(column in rows for rows in by_variant.values()):
+        measured = any(column in rows for rows in by_variant.values())
+        if not measured and (column, problem) in STORIES:
             raise ValueError(f"no rows of {operation['op']} {problem} on {column}")
+        how = STORIES.get((column, problem), ())
         text = results_rows.put(text, f"steps {column} {problem}", "\n".join(
-            story(operation, by_variant, column, *STORIES[column, problem])))
+            story(operation, by_variant, column, *how)) if measured else NOT_MEASURED)
     if places:
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
@@ -129,8 +137,9 @@ def make(args, named_rows):
     operations = {o["op"]: o for o in json.loads(out.stdout)["operations"]}
     if args.file == LADDERS:
         made = [place for o in operations.values() for place in make_stories(o, named_rows)]
-        if sorted(made) != sorted(STORIES):
-            raise ValueError(f"of {len(STORIES)} tables of steps {len(made)} have a place in docs/")
+        missing = set(STORIES) - set(made)
+        if missing:
+            raise ValueError(f"no place in docs/ for the steps of {sorted(missing)}")
     places = re.findall(r"^<!-- (?!end )((\S+) (.*)) -->$", text, re.MULTILINE)
     if not places:
         raise ValueError(f"{args.file}: no place of a table")

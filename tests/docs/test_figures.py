@@ -261,6 +261,26 @@ class Document(unittest.TestCase):
         self.assertEqual(got, MARKERS.replace("old", "\n" + figures.table([]) + "\n"))
         self.assertEqual(figures.document(got, [], figures.SHOWN), got)
 
+    def test_page_of_an_operation(self):
+        """What was compared of it on one device, by both clocks; other text stays."""
+        place = f"figures: {IN_BYTES} on made-up"
+        page = MARKERS.replace(figures.MARKER, place)
+        job, other = (IN_BYTES, 512), (IN_KEYS, 1 << 20)
+        by_wall = named(ours(100, *job), peer("a", "cuda", 50, *job))
+        held = named(ours(90, *job, timer="held"), peer("a", "cuda", 45, *job, timer="held"))
+        others = (named(ours(1, *other), peer("b", "cuda", 2, *other))
+                  + named(ours(3, *job), peer("c", "cuda", 4, *job), name="elsewhere"))
+
+        def body(rows):
+            return figures.operation_page(page, rows + others).split(f"<!-- {place} -->\n\n")[1]
+
+        self.assertTrue(body([]).startswith("No comparison with other libraries is recorded.\n\n<!--"))
+        self.assertTrue(body(by_wall).startswith(figures.table(by_wall) + "\n\n<!--"))
+        clock = "By the device's clock (`bench --held`):\n\n" + figures.held_table(held) + "\n\n<!--"
+        self.assertTrue(body(held).startswith(clock))
+        self.assertTrue(body(by_wall + held).startswith(figures.table(by_wall) + "\n\n" + clock))
+        self.assertEqual(figures.operation_page(MARKERS, by_wall), MARKERS)
+
     def test_markers_that_are_no_pair(self):
         backwards = "".join(reversed(MARKERS.splitlines(keepends=True)))
         begin, _, end, _ = MARKERS.splitlines(keepends=True)[1:]
