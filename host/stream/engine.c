@@ -123,7 +123,7 @@ static tsr_status finish_stage(engine *e, tsr_error *err)
     uint64_t start;
     tsr_status st = TSR_OK;
 
-    for (size_t o = 0; o < OPERANDS_MAX && !st; o++) {
+    for (size_t o = OPERANDS_MAX; o-- > 0 && !st;) {
         st = leave(&e->lanes[o], err);
         st = st ? st : fetch_before(e, o, err);
     }
@@ -234,7 +234,7 @@ static tsr_status run_piece(engine *e, const piece *now, tsr_error *err)
         event_forget(&l->slots[l->current].busy);
         st = event_share(e->pieces.last, &l->slots[l->current].busy, err);
     }
-    for (size_t o = 0; o < OPERANDS_MAX && !st; o++)
+    for (size_t o = OPERANDS_MAX; o-- > 0 && !st;)
         st = fetch_before(e, o, err);
     return st;
 }
@@ -298,9 +298,13 @@ static void release(engine *e)
 
 tsr_status engine_run(const stream_call *call, const partition *p, tsr_error *err)
 {
-    engine e = {.pieces = {.call = call}, .partition = p, .host = call->operands};
+    partition own = *p;
+    engine e = {.pieces = {.call = call}, .partition = &own, .host = call->operands};
     tsr_status st = prepare(&e, err);
 
+    if (!st && p->kept_bytes && !(own.kept = calloc(1, p->kept_bytes)))
+        st = tsr_fail(err, TSR_ENOMEM, 0, "%s: no memory for %zu bytes between pieces",
+                      call->problem->op->name, p->kept_bytes);
     st = st ? st : open(&e, err);
     for (size_t i = 0; i < p->pieces && !st; i++) {
         piece now;
@@ -311,5 +315,6 @@ tsr_status engine_run(const stream_call *call, const partition *p, tsr_error *er
     st = st ? st : finish_stage(&e, err);
     st = st ? st : pieces_outcome(&e.pieces, err);
     release(&e);
+    free(own.kept);
     return pieces_close(&e.pieces, st, err);
 }

@@ -57,7 +57,8 @@ typedef struct partition_kind {
 
     /**
      * A block of a slice of operand `which` that goes through memory in a form of its own: from the
-     * host's array to `block`, or back from there.
+     * host's array to `block`, or back from there.  Results come back piece by piece, in order, and
+     * of one piece those of the last operand first.
      *
      * @return TSR_OK or TSR_ENOMEM.
      */
@@ -88,6 +89,8 @@ struct partition {
     size_t pieces;                  /* SIZE_MAX where they are more */
     size_t cut[PARTITION_CUTS_MAX]; /* lengths that the kind cuts by */
     operand_slots slots[OPERANDS_MAX];
+    size_t kept_bytes;                  /* that `stage` keeps from one piece to the next, */
+    void *kept;                         /* zeroed at the start; the engine's */
     size_t shape[PARTITION_SHAPES_MAX]; /* a piece of each shape, shape_count of them */
     size_t shape_count;
 };

@@ -23,6 +23,12 @@ MUTANTS = {
     "reduce-f16-denormals":
         ("host/ops/reduce/reduce_simd_loops.c", "value *= 0x1p112f;", 0,
          "value *= magnitude < 0x800000u ? 0 : 0x1p112f;", SIMD),
+    "reduce-mean-of-pieces":
+        ("host/ops/reduce/reduce_partition.c", "real * (long double)at->count", 0, "real",
+         "cli/test_reduce_command"),
+    "reduce-index-in-piece":
+        ("host/ops/reduce/reduce_partition.c", "at->first + index : *best", 0, "index : *best",
+         "cli/test_reduce_command"),
     "reduce-minimum-of-none":
         ("host/ops/reduce/reduce.c", "if (p->n == 0 && p->by < ARRAY_COUNT(names) && names[p->by])", 0,
          "if (0)", "unit/test_reduce_plan"),

@@ -126,11 +126,45 @@ class Reduce(Case):
                        says="--size 30x7 has axes 0 to 1, and no axis 2")
         self.fail_with(2, "bench", "reduce", "--size", "3x4x5", *HOST, says="ROWSxCOLUMNS")
 
-    def test_device_memory_that_does_not_hold_it(self):
-        np.save(self.path("x.npy"), np.ones(1000, np.float32))
-        self.fail_with(1, "reduce", "x.npy", "-o", "r.npy", "--device", "cpu", "--copy", "--kernel",
-                       "tree", "--device-memory", "1K",
-                       says="operands, which are not cut, need 4004 bytes at once, and 1024 are allowed")
+    def pieces(self, x, memory, *args):
+        np.save(self.path("x.npy"), x)
+        r = self.succeed("reduce", "x.npy", "-o", "r.npy", "--device", "cpu", "--copy", "--verify",
+                         "--device-memory", memory, "--json", *args)
+        return np.load(self.path("r.npy")), json.loads(r.out)["bytes"]["chunks"]
+
+    def test_arrays_that_device_memory_does_not_hold(self):
+        rng = np.random.default_rng(8)
+        x = rng.standard_normal((301, 7, 20)).astype(np.float16)
+        x[200, 3, 4] = x[100, 3, 4] = -9
+        for by, axis, wanted in (("sum", 0, x.sum(0, np.float64)), ("norm2", "all", None),
+                                 ("argmin", "all", np.argmin(x))):
+            got, count = self.pieces(x, "20K", "--by", by, "--axis", str(axis))
+            self.assertGreater(count, 4)
+            if wanted is None:
+                wanted = np.sqrt((x.astype(np.float64) ** 2).sum())
+            np.testing.assert_allclose(got, wanted, rtol=2e-3, atol=2e-2)
+
+    def test_pieces_of_integers_and_rows(self):
+        x = np.random.default_rng(9).integers(-2**63, 2**63 - 1, (40, 300), endpoint=True)
+        for by, axis, wanted in (("mean", None, x.mean()), ("max", None, x.max()),
+                                 ("sum", 1, x.sum(1)), ("argmax", 0, x.argmax(0))):
+            got, count = self.pieces(x, "30K", "--by", by, "--axis",
+                                     "all" if axis is None else str(axis))
+            self.assertGreater(count, 3)
+            np.testing.assert_allclose(got, wanted, rtol=1e-12)
+
+    def test_minimum_of_pieces_with_nan(self):
+        x = np.ones(5000, np.float32)
+        self.assertEqual(self.pieces(x, "4K", "--by", "min")[0], 1)
+        x[10] = np.nan
+        self.assertTrue(np.isnan(self.pieces(x, "4K", "--by", "min")[0]))
+
+    def test_device_memory_that_does_not_hold_a_piece(self):
+        np.save(self.path("x.npy"), np.ones((40, 1000), np.float32))
+        self.fail_with(1, "reduce", "x.npy", "-o", "r.npy", "--device", "cpu", "--copy", "--axis",
+                       "0", "--device-memory", "1K",
+                       says="3 times 1000 elements and their results need 24000 bytes at once, and "
+                            "1024 are allowed")
 
     def test_unknown_reduction(self):
         self.fail_with(2, "reduce", "x.npy", "-o", "r.npy", "--by", "median", *HOST,

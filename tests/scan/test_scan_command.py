@@ -141,6 +141,33 @@ class Scan(Case):
         self.succeed("scan", "b.npy", "-o", "s.npy", "--by", "min", *HOST)
         np.testing.assert_array_equal(np.load(self.path("s.npy")), [True, False, False], strict=True)
 
+    def pieces(self, x, memory, *args):
+        np.save(self.path("x.npy"), x)
+        r = self.succeed("scan", "x.npy", "-o", "s.npy", "--device", "cpu", "--copy", "--verify",
+                         "--device-memory", memory, "--json", *args)
+        return np.load(self.path("s.npy")), json.loads(r.out)["bytes"]["chunks"]
+
+    def test_arrays_that_device_memory_does_not_hold(self):
+        rng = np.random.default_rng(8)
+        x = rng.integers(-100, 100, 10000).astype(np.int8)
+        half = rng.standard_normal((400, 9)).astype(np.float16)
+        before = np.concatenate([[0], np.cumsum(x)[:-1]])
+        for array, args, wanted in (
+                (x, ("--exclusive",), before),
+                (x, ("--reverse",), np.cumsum(x[::-1])[::-1]),
+                (half, ("--axis", "0"), np.cumsum(half, 0, np.float64)),
+                (half, ("--axis", "1"), np.cumsum(half, 1, np.float64)),
+                (half, ("--axis", "0", "--by", "min"), np.minimum.accumulate(half))):
+            got, count = self.pieces(array, "5K", *args)
+            self.assertGreater(count, 3)
+            np.testing.assert_allclose(got, wanted, rtol=2e-3, atol=1e-2)
+
+    def test_segments_are_not_cut(self):
+        np.save(self.path("x.npy"), np.ones(1000, np.float32))
+        np.save(self.path("o.npy"), np.uint64([0, 400, 1000]))
+        self.fail_with(1, "scan", "x.npy", "-o", "s.npy", "--segments", "o.npy", "--device", "cpu",
+                       "--copy", "--device-memory", "1K", says="segments, which are not cut, need")
+
     def test_json_has_the_words(self):
         np.save(self.path("x.npy"), np.ones((2, 3, 4), np.float32))
         r = self.succeed("scan", "x.npy", "-o", "s.npy", "--json", "--axis", "1", "--reverse", *HOST)

@@ -99,6 +99,19 @@ class Select(Case):
         np.testing.assert_array_equal(got, x[indices])
         np.testing.assert_array_equal(np.sort(indices), np.flatnonzero(x > 0))
 
+    def test_arrays_that_device_memory_does_not_hold(self):
+        x = np.random.default_rng(3).standard_normal(3000)
+        x[1000:2000] = -1
+        np.save(self.path("x.npy"), x)
+        r = self.succeed("select", "x.npy", "-o", "y.npy", "--where", "> 0", "--indices", "i.npy",
+                         "--device", "cpu", "--copy", "--verify", "--device-memory", "10K", "--json")
+        self.assertGreater(json.loads(r.out)["bytes"]["chunks"], 4)
+        np.testing.assert_array_equal(np.load(self.path("y.npy")), x[x > 0])
+        np.testing.assert_array_equal(np.load(self.path("i.npy")), np.flatnonzero(x > 0))
+        self.fail_with(1, "select", "x.npy", "-o", "y.npy", "--where", "> 0", "--device", "cpu",
+                       "--copy", "--device-memory", "50",
+                       says="3 elements and what is selected of each need 72 bytes at once")
+
     def test_json_has_the_condition(self):
         np.save(self.path("x.npy"), np.int32([3, -1, 2]))
         r = self.succeed("select", "x.npy", "-o", "y.npy", "--where", ">= 1.5", "--json", *HOST)

@@ -237,6 +237,7 @@ const operation operation_reduce = {
     .variant_count = ARRAY_COUNT(variants),
     .check = check,
     .operands = operands,
+    .partition = reduce_partition,
     .work = work,
     .bytes = traffic,
     .describe = reduce_describe,

@@ -5,6 +5,7 @@
 #include "base/elements.h"
 #include "core/variant.h"
 #include "core/view.h"
+#include "stream/partition.h"
 #include "tessera/reduce.h"
 
 extern const operation operation_reduce;
@@ -123,6 +124,11 @@ void reduce_size_text(const problem *p, text *out);
 void reduce_shrink(problem *p);
 void reduce_classify(const problem *p, text *out);
 bool reduce_class_text(const char *name, text *out);
+
+/** reduce_partition.c: operation.partition. */
+tsr_status reduce_partition(const problem *p, const struct selection *sel,
+                            const struct stream_budget *budget, struct partition *out,
+                            tsr_error *err);
 
 /* reduce_proof.c: as the members of struct operation. */
 void reduce_fill(const problem *p, uint64_t seed, distribution f, void *const operands[]);

@@ -249,6 +249,7 @@ const operation operation_scan = {
     .check = check,
     .operands = operands,
     .inspect = inspect,
+    .partition = scan_partition,
     .work = work,
     .bytes = traffic,
     .describe = describe,

@@ -5,6 +5,7 @@
 #include "base/sizes.h"
 #include "core/variant.h"
 #include "core/view.h"
+#include "stream/partition.h"
 #include "tessera/scan.h"
 
 extern const operation operation_scan;
@@ -87,6 +88,11 @@ tsr_status scan_check_segments(size_t n, size_t segments, const uint64_t *offset
 
 /** scan_command.c: "sum", "min" or "max". */
 const char *scan_by_name(const problem *p);
+
+/** scan_partition.c: operation.partition. */
+tsr_status scan_partition(const problem *p, const struct selection *sel,
+                          const struct stream_budget *budget, struct partition *out,
+                          tsr_error *err);
 
 /* scan_proof.c: as the members of struct operation. */
 void scan_fill(const problem *p, uint64_t seed, distribution f, void *const operands[]);

@@ -212,6 +212,7 @@ const operation operation_select = {
     .variant_count = ARRAY_COUNT(variants),
     .check = check,
     .operands = operands,
+    .partition = select_partition,
     .work = work,
     .bytes = traffic,
     .describe = describe,

@@ -4,6 +4,7 @@
 
 #include "core/variant.h"
 #include "core/view.h"
+#include "stream/partition.h"
 #include "tessera/select.h"
 
 extern const operation operation_select;
@@ -66,6 +67,11 @@ bool select_read(const char *spelled, tsr_select_problem *p);
 
 /** Append "> 0.5". */
 void select_condition(const problem *p, text *out);
+
+/** select_partition.c: operation.partition. */
+tsr_status select_partition(const problem *p, const struct selection *sel,
+                            const struct stream_budget *budget, struct partition *out,
+                            tsr_error *err);
 
 /* select_proof.c: as the members of struct operation. */
 void select_fill(const problem *p, uint64_t seed, distribution f, void *const operands[]);

@@ -1,0 +1,247 @@
+/* Arrays that come to the device in pieces: some lines at a time, or where the device does not hold
+ * one, stretches of it, to whose results the host adds what the stretches before have come to. */
+#include <math.h>
+
+#include "base/elements.h"
+#include "core/real.h"
+#include "ops/scan/scan_problem.h"
+
+/* Of a piece: `outer`, or elements of each line. */
+enum { OUTER, LENGTH };
+
+/* ---- some lines at a time ------------------------------------------------------------------- */
+
+/* Elements of x or the result, from `at` on, counted from the first. */
+static host_rows elements(const view *v, void *array, size_t at, size_t count)
+{
+    const size_t size = tsr_type_size(v->type);
+
+    return host_bytes((char *)array + (v->offset + at) * size, count * size);
+}
+
+/* A piece of so many elements, whose operands begin at the start of their arrays. */
+static void cut_out(const partition *x, void *const host[], size_t i, size_t at, size_t count,
+                    tsr_scan_problem *part, piece *out)
+{
+    const tsr_scan_problem *p = scan_of(x->problem);
+    const view from = scan_x(p), to = scan_result(p);
+
+    part->offset_x = part->offset_result = part->offset_segments = 0;
+    *out = (piece){.problem = problem_from(x->problem->op, part, sizeof(*part))};
+    out->slice[SCAN_X] = (slice){
+        .slot = i, .rows = elements(&from, host[SCAN_X], at, count), .blocks = 1, .in = true};
+    out->slice[SCAN_RESULT] = (slice){
+        .slot = i, .rows = elements(&to, host[SCAN_RESULT], at, count), .blocks = 1, .out = true};
+}
+
+static void lines_piece(const partition *x, void *const host[], size_t i, piece *out)
+{
+    const tsr_scan_problem *p = scan_of(x->problem);
+    const size_t each = p->n * scan_inner(p), first = i * x->cut[OUTER];
+    tsr_scan_problem part = *p;
+
+    part.outer = size_min(x->cut[OUTER], scan_outer(p) - first);
+    cut_out(x, host, i, first * each, part.outer * each, &part, out);
+}
+
+static const partition_kind in_lines = {.name = "lines", .piece = lines_piece};
+
+/* ---- stretches ------------------------------------------------------------------------------ */
+
+/* Piece i: elements [first, first + count) of each line of one `outer`, from the end on where the
+ * scan goes from there. */
+typedef struct stretch {
+    size_t outer, first, count;
+    bool begins; /* nothing is before it */
+} stretch;
+
+static stretch stretch_of(const partition *x, size_t i)
+{
+    const tsr_scan_problem *p = scan_of(x->problem);
+    const size_t cuts = size_div_up(p->n, x->cut[LENGTH]), begin = i % cuts * x->cut[LENGTH];
+    const size_t count = size_min(x->cut[LENGTH], p->n - begin);
+
+    return (stretch){i / cuts, p->reverse ? p->n - begin - count : begin, count, i % cuts == 0};
+}
+
+/* The type of a stretch's elements: 16-bit floats are added as float32, and rounded once. */
+static tsr_type stretch_type(const tsr_scan_problem *p)
+{
+    const bool narrow = type_is_real(p->type) && tsr_type_size(p->type) == 2;
+
+    return narrow && p->by == TSR_SCAN_SUM ? TSR_F32 : p->type;
+}
+
+static void stretches_piece(const partition *x, void *const host[], size_t i, piece *out)
+{
+    const tsr_scan_problem *p = scan_of(x->problem);
+    const stretch at = stretch_of(x, i);
+    const size_t inner = scan_inner(p), first = (at.outer * p->n + at.first) * inner;
+    tsr_scan_problem part = *p;
+
+    part.type = stretch_type(p);
+    part.n = at.count;
+    part.outer = 1;
+    cut_out(x, host, i, first, at.count * inner, &part, out);
+    /* Its elements, where stage() looks up the last of a line. */
+    out->slice[SCAN_RESULT].rows = out->slice[SCAN_X].rows;
+}
+
+/* What the elements of a line before a stretch have come to: a float, or an integer modulo 2^64. */
+typedef union carry {
+    double real;
+    uint64_t whole;
+} carry;
+
+static double combine_reals(size_t by, double a, double b)
+{
+    if (by == TSR_SCAN_SUM)
+        return a + b;
+    if (isnan(a) || isnan(b))
+        return NAN;
+    return by == TSR_SCAN_MIN ? fmin(a, b) : fmax(a, b);
+}
+
+static uint64_t combine_wholes(size_t by, tsr_type type, uint64_t a, uint64_t b)
+{
+    const uint64_t sign = type_is_signed(type) ? (uint64_t)1 << 63 : 0;
+
+    if (by == TSR_SCAN_SUM)
+        return a + b;
+    return ((a ^ sign) < (b ^ sign)) == (by == TSR_SCAN_MIN) ? a : b;
+}
+
+/* The results of a stretch, of `type` in `block`, behind what came before; and the carry of each
+ * line behind them.  x has the stretch's elements. */
+static void carry_reals(const tsr_scan_problem *p, const stretch *at, tsr_type type,
+                        const void *block, const void *x, void *result, size_t to, carry *before)
+{
+    const size_t inner = scan_inner(p), last = p->reverse ? 0 : at->count - 1;
+
+    for (size_t i = 0; i < at->count; i++)
+        for (size_t j = 0; j < inner; j++) {
+            const double value = real_get(type, block, i * inner + j);
+
+            real_set(p->type, result, to + i * inner + j,
+                     at->begins ? value : combine_reals(p->by, before[j].real, value));
+        }
+    for (size_t j = 0; j < inner; j++) {
+        double all = real_get(type, block, last * inner + j);
+
+        if (p->exclusive)
+            all = combine_reals(p->by, all, real_get(p->type, x, last * inner + j));
+        before[j].real = at->begins ? all : combine_reals(p->by, before[j].real, all);
+    }
+}
+
+static void carry_wholes(const tsr_scan_problem *p, const stretch *at, const void *block,
+                         const void *x, void *result, size_t to, carry *before)
+{
+    const tsr_type type = tsr_scan_result_type(p);
+    const size_t inner = scan_inner(p), last = p->reverse ? 0 : at->count - 1;
+
+    for (size_t i = 0; i < at->count; i++)
+        for (size_t j = 0; j < inner; j++) {
+            const uint64_t value = integer_get(type, block, i * inner + j);
+
+            bits_set(type, result, to + i * inner + j,
+                     at->begins ? value : combine_wholes(p->by, type, before[j].whole, value));
+        }
+    for (size_t j = 0; j < inner; j++) {
+        uint64_t all = integer_get(type, block, last * inner + j);
+
+        if (p->exclusive)
+            all = combine_wholes(p->by, type, all, integer_get(p->type, x, last * inner + j));
+        before[j].whole = at->begins ? all : combine_wholes(p->by, type, before[j].whole, all);
+    }
+}
+
+/* 16-bit floats on their way to the device become float32; results on their way back get what comes
+ * before them. */
+static tsr_status stage(const partition *x, staging direction, size_t which, const slice *s,
+                        size_t b, void *array, void *block, tsr_error *err)
+{
+    const tsr_scan_problem *p = scan_of(x->problem);
+    const stretch at = stretch_of(x, s->slot);
+    const size_t inner = scan_inner(p);
+    const size_t to = p->offset_result + (at.outer * p->n + at.first) * inner;
+
+    (void)which, (void)b, (void)err;
+    if (direction == STAGE_IN)
+        for (size_t i = 0; i < at.count * inner; i++)
+            ((float *)block)[i] = (float)real_get(p->type, s->rows.at, i);
+    else if (type_is_real(p->type))
+        carry_reals(p, &at, stretch_type(p), block, s->rows.at, array, to, x->kept);
+    else
+        carry_wholes(p, &at, block, s->rows.at, array, to, x->kept);
+    return TSR_OK;
+}
+
+static const partition_kind in_stretches = {
+    .name = "stretches", .piece = stretches_piece, .stage = stage};
+
+/* ---- choosing ------------------------------------------------------------------------------- */
+
+tsr_status scan_partition(const problem *q, const selection *sel, const stream_budget *budget,
+                          partition *out, tsr_error *err)
+{
+    const tsr_scan_problem *p = scan_of(q);
+    const size_t inner = scan_inner(p), outer = scan_outer(p), lines = p->n * inner;
+    const size_t in = tsr_type_size(p->type), result = tsr_type_size(tsr_scan_result_type(p));
+    const bool narrow = stretch_type(p) != p->type, holds = stream_holds(budget, q);
+    const size_t narrow_in = narrow ? sizeof(float) : in;
+    const size_t narrow_result = narrow ? sizeof(float) : result;
+    const size_t slot = budget->all / PARTITION_SLOTS_MAX;
+    const size_t bytes = stream_piece_bytes(stream_bytes(q), slot);
+    size_t count = slot / (in + result) / size_max(lines, 1), cuts;
+
+    (void)sel;
+    if (scan_elements(p) == 0 || (holds && stream_bytes(q) < STREAMED_MIN))
+        return TSR_OK;
+    if (outer > 1 && count && lines <= budget->each / size_max(in, result)) {
+        count = size_min(size_max(bytes / (in + result) / lines, 1), outer);
+        *out = (partition){
+            .kind = &in_lines,
+            .pieces = size_div_up(outer, count),
+            .cut = {[OUTER] = count},
+            .slots = {[SCAN_X] = {PARTITION_SLOTS_MAX, count * lines * in, 0},
+                      [SCAN_RESULT] = {PARTITION_SLOTS_MAX, count * lines * result, 0}}};
+        partition_add_shape(out, 0);
+        if (outer % count)
+            partition_add_shape(out, out->pieces - 1);
+        return TSR_OK;
+    }
+    /* The host adds to every result, which costs more than the copies take that this hides. */
+    if (holds)
+        return TSR_OK;
+    if (p->segments)
+        return budget->limited ? stream_refuse(err, "scan", budget, stream_bytes(q),
+                                               "%zu elements of segments, which are not cut,", p->n)
+                               : TSR_OK;
+    count = slot / (narrow_in + narrow_result) / inner;
+    if (count == 0)
+        return budget->limited
+                   ? stream_refuse(err, "scan", budget,
+                                   PARTITION_SLOTS_MAX * (narrow_in + narrow_result) * inner,
+                                   "%d times %zu elements and their results",
+                                   (int)PARTITION_SLOTS_MAX, inner)
+                   : TSR_OK;
+    count = size_min(count, budget->each / size_max(narrow_in, narrow_result) / inner);
+    count = size_min(count, size_max(bytes / (narrow_in + narrow_result) / inner, 1));
+    count = size_min(size_max(count, 1), p->n);
+    cuts = size_div_up(p->n, count);
+    *out =
+        (partition){.kind = &in_stretches,
+                    .pieces = SIZE_MAX,
+                    .cut = {[LENGTH] = count},
+                    .slots = {[SCAN_X] = {PARTITION_SLOTS_MAX, count * inner * narrow_in,
+                                          narrow ? count * inner * narrow_in : 0},
+                              [SCAN_RESULT] = {PARTITION_SLOTS_MAX, count * inner * narrow_result,
+                                               count * inner * narrow_result}},
+                    .kept_bytes = inner * sizeof(carry)};
+    size_mul(outer, cuts, &out->pieces);
+    partition_add_shape(out, 0);
+    if (p->n % count)
+        partition_add_shape(out, cuts - 1);
+    return TSR_OK;
+}
