@@ -11,9 +11,11 @@
 #include "blas/offload.h"
 
 /* Without measured rates of this machine: the work, in operations, and the shortest side from which
- * a GPU wins whatever the CPU is. */
-#define WORK_MIN 2e9
-#define SIDE_MIN 256
+ * a GPU wins whatever the CPU is.  Triangular matrices are cut in halves again and again, whose
+ * products go to the device and come back one after another. */
+#define WORK_MIN            2e9
+#define WORK_MIN_TRIANGULAR 2e10
+#define SIDE_MIN            256
 
 /* Of no routine and type do sizes below it make so much work: 8 * 512^3 operations of zgemm. */
 enum { SMALL_BELOW = 512 };
@@ -241,6 +243,7 @@ static double work_of(const blas_call *call, double *side)
 /* Why the CPU's BLAS gets it without a look at the device; NULL where the device decides. */
 static const char *reason_against(const blas_call *call)
 {
+    const bool triangular = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
     double side = 0;
     const double work = work_of(call, &side);
 
@@ -250,6 +253,8 @@ static const char *reason_against(const blas_call *call)
         return "there is nothing to multiply";
     if (mode == MODE_AUTO && work < WORK_MIN)
         return "it is less than 2e9 operations";
+    if (mode == MODE_AUTO && triangular && work < WORK_MIN_TRIANGULAR)
+        return "it is triangular, and less than 2e10 operations";
     if (mode == MODE_AUTO && side < SIDE_MIN)
         return "a side is shorter than 256";
     return NULL;

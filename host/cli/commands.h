@@ -13,5 +13,6 @@ int cmd_roofline(const options *o);
 int cmd_tune(const options *o);
 int cmd_compare(const options *o);
 int cmd_cache(const options *o);
+int cmd_blas(const options *o); /* returns where the program cannot be run */
 
 #endif

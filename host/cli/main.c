@@ -256,6 +256,24 @@ static const subcommand commands[] = {
      SIZES_NONE,
      "tessera cache --clear\n"
      "tessera cache --warm OP\n"},
+    {"blas",
+     "[--device D] [--offload WHEN] [--log FILE] PROGRAM [ARGUMENT]...",
+     "run a program that calls BLAS, its large products on the device",
+     "auto sends products to a GPU or accelerator where that pays; always sends every product, to\n"
+     "CPU devices too.  All else goes to the CPU's BLAS.\n",
+     cmd_blas,
+     1,
+     SIZE_MAX,
+     {OPTION(OPTION_DEVICE) | OPTION(OPTION_OFFLOAD) | OPTION(OPTION_LOG) |
+          OPTION(OPTION_KERNEL_DIR),
+      0, NULL, true},
+     DEFAULT_DEVICE DEFAULT_SOURCES "--offload   what TESSERA_BLAS says, else auto\n"
+                                    "--log       what TESSERA_BLAS_LOG names, else none\n",
+     false,
+     OP_NONE,
+     SIZES_NONE,
+     "tessera blas python3 program.py\n"
+     "tessera blas --log calls.txt Rscript program.R\n"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands, BEFORE_OPERATIONS = 2 };
@@ -564,7 +582,8 @@ static int check_formats(const subcommand *c, const options *o)
 
 static int run_command(const subcommand *c, int argc, char **argv)
 {
-    const option_set takes = {c->takes.own | TAKES_ALWAYS, c->takes.fields, c->takes.op};
+    const option_set takes = {c->takes.own | TAKES_ALWAYS, c->takes.fields, c->takes.op,
+                              c->takes.program};
     options o;
     int status = options_parse(argc, argv, &takes, &o);
 

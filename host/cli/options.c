@@ -131,6 +131,12 @@ static bool parse_budget(const char *value, options *out)
     return real_read(value, &out->budget) && isfinite(out->budget) && out->budget > 0;
 }
 
+static bool parse_offload(const char *value, options *out)
+{
+    (void)out;
+    return !strcmp(value, "auto") || !strcmp(value, "always") || !strcmp(value, "never");
+}
+
 static bool parse_queues(const char *value, options *out)
 {
     return overlap_counts_read(value, OVERLAP_QUEUES_MAX, &out->queues);
@@ -250,6 +256,10 @@ static const option_spec specs[OPTION_COUNT] = {
          "noise of both rows",
          parse_fail_below, "a ratio above 0"},
     [OPTION_HTML] = {"html", 0, "FILE", "write a report, one page, to this file", NULL, NULL},
+    [OPTION_OFFLOAD] = {"offload", 0, "WHEN", "what runs on the device: auto, always or never",
+                        parse_offload, "auto, always or never"},
+    [OPTION_LOG] = {"log", 0, "FILE", "append a line for each call of level 3, and a summary", NULL,
+                    NULL},
     [OPTION_JSON] = {"json", 0, NULL, "write JSON to standard output", NULL, NULL},
     [OPTION_QUIET] = {"quiet", 0, NULL, "no summary on standard error", NULL, NULL},
     [OPTION_HELP] = {"help", 'h', NULL, "show this text", NULL, NULL},
@@ -599,6 +609,8 @@ int options_parse(int argc, char **argv, const option_set *takes, options *out)
             status = refuse(&e, code, argument);
         else
             status = take_option(&e, entry_of_code(&e, code), argument, out);
+        if (code == 1 && takes->program)
+            break;
     }
     while (!status && optind < argc)
         out->operand[out->operand_count++] = argv[optind++];

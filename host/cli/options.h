@@ -47,6 +47,8 @@ typedef enum option_id {
     OPTION_BUDGET,
     OPTION_FAIL_BELOW,
     OPTION_HTML,
+    OPTION_OFFLOAD,
+    OPTION_LOG,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_HELP,
@@ -63,6 +65,7 @@ typedef struct option_set {
     uint64_t own;    /* OPTION(id) for each of the command's own */
     unsigned fields; /* options of operations that it takes: WITH_FILES, WITH_SIZES, WITH_INPUTS */
     const operation *op; /* whose; NULL: those of every operation */
+    bool program;        /* the first operand is a program: what follows it is the program's */
 } option_set;
 
 /** What the command line says.  Every string is borrowed from argv. */

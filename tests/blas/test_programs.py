@@ -252,6 +252,40 @@ class Elements(unittest.TestCase):
         self.assertEqual(len([l for l in log if ": device, " in l]), 2)
 
 
+class Command(unittest.TestCase):
+    """tessera blas."""
+
+    def run_command(self, *args, **variables):
+        env = {k: v for k, v in os.environ.items() if k not in VARIABLES}
+        return subprocess.run([os.environ["TESSERA"], "blas", *args], env={**env, **variables},
+                              timeout=120, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "log")
+            r = self.run_command("--device", "host", "--offload", "always", "--log", log,
+                                 sys.executable, "-c", textwrap.dedent(PRODUCTS), "--device")
+            self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "right\n", ""))
+            with open(log, encoding="utf-8") as f:
+                self.assertIn(": device, ", f.read())
+
+    def test_arguments_and_status_are_the_programs(self):
+        r = self.run_command("sh", "-c", 'echo "$@" $TESSERA_BLAS; exit 7', "sh", "--help", "-V")
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (7, "--help -V\n", ""))
+        r = self.run_command("--offload", "never", "--", "sh", "-c", "echo $TESSERA_BLAS $LD_PRELOAD",
+                             LD_PRELOAD="")
+        self.assertEqual((r.stdout, r.stderr), ("never %s\n" % os.path.realpath(LIBRARY), ""))
+
+    def test_what_is_wrong_is_said(self):
+        for args, status, said in ((["--device", "no such device", "true"], 2, "no such device"),
+                                   (["no such program"], 1, "cannot run 'no such program'"),
+                                   (["--offload", "often", "true"], 2, "'often'"),
+                                   ([], 2, "usage is 'tessera blas")):
+            r = self.run_command(*args)
+            self.assertEqual((r.returncode, r.stdout), (status, ""), r.stderr)
+            self.assertIn(said, r.stderr)
+
+
 # Names that end in 64_, whose integers have 64 bits.
 WIDE = """
     import ctypes

@@ -1,0 +1,109 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/device_choice.h"
+#include "cli/messages.h"
+
+/* Where `make install` puts libraries, relative to its prefix. */
+#ifndef TESSERA_LIBDIR
+#define TESSERA_LIBDIR "lib"
+#endif
+
+/* libtessera-blas.so: in the folder of this program, as it is built, or where it is installed. */
+static tsr_status find_library(char out[PATH_MAX], tsr_error *err)
+{
+    static const char *const beside[] = {"", "../" TESSERA_LIBDIR "/", "../lib/"};
+    char self[PATH_MAX] = "", path[2 * PATH_MAX];
+    char *slash;
+
+    if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+        self[0] = '\0';
+    slash = strrchr(self, '/');
+    if (slash)
+        slash[1] = '\0';
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        snprintf(path, sizeof path, "%s%slibtessera-blas.so", self, beside[i]);
+        if (access(path, R_OK) == 0 && realpath(path, out)) {
+            if (!strpbrk(out, " :"))
+                return TSR_OK;
+            return tsr_fail(err, TSR_EFILE, 0,
+                            "the loader takes no path with a space or colon: '%s'", out);
+        }
+    }
+    return tsr_fail(err, TSR_EFILE, 0, "libtessera-blas.so is neither beside the command nor in %s",
+                    "../" TESSERA_LIBDIR);
+}
+
+/* A device that is not there is an error here, where the library would be silent. */
+static tsr_status check_device(const options *o, tsr_error *err)
+{
+    choice found = {0};
+    tsr_status st = TSR_OK;
+
+    if (o->value[OPTION_DEVICE])
+        st = choice_find_one(o, &found, err);
+    choice_close(&found);
+    return st;
+}
+
+/* The program may change its folder. */
+static void set_absolute(const char *variable, const char *path)
+{
+    char folder[PATH_MAX];
+    text absolute = {0};
+
+    if (*path != '/' && getcwd(folder, sizeof folder))
+        text_format(&absolute, "%s/", folder);
+    text_append(&absolute, path);
+    setenv(variable, text_get(&absolute), 1);
+    text_free(&absolute);
+}
+
+static void set_environment(const options *o, const char *library)
+{
+    const char *preloaded = getenv("LD_PRELOAD");
+    text preload = {0};
+
+    text_append(&preload, library);
+    if (preloaded && *preloaded)
+        text_format(&preload, ":%s", preloaded);
+    setenv("LD_PRELOAD", text_get(&preload), 1);
+    text_free(&preload);
+    if (o->value[OPTION_DEVICE])
+        setenv("TESSERA_DEVICE", o->value[OPTION_DEVICE], 1);
+    if (o->value[OPTION_OFFLOAD])
+        setenv("TESSERA_BLAS", o->value[OPTION_OFFLOAD], 1);
+    if (o->value[OPTION_LOG])
+        set_absolute("TESSERA_BLAS_LOG", o->value[OPTION_LOG]);
+    if (o->value[OPTION_KERNEL_DIR])
+        set_absolute("TESSERA_KERNEL_DIR", o->value[OPTION_KERNEL_DIR]);
+}
+
+int cmd_blas(const options *o)
+{
+    char **arguments = calloc(o->operand_count + 1, sizeof *arguments);
+    char library[PATH_MAX];
+    tsr_error err = {0};
+    tsr_status st;
+
+    if (!arguments)
+        return out_of_memory();
+    st = find_library(library, &err);
+    st = st ? st : check_device(o, &err);
+    if (!st) {
+        for (size_t i = 0; i < o->operand_count; i++)
+            arguments[i] = (char *)o->operand[i];
+        set_environment(o, library);
+        execvp(arguments[0], arguments);
+        st = tsr_fail(&err, TSR_EFILE, 0, "cannot run '%s': %s", arguments[0], strerror(errno));
+    }
+    free(arguments);
+    return print_error("blas", &err, NULL);
+}

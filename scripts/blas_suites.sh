@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Test suites that others wrote for what calls BLAS, under libtessera-blas: LAPACK's, NumPy's, SciPy's.
+#
+#     scripts/blas_suites.sh LIBRARY [lapack|numpy|scipy]...   default: all; up to two hours on two cores
+#
+# LIBRARY is libtessera-blas.so.  Each suite runs twice: with the CPU's BLAS alone, and with every
+# product of level 3 on the device (TESSERA_DEVICE, default: cpu).  What both say is compared; it fails
+# where they differ.  The tests come from Debian's liblapack-test, python3-numpy, python3-scipy and
+# python3-pytest.  docs/blas.md has what it printed.
+set -euo pipefail
+
+if [ $# -lt 1 ] || [ ! -f "$1" ]; then
+    echo "Usage: scripts/blas_suites.sh LIBRARY [lapack|numpy|scipy]..." >&2
+    exit 2
+fi
+library=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+shift
+suites=("$@")
+[ ${#suites[@]} -gt 0 ] || suites=(lapack numpy scipy)
+libraries=$(dirname "$(find /usr/lib -path '*/lapack/lapack_testing.py' -print -quit)")
+python=/usr/bin/python3 # the one of Debian's packages
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+export TESSERA_DEVICE=${TESSERA_DEVICE:-cpu}
+
+# LAPACK's own test programs with the reference LAPACK, which calls BLAS for all its products.  Prints
+# the numbers of tests and of errors for each type.
+run_lapack() {
+    local folder
+
+    folder=$(mktemp -d -p "$results")
+    ln -s "$libraries"/x* "$libraries"/*.in "$folder"
+    (cd "$folder" && LD_LIBRARY_PATH=$libraries LD_PRELOAD=$library \
+        "$python" lapack_testing.py -b . -d . -r >summary.txt 2>errors.txt) || true
+    grep -E '^(REAL|DOUBLE PRECISION|COMPLEX|COMPLEX16|ALL PRECISIONS)' "$folder/summary.txt"
+}
+
+# The counts that pytest prints at the end, without its time.
+run_pytest() {
+    LD_PRELOAD=$library "$python" -m pytest -q -p no:cacheprovider "$@" 2>"$results/errors.txt" |
+        tail -n 1 | sed 's/ in [0-9.]*s.*//; s/[0-9]* warnings\?//; s/, *$//'
+}
+
+run_numpy() {
+    local numpy=/usr/lib/python3/dist-packages/numpy
+
+    run_pytest $numpy/linalg $numpy/core/tests/test_{multiarray,einsum,numeric}.py \
+        -k 'dot or matmul or Matmul or Dot or linalg or einsum or inner or tensordot'
+}
+
+run_scipy() {
+    run_pytest /usr/lib/python3/dist-packages/scipy/linalg/tests/test_{basic,blas,decomp,matfuncs}.py
+}
+
+# The products that ran on the device, by the summaries of a log.
+count_offloaded() {
+    sed -n 's/.*summary: \(\w*\): \([0-9]*\) on the device.*/\2/p' "$1" | awk '{n += $1} END {print n + 0}'
+}
+
+failed=0
+for suite in "${suites[@]}"; do
+    log=$results/$suite.log
+    TESSERA_BLAS=never "run_$suite" >"$results/cpu" || true
+    TESSERA_BLAS=always TESSERA_BLAS_LOG=$log "run_$suite" >"$results/device" || true
+    echo "== $suite: $(count_offloaded "$log") calls on the device"
+    cat "$results/device"
+    if [ ! -s "$results/cpu" ] || ! cmp -s "$results/cpu" "$results/device"; then
+        echo "with the CPU's BLAS alone:"
+        cat "$results/cpu"
+        failed=1
+    fi
+done
+exit $failed
