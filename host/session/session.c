@@ -1,6 +1,8 @@
 /* clCreateCommandQueue: the call that devices of every version take. */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -146,8 +148,77 @@ cleanup:
     return st;
 }
 
+/* What destroys a context, after which it waits for the one before it. */
+typedef struct destroyer {
+    pthread_t before;
+    bool has_before;
+    cl_context context;
+} destroyer;
+
+/* The process's: the last one that was started, which nobody has waited for. */
+static pthread_mutex_t destroyers = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t last_destroyer;
+static bool has_destroyer;
+static unsigned forks_before_destroyer;
+
+static void *destroy(void *own)
+{
+    destroyer *d = own;
+
+    clReleaseContext(d->context);
+    if (d->has_before)
+        pthread_join(d->before, NULL);
+    free(d);
+    return NULL;
+}
+
+/* A driver is not unloaded, nor the library, while they run.  A child has none of the threads. */
+static void wait_for_destroyers(void)
+{
+    if (forks_so_far() != forks_before_destroyer)
+        return;
+    pthread_mutex_lock(&destroyers);
+    if (has_destroyer)
+        pthread_join(last_destroyer, NULL);
+    has_destroyer = false;
+    pthread_mutex_unlock(&destroyers);
+}
+
+/* Release a context whose driver has compiled in this process: PoCL takes 0.1 s to destroy what its
+ * compiler keeps there.  So a thread does it, and the process waits for it when it ends: by atexit,
+ * for destructors of the driver's own C++ objects run before those of this library. */
+static void destroy_aside(cl_context context)
+{
+    static bool waits;
+    destroyer *d = calloc(1, sizeof(*d));
+    pthread_t thread;
+    sigset_t all, before;
+    bool started = false;
+
+    pthread_mutex_lock(&destroyers);
+    waits = waits || atexit(wait_for_destroyers) == 0;
+    if (d && waits) {
+        *d = (destroyer){.before = last_destroyer, .has_before = has_destroyer, .context = context};
+        forks_before_destroyer = forks_so_far();
+        sigfillset(&all); /* they are for the program's own threads */
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        started = pthread_create(&thread, NULL, destroy, d) == 0;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    if (started) {
+        last_destroyer = thread;
+        has_destroyer = true;
+    }
+    pthread_mutex_unlock(&destroyers);
+    if (!started) {
+        free(d);
+        clReleaseContext(context);
+    }
+}
+
 void tsr_session_close(tsr_session *s)
 {
+
     /* The driver of a session from before a fork would wait for threads that the child lacks: what
      * the session has stays until the process ends. */
     if (!s || session_check(s, NULL))
@@ -168,7 +239,9 @@ void tsr_session_close(tsr_session *s)
         clReleaseCommandQueue(s->side); /* nothing runs there: `queue` has waited for it */
     if (s->queue)
         clReleaseCommandQueue(s->queue);
-    if (s->context)
+    if (s->context && s->device.facts.compiles_late && (s->build_ns || s->probe_ns))
+        destroy_aside(s->context);
+    else if (s->context)
         clReleaseContext(s->context);
     if (s->tuning.data)
         s->tuning.release(s->tuning.data);
