@@ -2,11 +2,13 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/sizes.h"
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, HUGE_PAGE = 1 << 21, HUGE_FROM = 2 * HUGE_PAGE };
 
 /* What a thread keeps is freed when it ends, and the main thread's when the library is unloaded. */
 static pthread_once_t made = PTHREAD_ONCE_INIT;
@@ -33,6 +35,19 @@ __attribute__((destructor(101))) static void drop_key(void)
     pthread_key_delete(kept);
 }
 
+/* In huge pages, where the system has some: it clears fewer of them faster. */
+static void *alloc_huge(size_t bytes)
+{
+    const size_t whole = bytes > SIZE_MAX - HUGE_PAGE ? 0 : size_round_up(bytes, HUGE_PAGE);
+    void *memory = whole ? aligned_alloc(HUGE_PAGE, whole) : NULL;
+
+#ifdef MADV_HUGEPAGE
+    if (memory)
+        (void)madvise(memory, whole, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
 void *scratch_take(size_t bytes)
 {
     head *h;
@@ -45,7 +60,7 @@ void *scratch_take(size_t bytes)
     if (!size_add(bytes, 2 * ALIGNMENT - 1, &whole))
         return NULL;
     whole = whole / ALIGNMENT * ALIGNMENT;
-    h = aligned_alloc(ALIGNMENT, whole);
+    h = whole < HUGE_FROM ? aligned_alloc(ALIGNMENT, whole) : alloc_huge(whole);
     if (!h)
         return NULL;
     h->bytes = whole - sizeof(*h);

@@ -62,7 +62,8 @@ static void in_every_mode(tsr_type type, size_t n, distribution how)
 /* Around where the ways of sorting change. */
 static void test_lengths(void **state)
 {
-    static const size_t lengths[] = {0, 1, 2, 3, 8, 31, 63, 64, 65, 100, 1000, 4095, 4097};
+    static const size_t lengths[] = {0,  1,  2,   3,   8,   31,  32,   33,   63,  64,
+                                     65, 66, 100, 127, 128, 129, 1000, 4095, 4097};
 
     (void)state;
     for (int t = 0; t < TSR_TYPE_COUNT; t++)
@@ -93,6 +94,22 @@ static void test_long_ones(void **state)
     }
     for (int how = 0; how < DISTRIBUTION_COUNT; how++)
         same_as_qsort(&(tsr_sort_problem){.type = TSR_U32, .n = 140000}, (distribution)how);
+}
+
+/* In even buckets, whose size a sample decides. */
+static void test_even_buckets(void **state)
+{
+    enum { N = (1 << 20) + 77, NOT_SPLIT = (1 << 22) + 3 };
+
+    (void)state;
+    for (int how = 0; how < DISTRIBUTION_COUNT; how++)
+        same_as_qsort(
+            &(tsr_sort_problem){.type = TSR_F32, .n = N, .argsort = true, .descending = how & 1},
+            (distribution)how);
+    same_as_qsort(&(tsr_sort_problem){.type = TSR_F64, .n = N, .value_bytes = 1},
+                  DISTRIBUTION_PLAIN);
+    same_as_qsort(&(tsr_sort_problem){.type = TSR_U8, .n = N}, DISTRIBUTION_PLAIN);
+    same_as_qsort(&(tsr_sort_problem){.type = TSR_F64, .n = NOT_SPLIT}, DISTRIBUTION_PLAIN);
 }
 
 /* Among the equal keys of long sequences an index and values stay in their order. */
@@ -136,9 +153,9 @@ static void test_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lengths),   cmocka_unit_test(test_distributions),
-        cmocka_unit_test(test_long_ones), cmocka_unit_test(test_long_ones_are_stable),
-        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_lengths),      cmocka_unit_test(test_distributions),
+        cmocka_unit_test(test_long_ones),    cmocka_unit_test(test_long_ones_are_stable),
+        cmocka_unit_test(test_even_buckets), cmocka_unit_test(test_parts),
     };
 
     return cmocka_run_group_tests_name("sort in C", tests, NULL, NULL);

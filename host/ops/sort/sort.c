@@ -287,16 +287,17 @@ const char *sort_prefer_c(const problem *p, const device_facts *d)
     return sort_keys(sort_of(p)) <= IN_C_MOST ? "host-radix" : NULL;
 }
 
-/* One row of keys alone goes on: kernels take three quarters of the time for keys of up to 32 bits,
- * and as long for wider ones, and seconds to compile. */
-enum { IN_C_ALONE = 1 << 22, IN_C_ALONE_WIDE = 1 << 24 };
+/* One row of keys, alone or with their positions, goes on: C then takes as long as the fastest
+ * kernel on two cores, or less, up to these sizes, and kernels take seconds to compile.  Beyond,
+ * the memory that C works in is cleared for each call, which is kept for kernels. */
+enum { IN_C_ALONE_BYTES = 1 << 27, IN_C_ARGSORT = 1 << 24 };
 
 static const char *prefer_c(const problem *p, const device_facts *d)
 {
     const tsr_sort_problem *s = sort_of(p);
-    const size_t most = tsr_type_size(s->type) == 8 ? IN_C_ALONE_WIDE : IN_C_ALONE;
+    const size_t most = s->argsort ? IN_C_ARGSORT : IN_C_ALONE_BYTES / tsr_type_size(s->type);
 
-    if (sort_rows(s) == 1 && !sort_with_index(s) && s->n <= most)
+    if (sort_rows(s) == 1 && !s->value_bytes && s->n <= most)
         return "host-radix";
     return sort_prefer_c(p, d);
 }

@@ -30,6 +30,10 @@ typedef struct sorting {
  * buckets: one fits a cache, and all that are written side by side fit a table of pages. */
 enum { BUCKETS_FROM = 1 << 16, BUCKET_KEYS = 1 << 15, BUCKET_BITS_MIN = 5, BUCKET_BITS_MAX = 8 };
 
+/* Of so many keys, a sample says which values of their first bits make buckets of about one size:
+ * those of floats lie close together. */
+enum { EVEN_FROM = 1 << 20, EVEN_BITS = 16, EVEN_VALUES = 1 << EVEN_BITS, EVEN_SAMPLES = 1 << 12 };
+
 /* Chunk c of n keys in `chunks` about equal ones. */
 static sort_part chunk_of(size_t n, size_t chunks, size_t c)
 {
@@ -43,6 +47,7 @@ static sort_part chunk_of(size_t n, size_t chunks, size_t c)
 /* For a sequence, one allocation. */
 typedef struct scratch {
     size_t *counts;                      /* of each chunk */
+    size_t *cells;                       /* counts of EVEN_VALUES, and a byte for each, or NULL */
     unsigned char *words, *other, *copy; /* `copy` of values */
 } scratch;
 
@@ -53,7 +58,8 @@ static bool scratch_in(const sorting *x, unsigned char *memory, size_t n, size_t
 {
     enum { ALIGN = 64 };
     const size_t words = x->index || x->values ? 2 : 1;
-    size_t each, all = counts * sizeof(size_t);
+    const size_t cells = counts && n >= EVEN_FROM ? EVEN_VALUES * (sizeof(size_t) + 1) : 0;
+    size_t each, all = counts * sizeof(size_t) + cells;
 
     if (n > SIZE_MAX - ALIGN || !size_mul(size_round_up(n, ALIGN), x->kind->bytes, &each) ||
         !size_mul(each, words, bytes) || !size_add(*bytes, all, bytes) ||
@@ -62,6 +68,7 @@ static bool scratch_in(const sorting *x, unsigned char *memory, size_t n, size_t
     if (!memory)
         return true;
     out->counts = (size_t *)(void *)memory;
+    out->cells = cells ? out->counts + counts : NULL;
     out->words = memory + all;
     out->other = words == 2 ? out->words + each : NULL;
     out->copy = out->words + words * each;
@@ -81,7 +88,7 @@ typedef struct sequence {
     unsigned char *keys, *values;
     int64_t *index;
     unsigned char *words, *other, *copy;
-    size_t *counts;
+    size_t *counts, *cells;
 } sequence;
 
 static sequence sequence_at(const sorting *x, size_t start, const scratch *memory)
@@ -95,7 +102,8 @@ static sequence sequence_at(const sorting *x, size_t start, const scratch *memor
                       .words = memory->words,
                       .other = memory->other ? memory->other : keys,
                       .copy = memory->copy,
-                      .counts = memory->counts};
+                      .counts = memory->counts,
+                      .cells = memory->cells};
 }
 
 /* Make words of a part of the keys; returns the bits in which any differs from the first of all. */
@@ -152,7 +160,30 @@ static digit bucket_digit(uint64_t varies, size_t n)
                           : wanted > BUCKET_BITS_MAX ? BUCKET_BITS_MAX
                                                      : wanted;
 
-    return top > bits ? (digit){top - bits, bits} : (digit){0, top};
+    return top > bits ? (digit){.shift = top - bits, .bits = bits} : (digit){.bits = top};
+}
+
+/* The topmost bits of those that vary, with buckets for their values that have about as many words
+ * each, in the sequence's memory. */
+static digit even_digit(const sequence *q, const unsigned char *words, sort_part part,
+                        uint64_t varies)
+{
+    const unsigned top = 64 - (unsigned)__builtin_clzll(varies);
+    digit d = {.shift = top > EVEN_BITS ? top - EVEN_BITS : 0,
+               .bits = top > EVEN_BITS ? EVEN_BITS : top};
+    const size_t values = (size_t)1 << d.bits, apart = part.n / EVEN_SAMPLES;
+    uint8_t *bucket = (uint8_t *)(q->cells + EVEN_VALUES);
+    size_t before = 0;
+
+    memset(q->cells, 0, values * sizeof(*q->cells));
+    for (size_t i = 0; i < EVEN_SAMPLES; i++)
+        q->x->kind->count(words, part.start + apart * i + apart / 2, 1, d, q->cells);
+    for (size_t v = 0; v < values; v++) {
+        bucket[v] = (uint8_t)size_min(before * BUCKETS / EVEN_SAMPLES, BUCKETS - 1);
+        before += q->cells[v];
+    }
+    d.bucket = bucket;
+    return d;
 }
 
 /* Sort a part of the words, in `words`, by the bits that vary, and put them. */
@@ -184,10 +215,12 @@ static void count_chunk(void *context, size_t c, size_t who)
     const buckets *x = context;
     const sort_words *kind = x->q->x->kind;
     const sort_part chunk = chunk_of(x->part.n, x->chunks, c);
+    const size_t digits = digit_counts(x->digit);
+    size_t *counts = x->counts + c * digits;
 
     (void)who;
-    kind->count(x->words + x->part.start * kind->bytes, chunk.start, chunk.n, x->digit,
-                x->counts + (c << x->digit.bits));
+    memset(counts, 0, digits * sizeof(*counts));
+    kind->count(x->words + x->part.start * kind->bytes, chunk.start, chunk.n, x->digit, counts);
 }
 
 static void scatter_chunk(void *context, size_t c, size_t who)
@@ -199,7 +232,37 @@ static void scatter_chunk(void *context, size_t c, size_t who)
 
     (void)who;
     kind->scatter(x->words + start, chunk.start, chunk.n, x->digit,
-                  x->counts + (c << x->digit.bits), x->other + start);
+                  x->counts + c * digit_counts(x->digit), x->other + start);
+}
+
+/* Words of which it is asked what bits vary, a chunk an item. */
+typedef struct varying {
+    const sort_words *kind;
+    const unsigned char *words;
+    sort_part part;
+    size_t chunks;
+    atomic_uint_least64_t varies;
+} varying;
+
+static void compare_chunk(void *context, size_t c, size_t who)
+{
+    varying *x = context;
+    const sort_part chunk = chunk_of(x->part.n, x->chunks, c);
+    const size_t first = x->part.start + chunk.start;
+
+    (void)who;
+    if (chunk.n)
+        atomic_fetch_or(&x->varies, x->kind->varies(x->words, x->part.start, first, chunk.n));
+}
+
+/* The bits in which any word of a part differs from the first of them. */
+static uint64_t varies_in(const sort_words *kind, const unsigned char *words, sort_part part,
+                          size_t threads)
+{
+    varying x = {.kind = kind, .words = words, .part = part, .chunks = threads};
+
+    team_run(threads, threads, compare_chunk, &x);
+    return x.varies;
 }
 
 static sort_part bucket_at(const buckets *x, size_t i)
@@ -216,7 +279,8 @@ static void sort_bucket(void *context, size_t i, size_t who)
 
     (void)who;
     if (b.n && b.n <= x->large)
-        sort_and_put(x->q, x->other, x->words, b, x->q->x->kind->varies(x->other, b.start, b.n));
+        sort_and_put(x->q, x->other, x->words, b,
+                     x->q->x->kind->varies(x->other, b.start, b.start, b.n));
 }
 
 /* Put words from `words` into buckets in `other`, which threads then sort: those in which `varies`
@@ -228,11 +292,12 @@ static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned ch
                  .words = words,
                  .other = other,
                  .part = part,
-                 .digit = bucket_digit(varies, part.n),
+                 .digit = part.n >= EVEN_FROM ? even_digit(q, words, part, varies)
+                                              : bucket_digit(varies, part.n),
                  .chunks = threads,
                  .counts = q->counts,
                  .large = size_max(BUCKETS_FROM, part.n / LARGE_SHARE)};
-    const size_t digits = (size_t)1 << x.digit.bits;
+    const size_t digits = digit_counts(x.digit);
     sort_part again[LARGE_SHARE];
     size_t n_again = 0;
 
@@ -246,7 +311,7 @@ static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned ch
             again[n_again++] = bucket_at(&x, i);
     team_run(threads, digits, sort_bucket, &x);
     for (size_t i = 0; i < n_again; i++) {
-        const uint64_t left = q->x->kind->varies(other, again[i].start, again[i].n);
+        const uint64_t left = varies_in(q->x->kind, other, again[i], threads);
 
         if (left)
             sort_by_buckets(q, other, words, again[i], left, threads);
@@ -258,6 +323,11 @@ static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned ch
 /* Parts that are smaller are sorted by one thread, and parts of so many splits, most of which were
  * then far from halves. */
 enum { SPLIT_FROM = 1 << 15, SPLITS_MAX = 64 };
+
+/* Bytes of words for each of two threads: more fit no cache, and are put into buckets, in two
+ * passes through memory where splits take one each; so are they for more threads, which have to
+ * wait until the first splits are done. */
+enum { SPLIT_BYTES_MAX = 1 << 25 };
 
 /* A part of the words that is split in two, the lesser ones in front. */
 typedef struct halves {
@@ -319,7 +389,7 @@ static void sort_long(const sequence *q, size_t n, size_t threads)
     halves h = {q, q->other, q->words, {0, n}, 0, 1};
 
     team_run(threads, threads, load_chunk, &loaded);
-    if (loaded.varies && kind->split)
+    if (loaded.varies && kind->split && n * kind->bytes <= 2 * SPLIT_BYTES_MAX / threads)
         h.low = kind->split(q->words, q->other, n);
     if (h.low)
         team_run(2, 2, sort_half, &h);

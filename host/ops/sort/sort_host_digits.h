@@ -25,25 +25,33 @@ static void NAMED(rank)(const WORD *w, size_t n, WORD *out)
         out[rank[i]] = w[i];
 }
 
-static uint64_t NAMED(varies)(const void *words, size_t first, size_t n)
+static uint64_t NAMED(varies)(const void *words, size_t one, size_t first, size_t n)
 {
     const WORD *w = (const WORD *)words + first;
-    const ORDER_TYPE one = ORDER(w[0]);
+    const ORDER_TYPE order = ORDER(((const WORD *)words)[one]);
     ORDER_TYPE varies = 0;
 
     OMP(simd reduction(| : varies))
     for (size_t i = 0; i < n; i++)
-        varies |= ORDER(w[i]) ^ one;
+        varies |= ORDER(w[i]) ^ order;
     return varies;
+}
+
+static inline size_t NAMED(value)(WORD w, digit d)
+{
+    return ORDER(w) >> d.shift & (((size_t)1 << d.bits) - 1);
 }
 
 static void NAMED(count)(const void *words, size_t first, size_t n, digit d, size_t counts[])
 {
     const WORD *w = (const WORD *)words + first;
 
-    memset(counts, 0, sizeof(*counts) << d.bits);
-    for (size_t i = 0; i < n; i++)
-        counts[ORDER(w[i]) >> d.shift & (((size_t)1 << d.bits) - 1)]++;
+    if (d.bucket)
+        for (size_t i = 0; i < n; i++)
+            counts[d.bucket[NAMED(value)(w[i], d)]]++;
+    else
+        for (size_t i = 0; i < n; i++)
+            counts[NAMED(value)(w[i], d)]++;
 }
 
 static void NAMED(scatter)(const void *words, size_t first, size_t n, digit d, size_t at[],
@@ -52,8 +60,12 @@ static void NAMED(scatter)(const void *words, size_t first, size_t n, digit d, s
     const WORD *w = (const WORD *)words + first;
     WORD *to = out;
 
-    for (size_t i = 0; i < n; i++)
-        to[at[ORDER(w[i]) >> d.shift & (((size_t)1 << d.bits) - 1)]++] = w[i];
+    if (d.bucket)
+        for (size_t i = 0; i < n; i++)
+            to[at[d.bucket[NAMED(value)(w[i], d)]]++] = w[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            to[at[NAMED(value)(w[i], d)]++] = w[i];
 }
 
 static void *NAMED(sort)(void *words, void *other, size_t n, uint64_t varies)
@@ -68,6 +80,7 @@ static void *NAMED(sort)(void *words, void *other, size_t n, uint64_t varies)
     while (varies) {
         const digit d = next_digit(&varies, n);
 
+        memset(at, 0, digit_counts(d) * sizeof(*at));
         NAMED(count)(from, 0, n, d, at);
         sort_digit_starts(at, 1, d);
         NAMED(scatter)(from, 0, n, d, at, to);

@@ -10,13 +10,18 @@
 /* Samples for a pivot, and half as many of fewer words. */
 enum { SAMPLES = 15, MANY = 512 };
 
-#define WORD         uint32_t
-#define SIGNED       int32_t
-#define MASK         __mmask16
-#define LANES        16
-#define V(name)      _mm512_##name##_epi32
-#define V_MASK(name) _mm512_##name##_epu32_mask
-#define NAMED(name)  name##_32
+/* Words of so many vectors are sorted in registers. */
+enum { VECTORS_MAX = 8 };
+
+#define WORD             uint32_t
+#define SIGNED           int32_t
+#define MASK             __mmask16
+#define LANES            16
+#define V(name)          _mm512_##name##_epi32
+#define V_MASK(name)     _mm512_##name##_epu32_mask
+#define V_UNSIGNED(name) _mm512_##name##_epu32
+#define LANE_NUMBERS     _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define NAMED(name)      name##_32
 #include "ops/sort/sort_host_quick.h"
 #undef WORD
 #undef SIGNED
@@ -24,15 +29,19 @@ enum { SAMPLES = 15, MANY = 512 };
 #undef LANES
 #undef V
 #undef V_MASK
+#undef V_UNSIGNED
+#undef LANE_NUMBERS
 #undef NAMED
 
-#define WORD         uint64_t
-#define SIGNED       int64_t
-#define MASK         __mmask8
-#define LANES        8
-#define V(name)      _mm512_##name##_epi64
-#define V_MASK(name) _mm512_##name##_epu64_mask
-#define NAMED(name)  name##_64
+#define WORD             uint64_t
+#define SIGNED           int64_t
+#define MASK             __mmask8
+#define LANES            8
+#define V(name)          _mm512_##name##_epi64
+#define V_MASK(name)     _mm512_##name##_epu64_mask
+#define V_UNSIGNED(name) _mm512_##name##_epu64
+#define LANE_NUMBERS     _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0)
+#define NAMED(name)      name##_64
 #include "ops/sort/sort_host_quick.h"
 
 #endif

@@ -21,62 +21,89 @@ static inline MASK NAMED(first)(size_t n)
     return (MASK)(n >= LANES ? (MASK)-1 : ((MASK)1 << n) - 1);
 }
 
-/* Words in so many vectors: each goes to as far as there are words before it, of equal ones those
- * in front. */
-static inline __attribute__((always_inline)) void NAMED(rank_in)(const WORD *from, size_t n,
-                                                                 WORD *to, size_t vectors)
+/* The lanes of vector v that are among n words. */
+static inline MASK NAMED(from_to)(size_t n, size_t v)
 {
-    const __m512i ones = V(set1)(-1);
-    __m512i word[4], rank[4];
-    WORD words[(4 * LANES)], ranks[(4 * LANES)];
-
-    for (size_t v = 0; v < vectors; v++) {
-        word[v] = V(maskz_loadu)(NAMED(first)(n - v * LANES), from + v * LANES);
-        V(storeu)(words + v * LANES, word[v]);
-        rank[v] = _mm512_setzero_si512();
-    }
-    for (size_t at = 0; at < vectors; at++) {
-        const size_t end = n - at * LANES < LANES ? n - at * LANES : LANES;
-
-        for (size_t i = 0; i < end; i++) {
-            const __m512i one = V(set1)((SIGNED)words[at * LANES + i]);
-            const MASK behind = (MASK)~NAMED(first)(i + 1);
-
-            for (size_t v = 0; v < vectors; v++) {
-                const MASK before = v < at   ? V_MASK(cmplt)(one, word[v])
-                                    : v > at ? V_MASK(cmple)(one, word[v])
-                                             : (MASK)(V_MASK(cmplt)(one, word[v]) |
-                                                      V_MASK(mask_cmpeq)(behind, one, word[v]));
-
-                rank[v] = V(mask_sub)(rank[v], before, rank[v], ones);
-            }
-        }
-    }
-    for (size_t v = 0; v < vectors; v++)
-        V(storeu)(ranks + v * LANES, rank[v]);
-    for (size_t i = 0; i < n; i++)
-        to[ranks[i]] = words[i];
+    return n > v * LANES ? NAMED(first)(n - v * LANES) : 0;
 }
 
-/* A few words: the compiler has a loop for each number of vectors, in registers. */
-static void NAMED(rank)(const WORD *from, size_t n, WORD *to)
+/* Compare each lane with the one whose number differs in the bits of `other`: the lesser word goes
+ * to the lane whose number lacks `bit`, the highest of them. */
+static inline __attribute__((always_inline)) void NAMED(exchange)(__m512i word[], size_t vectors,
+                                                                  size_t other, size_t bit)
 {
-    switch ((n + LANES - 1) / LANES) {
-    case 0:
-        return;
-    case 1:
-        NAMED(rank_in)(from, n, to, 1);
-        return;
-    case 2:
-        NAMED(rank_in)(from, n, to, 2);
-        return;
-    case 3:
-        NAMED(rank_in)(from, n, to, 3);
-        return;
-    default:
-        NAMED(rank_in)(from, n, to, 4);
-        return;
+    static const uint16_t with_bit[] = {[1] = 0xAAAA, [2] = 0xCCCC, [4] = 0xF0F0, [8] = 0xFF00};
+    const __m512i lanes = _mm512_xor_si512(LANE_NUMBERS, V(set1)((SIGNED)other));
+
+    for (size_t v = 0; v < vectors; v++) {
+        const __m512i there = V(permutexvar)(lanes, word[v]);
+
+        word[v] = V_UNSIGNED(mask_max)(V_UNSIGNED(min)(word[v], there), (MASK)with_bit[bit],
+                                       word[v], there);
     }
+}
+
+/* Merge each run of so many vectors, whose halves are in order.  The second half is read backwards,
+ * and so becomes the greater words of a bitonic sequence backwards, which is one as well. */
+static inline __attribute__((always_inline)) void NAMED(merge)(__m512i word[], size_t vectors,
+                                                               size_t run)
+{
+    const __m512i backwards = _mm512_xor_si512(LANE_NUMBERS, V(set1)(LANES - 1));
+    __m512i before[VECTORS_MAX];
+
+    for (size_t v = 0; v < vectors; v++)
+        before[v] = word[v];
+    for (size_t first = 0; first < vectors; first += run)
+        for (size_t v = first; v < first + run / 2; v++) {
+            const size_t mirrored = 2 * first + run - 1 - v;
+            const __m512i there = V(permutexvar)(backwards, before[mirrored]);
+
+            word[v] = V_UNSIGNED(min)(before[v], there);
+            word[v + run / 2] = V_UNSIGNED(max)(before[v], there);
+        }
+    for (size_t apart = run / 4; apart; apart /= 2)
+        for (size_t first = 0; first < vectors; first += 2 * apart)
+            for (size_t v = first; v < first + apart; v++) {
+                const __m512i here = word[v], there = word[v + apart];
+
+                word[v] = V_UNSIGNED(min)(here, there);
+                word[v + apart] = V_UNSIGNED(max)(here, there);
+            }
+    for (size_t bit = LANES / 2; bit; bit /= 2)
+        NAMED(exchange)(word, vectors, bit, bit);
+}
+
+/* Sort up to so many vectors of words by a bitonic network: behind the words the greatest there is.
+ */
+static inline __attribute__((always_inline)) void NAMED(sort_in)(const WORD *from, size_t n,
+                                                                 WORD *to, size_t vectors)
+{
+    __m512i word[VECTORS_MAX];
+
+    for (size_t v = 0; v < vectors; v++)
+        word[v] = V(mask_loadu)(V(set1)(-1), NAMED(from_to)(n, v), from + v * LANES);
+    for (size_t run = 2; run <= LANES; run *= 2) {
+        NAMED(exchange)(word, vectors, run - 1, run / 2);
+        for (size_t bit = run / 4; bit; bit /= 2)
+            NAMED(exchange)(word, vectors, bit, bit);
+    }
+    for (size_t run = 2; run <= vectors; run *= 2)
+        NAMED(merge)(word, vectors, run);
+    for (size_t v = 0; v < vectors; v++)
+        V(mask_storeu)(to + v * LANES, NAMED(from_to)(n, v), word[v]);
+}
+
+/* A few words: the compiler has a network for each number of vectors, in registers. */
+static void NAMED(sort_few)(const WORD *from, size_t n, WORD *to)
+{
+    if (n <= LANES)
+        NAMED(sort_in)(from, n, to, 1);
+    else if (n <= 2 * LANES)
+        NAMED(sort_in)(from, n, to, 2);
+    else if (n <= 4 * LANES)
+        NAMED(sort_in)(from, n, to, 4);
+    else
+        NAMED(sort_in)(from, n, to, 8);
 }
 
 /* Words less than the pivot to the front of `to`, others behind them; returns how many are less. */
@@ -117,7 +144,7 @@ static WORD NAMED(median)(const WORD *from, size_t n)
 
     for (size_t i = 0; i < samples; i++)
         sample[i] = from[apart * i + apart / 2];
-    NAMED(rank)(sample, samples, sorted);
+    NAMED(sort_few)(sample, samples, sorted);
     return sorted[samples / 2];
 }
 
@@ -135,7 +162,7 @@ static WORD NAMED(middle)(const WORD *from, size_t n)
 
 static void NAMED(sort)(NAMED(part) p)
 {
-    while (p.n > (4 * LANES)) {
+    while (p.n > VECTORS_MAX * LANES) {
         WORD pivot;
         size_t low;
 
@@ -156,7 +183,7 @@ static void NAMED(sort)(NAMED(part) p)
         }
         p = (NAMED(part)){p.to + low, p.from + low, p.n - low, !p.stays, p.samples_left};
     }
-    NAMED(rank)(p.from, p.n, p.stays ? p.from : p.to);
+    NAMED(sort_few)(p.from, p.n, p.stays ? p.from : p.to);
 }
 
 static void NAMED(quick)(WORD *from, WORD *to, size_t n)

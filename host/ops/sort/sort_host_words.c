@@ -89,12 +89,12 @@ static digit next_digit(uint64_t *varies, size_t n)
     const unsigned passes = (span + most - 1) / most, bits = (span + passes - 1) / passes;
 
     *varies &= ~((((uint64_t)1 << bits) - 1) << shift);
-    return (digit){shift, bits};
+    return (digit){.shift = shift, .bits = bits};
 }
 
 void sort_digit_starts(size_t counts[], size_t chunks, digit d)
 {
-    const size_t digits = (size_t)1 << d.bits;
+    const size_t digits = digit_counts(d);
     size_t start = 0;
 
     for (size_t i = 0; i < digits; i++) {
@@ -188,9 +188,9 @@ static size_t split_64(const void *words, void *other, size_t n)
 /* ---- kinds of words -------------------------------------------------------------------------- */
 
 /* The index takes part in no digit. */
-static uint64_t varies_with_index(const void *words, size_t first, size_t n)
+static uint64_t varies_with_index(const void *words, size_t one, size_t first, size_t n)
 {
-    return varies_uint64_t(words, first, n) >> INDEX_BITS << INDEX_BITS;
+    return varies_uint64_t(words, one, first, n) >> INDEX_BITS << INDEX_BITS;
 }
 
 #define KIND(word, key, as, varies, split, sort)                                                   \
@@ -199,7 +199,7 @@ static uint64_t varies_with_index(const void *words, size_t first, size_t n)
             unload_##as##_##key                                                                    \
     }
 #define ALONE(key, split, sort) KIND(uint##key##_t, key, alone, varies_uint##key##_t, split, sort)
-#define INDEXED(key)            KIND(uint64_t, key, indexed, varies_with_index, split_64, sort_64)
+#define INDEXED(key)            KIND(uint64_t, key, indexed, varies_with_index, NULL, sort_uint64_t)
 #define PAIRS(key)              KIND(word_pair, key, pairs, varies_word_pair, NULL, sort_word_pair)
 
 static const sort_words alone[] = {ALONE(8, NULL, sort_uint8_t), ALONE(16, NULL, sort_uint16_t),

@@ -12,12 +12,19 @@
 #include "base/sizes.h"
 #include "tessera/types.h"
 
-/** Bits of words that they are sorted by in one pass: `bits` of them from bit `shift` on. */
+enum { DIGIT_BITS_MAX = 11, BUCKETS = 256 };
+
+/** Bits of words that they are sorted by in one pass: `bits` of them from bit `shift` on; or put
+ *  into BUCKETS by, where `bucket` has one for each value of them, in the same order. */
 typedef struct digit {
     unsigned shift, bits;
+    const uint8_t *bucket; /* NULL: values are counted each alone */
 } digit;
 
-enum { DIGIT_BITS_MAX = 11 };
+static inline size_t digit_counts(digit d)
+{
+    return d.bucket ? BUCKETS : (size_t)1 << d.bits;
+}
 
 /** word = ((bits ^ flip) - bias) ^ down, with the flip that the sign bit says. */
 typedef struct sort_map {
@@ -51,10 +58,10 @@ typedef struct sort_words {
      */
     uint64_t (*load)(const sort_map *m, const void *keys, size_t first, size_t n, void *words);
 
-    /** The bits in which any of n words, from `first` on, differs from the first of them. */
-    uint64_t (*varies)(const void *words, size_t first, size_t n);
+    /** The bits in which any of n words, from `first` on, differs from word `one`. */
+    uint64_t (*varies)(const void *words, size_t one, size_t first, size_t n);
 
-    /** How many of these words have each value of a digit. */
+    /** Add how many of these words have each value of a digit. */
     void (*count)(const void *words, size_t first, size_t n, digit d, size_t counts[]);
 
     /** Put each word to where at[] says for its digit, and raise that by 1. */

@@ -52,7 +52,7 @@ typedef struct collection {
 static void cut_down(const search *x, collection *c)
 {
     void *const sorted =
-        x->pairs->sort(c->pair, c->other, c->count, x->pairs->varies(c->pair, 0, c->count));
+        x->pairs->sort(c->pair, c->other, c->count, x->pairs->varies(c->pair, 0, 0, c->count));
 
     if (sorted == c->other) {
         c->other = c->pair;
