@@ -11,6 +11,12 @@ BUGS = {
     "sweep-grayscale-rest":
         ("packed", "grayscale/grayscale_packed.cl", "p < 4 && first + p < n", 0,
          "p < 4 && first + p + 1 < n", []),
+    "sweep-grayscale-vectors-rest":
+        ("vectors", "grayscale/grayscale_vectors.cl", "p < PIXELS && first + p < n", 0,
+         "p < PIXELS && first + p + 1 < n", []),
+    "sweep-grayscale-vectors-word":
+        ("vectors", "grayscale/grayscale_vectors.cl", "words[4 * v + 3] = four.w", 0,
+         "words[4 * v + 3] = four.z", []),
     "sweep-grayscale-channel":
         ("packed", "grayscale/grayscale_packed.cl", "BYTE_OF(words, p * CHANNELS + 2)", 0,
          "BYTE_OF(words, p * CHANNELS + 1)", []),

@@ -39,10 +39,10 @@ static void launches_cover_the_picture(void **state)
         .kind = DEVICE_GPU, .max_work_group = 256, .max_work_item = {256, 256, 1}};
     const problem p = picture((tsr_grayscale_problem){
         .type = TSR_U8, .height = 9, .width = 33, .channels = 3, .offset_in = 1});
-    const variant *const variants[] = {&grayscale_naive, &grayscale_packed};
+    const variant *const variants[] = {&grayscale_naive, &grayscale_packed, &grayscale_vectors};
 
     (void)state;
-    for (size_t v = 0; v < 2; v++) {
+    for (size_t v = 0; v < ARRAY_COUNT(variants); v++) {
         const params chosen = params_default(variants[v]);
         const job j = {.problem = &p, .device = &d, .params = &chosen};
         plan out;

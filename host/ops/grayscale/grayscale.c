@@ -92,7 +92,7 @@ static const variant grayscale_simd = {.name = "simd",
                                        .serves_cpus = true};
 
 static const variant *const variants[] = {&grayscale_loop, &grayscale_simd, &grayscale_naive,
-                                          &grayscale_packed};
+                                          &grayscale_packed, &grayscale_vectors};
 
 /* ---- the operation -------------------------------------------------------------------------- */
 

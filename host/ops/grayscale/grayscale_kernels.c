@@ -72,29 +72,37 @@ const variant grayscale_naive = {.name = "naive",
                                  .tunable_count = ARRAY_COUNT(naive_tunables),
                                  .plan = naive_plan};
 
-/* ---- packed --------------------------------------------------------------------------------- */
+/* ---- several pixels a work-item ------------------------------------------------------------- */
 
-enum { GROUP_CPU = 16, GROUP_GPU = 256, PIXELS_OF_A_WORD = 4 };
+enum { GROUP_CPU = 16, GROUP_GPU = 256, WORD_BYTES = 4, VECTOR_BYTES = 16 };
 
-static const tunable packed_tunables[] = {
+static const tunable line_tunables[] = {
     {"GROUP", GROUP_MEANING, {0, 16, 32, 64, 128, 256, 512}, 0, 16},
 };
 
-static const char *packed_plan(const job *j, plan *out)
+/* So many bytes of grey a work-item, in the order of memory. */
+static const char *plan_line(const job *j, size_t bytes, plan *out)
 {
     const tsr_grayscale_problem *p = grayscale_of(j->problem);
     const size_t set = param(j->params, "GROUP");
     const size_t usual = j->device->kind == DEVICE_CPU ? GROUP_CPU : GROUP_GPU;
     const size_t local = group_fit(j->device, 0, set ? set : usual);
-    const size_t words = size_div_up(grayscale_pixels(p), PIXELS_OF_A_WORD);
+    const size_t items = size_div_up(grayscale_pixels(p), bytes / tsr_type_size(p->type));
+
+    plan_set(out, "GROUP", (uint32_t)local);
+    define(p, out);
+    arguments(j, plan_launch_1d(out, 0, size_round_up(size_max(items, 1), local), local));
+    return NULL;
+}
+
+static const char *packed_plan(const job *j, plan *out)
+{
+    const tsr_grayscale_problem *p = grayscale_of(j->problem);
 
     if (p->type != TSR_U8)
         return plan_unsupported(out, "it packs four bytes in a word, not %s",
                                 tsr_type_name(p->type));
-    plan_set(out, "GROUP", (uint32_t)local);
-    define(p, out);
-    arguments(j, plan_launch_1d(out, 0, size_round_up(size_max(words, 1), local), local));
-    return NULL;
+    return plan_line(j, WORD_BYTES, out);
 }
 
 const variant grayscale_packed = {
@@ -103,6 +111,21 @@ const variant grayscale_packed = {
     .source = "grayscale/grayscale_packed.cl",
     .entries = {"grayscale_packed"},
     .build = "",
-    .tunables = packed_tunables,
-    .tunable_count = ARRAY_COUNT(packed_tunables),
+    .tunables = line_tunables,
+    .tunable_count = ARRAY_COUNT(line_tunables),
     .plan = packed_plan};
+
+static const char *vectors_plan(const job *j, plan *out)
+{
+    return plan_line(j, VECTOR_BYTES, out);
+}
+
+const variant grayscale_vectors = {
+    .name = "vectors",
+    .idea = "vectors of 16 bytes: sixteen pixels of bytes a work-item, or four of floats",
+    .source = "grayscale/grayscale_vectors.cl",
+    .entries = {"grayscale_vectors"},
+    .build = "",
+    .tunables = line_tunables,
+    .tunable_count = ARRAY_COUNT(line_tunables),
+    .plan = vectors_plan};
