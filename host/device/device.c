@@ -25,7 +25,7 @@ const char *feature_name(feature f)
         "fp16",          "sub-groups",           "inline PTX",
         "async copies",  "large local memory",   "wgmma",
         "tensor copies", "device-scope atomics", "sub-group shuffles",
-        "loads past L1"};
+        "loads past L1", "warp reductions"};
 
     return (unsigned)f < FEATURE_COUNT ? names[f] : "unknown feature";
 }
@@ -42,7 +42,8 @@ const char *feature_meaning(feature f)
         [FEATURE_TENSOR_COPY] = "boxes of a matrix copied by the chip",
         [FEATURE_DEVICE_SCOPE] = "order between work-groups of one launch",
         [FEATURE_SUBGROUP_SHUFFLE] = "work-items read values of one another",
-        [FEATURE_LOAD_ONCE] = "values that are read once leave no trace in the first cache"};
+        [FEATURE_LOAD_ONCE] = "values that are read once leave no trace in the first cache",
+        [FEATURE_REDUX] = "the least or largest integer of a warp by one instruction"};
 
     return (unsigned)f < FEATURE_COUNT ? meanings[f] : "";
 }

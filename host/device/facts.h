@@ -27,6 +27,7 @@ typedef enum feature {
     FEATURE_DEVICE_SCOPE,     /* atomics that order what work-groups write */
     FEATURE_SUBGROUP_SHUFFLE, /* sub_group_shuffle_xor among eight work-items */
     FEATURE_LOAD_ONCE,        /* loads past the first-level cache, by inline PTX */
+    FEATURE_REDUX,            /* a warp's minimum and maximum by one instruction, by inline PTX */
     FEATURE_COUNT
 } feature;
 
@@ -77,7 +78,7 @@ static inline bool is_host_processor(const device_facts *d)
 
 /** The name of a feature in output and cache: "fp16", "sub-groups", "inline PTX", "async
  * copies", "large local memory", "wgmma", "tensor copies", "device-scope atomics", "sub-group
- * shuffles", "loads past L1". */
+ * shuffles", "loads past L1", "warp reductions". */
 const char *feature_name(feature f);
 
 #endif

@@ -247,6 +247,28 @@ static answer probe_ptx(tsr_session *s, char *why, size_t size)
                          size);
 }
 
+/* Both ends of what its warp has. */
+static cl_uint redux_expected(unsigned item)
+{
+    cl_int least = INT32_MAX, most = INT32_MIN;
+
+    for (unsigned lane = item / 32 * 32; lane < item / 32 * 32 + 32; lane++) {
+        const cl_int value = 11 * (cl_int)(7 * lane % 61) - 300;
+
+        least = value < least ? value : least;
+        most = value > most ? value : most;
+    }
+    return (cl_uint)(1000 * most + least);
+}
+
+static answer probe_redux(tsr_session *s, char *why, size_t size)
+{
+    if (!is_nvidia_from(&s->device.facts, 80, why, size))
+        return ANSWER_NO;
+    return run_expecting(s, "probe/probe_redux.cl", "-cl-std=CL1.2", PROBE_ITEMS, redux_expected,
+                         why, size);
+}
+
 /* Words by copies of 16 bytes, and by copies of 4 from the last to the first, every other one 0. */
 static cl_uint async_copy_expected(unsigned item)
 {
@@ -465,7 +487,8 @@ tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
         [FEATURE_TENSOR_COPY] = {probe_tensor_copy, "probe/probe_tensor_copy.cl"},
         [FEATURE_DEVICE_SCOPE] = {probe_device_scope, "probe/probe_device_scope.cl"},
         [FEATURE_SUBGROUP_SHUFFLE] = {probe_subgroup_shuffle, "probe/probe_subgroup_shuffle.cl"},
-        [FEATURE_LOAD_ONCE] = {probe_load_once, "probe/probe_load_once.cl"}};
+        [FEATURE_LOAD_ONCE] = {probe_load_once, "probe/probe_load_once.cl"},
+        [FEATURE_REDUX] = {probe_redux, "probe/probe_redux.cl"}};
     device_facts *d = &s->device.facts;
     const size_t *number = detail(d, f);
     char platform[256] = "";

@@ -9,7 +9,7 @@ from cli_support import EXAMPLES, OPERATIONS, Case, has_opencl
 
 FEATURES = {"fp16", "sub-groups", "inline PTX", "async copies", "large local memory", "wgmma",
             "tensor copies", "device-scope atomics", "sub-group shuffles",
-            "loads past L1"}
+            "loads past L1", "warp reductions"}
 
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")

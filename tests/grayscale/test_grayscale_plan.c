@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/sizes.h"
 #include "core/registry.h"
 #include "core/tuning_class.h"
 #include "ops/grayscale/grayscale_problem.h"

@@ -165,6 +165,34 @@ static void sums_by_atomics_are_asked_for(void **state)
         }
 }
 
+/* The instruction that reduces a warp takes minima and maxima, as groups of whole warps. */
+static void warps_reduce_minima_and_maxima(void **state)
+{
+    device_facts devices[] = {device(DEVICE_GPU, 132, 1024), device(DEVICE_GPU, 132, 16)};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        const tsr_reduce_problem structure = {
+            .n = 100000, .by = i % 2 ? TSR_REDUCE_MAX : TSR_REDUCE_SUM, .any_order = true};
+        const problem p = problem_from(&operation_reduce, &structure, sizeof(structure));
+        const params chosen = params_default(&reduce_redux);
+        const job j = {.problem = &p, .device = &devices[i / 2], .params = &chosen};
+        plan out;
+        const char *why;
+
+        devices[i / 2].feature[FEATURE_REDUX] = FEATURE_YES;
+        why = plan_make(&reduce_redux, &j, &out);
+
+        if (i == 1) {
+            assert_null(why);
+            assert_int_equal(out.commands[0].local[0] % 32, 0);
+        } else {
+            assert_non_null(strstr(why, i == 3 ? "smaller than a warp" : "sums of floats"));
+        }
+        plan_free(&out);
+    }
+}
+
 /* A launch's structure for an axis: outer, n, inner, stride, step, offsets, parts, chunk. */
 enum { AXIS_N = 1, AXIS_PARTS = 7, AXIS_CHUNK = 8 };
 
@@ -310,6 +338,7 @@ int main(void)
         cmocka_unit_test(parts_have_all_elements),
         cmocka_unit_test(levels_follow_each_other),
         cmocka_unit_test(sums_by_atomics_are_asked_for),
+        cmocka_unit_test(warps_reduce_minima_and_maxima),
         cmocka_unit_test(strides_do_not_overlap),
         cmocka_unit_test(classes_come_from_the_problem),
     };

@@ -104,10 +104,10 @@ static const variant reduce_loop = {.name = "loop",
                                     .host = loop_run};
 
 static const variant *const variants[] = {
-    &reduce_loop,       &reduce_simd,      &reduce_atomic,       &reduce_interleaved,
-    &reduce_sequential, &reduce_first_add, &reduce_subgroup,     &reduce_shuffle,
-    &reduce_tree,       &reduce_vector,    &reduce_group_atomic, &reduce_last_group,
-    &reduce_rows,       &reduce_columns,
+    &reduce_loop,       &reduce_simd,      &reduce_atomic,   &reduce_interleaved,
+    &reduce_sequential, &reduce_first_add, &reduce_subgroup, &reduce_shuffle,
+    &reduce_redux,      &reduce_tree,      &reduce_vector,   &reduce_group_atomic,
+    &reduce_last_group, &reduce_rows,      &reduce_columns,
 };
 
 /* ---- the operation ------------------------------------------------------------------------- */

@@ -184,6 +184,26 @@ const variant reduce_shuffle = {
     .tunable_count = ARRAY_COUNT(group_tunables),
     .plan = shuffle_plan};
 
+static const char *redux_plan(const job *j, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+
+    if (reduce_is_plain(p) && p->by == TSR_REDUCE_SUM)
+        return "it takes minima and maxima: there is no such instruction for sums of floats";
+    return shuffle_plan(j, out);
+}
+
+const variant reduce_redux = {
+    .name = "redux",
+    .idea = "minima and maxima: a warp combines by one instruction, as integers of the same order",
+    .source = "reduce/reduce_redux.cl",
+    .entries = {"reduce_redux"},
+    .build = "",
+    .needs = 1u << FEATURE_REDUX,
+    .tunables = group_tunables,
+    .tunable_count = ARRAY_COUNT(group_tunables),
+    .plan = redux_plan};
+
 /* ---- groups that share the array ----------------------------------------------------------- */
 
 /* One launch of `groups` groups: from the operand into the workspace, or where `last`, into the

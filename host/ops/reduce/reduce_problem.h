@@ -18,7 +18,7 @@ extern const variant reduce_simd;
 
 /** reduce_ladder.c: of a whole float32 array. */
 extern const variant reduce_atomic, reduce_interleaved, reduce_sequential, reduce_first_add,
-    reduce_subgroup, reduce_shuffle, reduce_tree, reduce_vector, reduce_group_atomic,
+    reduce_subgroup, reduce_shuffle, reduce_redux, reduce_tree, reduce_vector, reduce_group_atomic,
     reduce_last_group;
 
 /** reduce_axis.c: along any axis, of every type. */

@@ -91,14 +91,8 @@ static const variant scan_loop = {.name = "loop",
                                   .host = loop_run};
 
 static const variant *const variants[] = {
-    &scan_loop,
-    &scan_simd,
-    &scan_hillis_steele,
-    &scan_blelloch,
-    &scan_blelloch_padded,
-    &scan_three_launches,
-    &scan_look_back,
-    &scan_chunks,
+    &scan_loop,    &scan_simd,           &scan_hillis_steele, &scan_blelloch, &scan_blelloch_padded,
+    &scan_shuffle, &scan_three_launches, &scan_look_back,     &scan_chunks,
 };
 
 /* ---- the operation ------------------------------------------------------------------------- */

@@ -101,21 +101,15 @@ typedef struct level_call {
     uint64_t n, from, to, totals, exclusive;
 } level_call;
 
-static const char *plan_blelloch(const job *j, plan *out, bool padded)
+/* The levels of a problem that unsupported() takes: tiles of two elements a work-item, and sums
+ * that are added to those of each level below the top. */
+static const char *plan_tiles(const job *j, size_t local, plan *out)
 {
     const tsr_scan_problem *p = scan_of(j->problem);
-    const char *why = unsupported(p);
-    const size_t local = group_of(j, out), tile = 2 * local;
-    const size_t memory = (tile + (padded ? tile / 32 : 0)) * sizeof(float);
+    const size_t tile = 2 * local;
     level_call level[LEVELS_MAX];
     size_t levels = 0, at = 0; /* of the workspace, in elements */
 
-    if (why)
-        return why;
-    if (memory > j->device->local_memory)
-        return plan_unsupported(out, "it needs %zu bytes of local memory, and the device has %zu",
-                                memory, j->device->local_memory);
-    plan_define(out, "PADDED=%d", padded);
     if (p->n == 0)
         return NULL;
     for (size_t n = p->n;; n = size_div_up(n, tile)) {
@@ -164,6 +158,21 @@ static const char *plan_blelloch(const job *j, plan *out, bool padded)
     return NULL;
 }
 
+static const char *plan_blelloch(const job *j, plan *out, bool padded)
+{
+    const char *why = unsupported(scan_of(j->problem));
+    const size_t local = group_of(j, out), tile = 2 * local;
+    const size_t memory = (tile + (padded ? tile / 32 : 0)) * sizeof(float);
+
+    if (why)
+        return why;
+    if (memory > j->device->local_memory)
+        return plan_unsupported(out, "it needs %zu bytes of local memory, and the device has %zu",
+                                memory, j->device->local_memory);
+    plan_define(out, "PADDED=%d", padded);
+    return plan_tiles(j, local, out);
+}
+
 static const char *plan_plain(const job *j, plan *out)
 {
     return plan_blelloch(j, out, false);
@@ -199,4 +208,36 @@ const variant scan_blelloch_padded = {
     .tunables = tree_tunables,
     .tunable_count = ARRAY_COUNT(tree_tunables),
     .plan = plan_padded,
+};
+
+/* ---- warps ---------------------------------------------------------------------------------- */
+
+enum { WARP = 32 };
+
+static const char *plan_shuffle(const job *j, plan *out)
+{
+    const char *why = unsupported(scan_of(j->problem));
+    const size_t local = group_of(j, out);
+
+    if (why)
+        return why;
+    if (local < WARP)
+        return "the device's work-groups are smaller than a warp";
+    return plan_tiles(j, local, out);
+}
+
+static const tunable warp_tunables[] = {
+    {"GROUP", GROUP_MEANING, {0, 32, 64, 128, 256, 512}, 0, 32},
+};
+
+const variant scan_shuffle = {
+    .name = "shuffle",
+    .idea = "warps scan in registers by NVIDIA's shuffle instruction, and one barrier is left",
+    .source = "scan/scan_shuffle.cl",
+    .entries = {"shuffle_tiles", "shuffle_add"},
+    .build = "",
+    .needs = 1u << FEATURE_PTX,
+    .tunables = warp_tunables,
+    .tunable_count = ARRAY_COUNT(warp_tunables),
+    .plan = plan_shuffle,
 };

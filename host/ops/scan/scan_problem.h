@@ -17,7 +17,7 @@ extern const operation_command scan_command;
 extern const variant scan_simd;
 
 /** scan_ladder.c: the first steps, of float32 sums of one line. */
-extern const variant scan_hillis_steele, scan_blelloch, scan_blelloch_padded;
+extern const variant scan_hillis_steele, scan_blelloch, scan_blelloch_padded, scan_shuffle;
 
 /** scan_tiles.c: work-groups scan tiles in local memory. */
 extern const variant scan_three_launches, scan_look_back;
