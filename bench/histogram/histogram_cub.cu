@@ -76,6 +76,8 @@ const char *unsupported(const peer_problem *p)
 
     if (h->type != TSR_U8 && h->type != TSR_F32)
         return "built for uint8 and float32";
+    if (h->weights)
+        return "it adds up no weights";
     if (h->add)
         return "it does not add to counts that are there";
     if (h->n == 0)

@@ -17,6 +17,7 @@ static const struct {
 static const tsr_histogram_problem refused[] = {
     {.bins = 10},
     {.n = 100, .bins = 10, .add = true},
+    {.n = 100, .bins = 10, .weights = TSR_HISTOGRAM_F32},
     {.type = TSR_BF16, .n = 100, .bins = 10},
 };
 
