@@ -102,8 +102,9 @@ static void bench_peers(bench *b, const problem *p)
     const tsr_run run = {.variant = b->jobs.all ? NULL : b->o->value[OPTION_KERNEL],
                          .set = b->jobs.settings[0].set,
                          .set_count = b->jobs.settings[0].count};
+    bench_options how = b->how;
     const peers_comparison compared = {
-        .session = b->session, .problem = p, .run = &run, .list = b->peers, .options = &b->how};
+        .session = b->session, .problem = p, .run = &run, .list = b->peers, .options = &how};
     const bool late = spent(b);
     tsr_error err = {0};
     tsr_status st;
@@ -113,6 +114,9 @@ static void bench_peers(bench *b, const problem *p)
         b->done++;
         return;
     }
+    /* What libraries on the host's processor are compared with is what a call gets there; C code
+     * has no queue to hold back. */
+    how.on_arrays = !how.held;
     bench_begin(b, p, "with peers");
     st = (late ? peers_late : peers_compare)(&compared, on_peer_row, b, &err);
     activity_end();

@@ -243,6 +243,7 @@ static void describe_variant(const timed_variant *b, result_row *row)
              text_get(&options) + strspn(text_get(&options), " "));
     snprintf(row->chosen, sizeof(row->chosen), "%s", b->selection.chosen);
     row->selected = b->selection.selected;
+    row->place = b->selection.variant->source ? RESULT_ON_DEVICE : RESULT_ON_HOST;
     text_free(&parameters);
     text_free(&options);
 }
@@ -263,16 +264,19 @@ static void note_refusal(const problem *p, const tsr_error *why, result_row *row
                   message);
 }
 
-/* Kernels work in buffers, and so what is chosen where none is named is one; C code on arrays. */
-static tsr_status choose(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
-                         tsr_error *err)
+/* Kernels work in buffers, and so what is chosen where none is named is one, unless a call on
+ * arrays is asked for; C code works on arrays. */
+static tsr_status choose(tsr_session *s, const problem *p, const tsr_run *run, bool on_arrays,
+                         selection *out, tsr_error *err)
 {
     const variant *named = NULL;
     tsr_status st = p->op->check(p, err);
 
     if (!st && run && run->variant)
         st = variant_find(p->op, run->variant, &named, err);
-    return st ? st : dispatch_select(s, p, run, place_of(named), out, err);
+    if (st)
+        return st;
+    return dispatch_select(s, p, run, !named && on_arrays ? IN_ARRAYS : place_of(named), out, err);
 }
 
 /* Where none was asked for and none is supported, the last one considered was not chosen. */
@@ -289,7 +293,7 @@ static tsr_status variant_open(tsr_session *s, const problem *p, const tsr_run *
     tsr_status st;
 
     *out = (timed_variant){.session = s, .problem = p, .expected = o->expected};
-    st = choose(s, p, run, &out->selection, err);
+    st = choose(s, p, run, o->on_arrays, &out->selection, err);
     if (st)
         return st;
     st = input_sets_open(s, p, o->seed, o->warm, !out->selection.variant->source, &out->sets, err);
@@ -338,7 +342,7 @@ tsr_status bench_late(tsr_session *s, const problem *p, const tsr_run *run,
     tsr_status st;
 
     start_row(s, p, run, options, &row);
-    st = choose(s, p, run, &b.selection, &why);
+    st = choose(s, p, run, options->on_arrays, &b.selection, &why);
     if (is_chosen(&b, run, st))
         describe_variant(&b, &row);
     if (st)

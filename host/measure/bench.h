@@ -14,8 +14,10 @@ typedef struct bench_options {
     double seconds;       /* aim for this much measuring a row (default 1) */
     size_t least_samples; /* at least this many (default 5); 3 do where 20 times `seconds` pass */
     uint64_t seed;
-    bool costs;                        /* also measure build, enqueue and copies */
-    bool held;                         /* candidates are timed by TIMER_HELD, not TIMER_WALL */
+    bool costs;     /* also measure build, enqueue and copies */
+    bool held;      /* candidates are timed by TIMER_HELD, not TIMER_WALL */
+    bool on_arrays; /* where no variant is named: what a call on arrays in host memory runs, which
+                       may be C code on a CPU, and not what one on buffers does */
     const volatile sig_atomic_t *stop; /* nonzero: finish with what there is.  May be NULL */
     uint64_t deadline; /* of peers, by clock_ns: what does not fit before is left out.  0: none */
     void **expected;   /* of verify_result, shared by all rows of one problem.  May be NULL */

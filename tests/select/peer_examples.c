@@ -6,6 +6,8 @@ static const tsr_select_problem examples[] = {
     {.n = 1, .where = TSR_GREATER},
     {.n = 100003, .where = TSR_GREATER, .value = {.real = 0.25}},
     {.n = 5003, .where = TSR_LESS},
+    {.n = 5003, .where = TSR_LESS_EQUAL},
+    {.type = TSR_I32, .n = 5003, .where = TSR_NOT_EQUAL},
     {.n = 70001, .where = TSR_GREATER, .value = {.real = 2}}, /* none */
     {.type = TSR_F64, .n = 5003, .where = TSR_GREATER},
     {.type = TSR_I32, .n = 100003, .where = TSR_LESS, .value = {.integer = -7}},

@@ -128,6 +128,21 @@ class Kernels(test_bench.Bench):
                            says="takes random, sorted, reversed, constant, few-values, two-values "
                            "or sawtooth, not '%s'" % wrong)
 
+    def test_what_peers_are_compared_with(self):
+        """On a CPU that is what a call on arrays runs, C code, unless a kernel is named."""
+        os.mkdir(self.path("none"))
+        for kernel, timers, place, selected in (
+                ((), ["events", "wall"], "host", "preferred"),
+                (("--kernel", "naive"), ["events", "wall"], "device", "named")):
+            r = self.tessera("bench", "sort", "--size", "1000", "--peers", "--json", "--device", "cpu",
+                             *kernel, *QUICK, env={"TESSERA_PEER_DIR": self.path("none")})
+            if r.status == 4:
+                self.skipTest("no CPU with OpenCL")
+            rows = rows_of(r.out)
+            self.assertEqual([row["timer"] for row in rows], timers)
+            self.assertEqual((rows[1]["place"], rows[1]["selected"]), (place, selected))
+            self.assertEqual(rows[0]["name"] == rows[1]["name"], bool(kernel))
+
     def test_peers_that_are_missing(self):
         os.mkdir(self.path("none"))
         r = self.succeed("bench", "sort", "--size", "1000", "--peers", *QUICK,
