@@ -460,6 +460,8 @@ static int take_buffer(const call_arguments *c, size_t i, Py_buffer *out)
 
 int session_lock(session_object *s)
 {
+    const tsr_error closed = {.message = "the device was closed, or used before this process was "
+                                         "forked: its arrays are lost"};
     PyThreadState *others;
 
     others = PyEval_SaveThread();
@@ -468,7 +470,7 @@ int session_lock(session_object *s)
     if (s->session)
         return 1;
     pthread_mutex_unlock(&s->lock);
-    PyErr_SetString(PyExc_RuntimeError, "the session is closed");
+    raise_error(TSR_EINVAL, &closed);
     return 0;
 }
 
@@ -533,6 +535,7 @@ static PyObject *session_abandon(PyObject *self, PyObject *unused)
 
     (void)unused;
     s->session = NULL;
+    s->abandoned = 1;
     pthread_mutex_init(&s->lock, NULL); /* another thread of the parent may have held it */
     Py_RETURN_NONE;
 }
@@ -577,6 +580,37 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *named
     return (PyObject *)out;
 }
 
+/* A session on the caller's queue, by its address. */
+static PyObject *session_adopt(PyObject *type, PyObject *handle)
+{
+    cl_command_queue queue = (cl_command_queue)PyLong_AsVoidPtr(handle);
+    cl_command_queue_properties properties = 0;
+    session_object *out;
+    tsr_session *session = NULL;
+    tsr_error err = {.message = "an out-of-order queue: arrays of one are of no use without the "
+                                "events that order their calls"};
+    tsr_status st;
+
+    if (PyErr_Occurred())
+        return NULL;
+    if (queue &&
+        !clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof(properties), &properties, NULL) &&
+        (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
+        return raise_error(TSR_EUNSUPPORTED, &err);
+    st = tsr_session_adopt(queue, NULL, &session, &err);
+    if (st)
+        return raise_error(st, &err);
+    out = (session_object *)PyType_GenericAlloc((PyTypeObject *)type, 0);
+    if (!out) {
+        tsr_session_close(session);
+        return NULL;
+    }
+    out->session = session;
+    out->device = -1;
+    pthread_mutex_init(&out->lock, NULL);
+    return (PyObject *)out;
+}
+
 static void session_dealloc(PyObject *self)
 {
     session_object *s = (session_object *)self;
@@ -601,6 +635,13 @@ static PyObject *session_device(PyObject *self, void *unused)
 static PyMethodDef session_methods[] = {
     {"run", (PyCFunction)(void (*)(void))session_run, METH_FASTCALL,
      "run(operation, problem, operands, kernel, settings): a call on host memory."},
+    {"enqueue", (PyCFunction)(void (*)(void))session_enqueue, METH_FASTCALL,
+     "enqueue(operation, problem, operands, kernel, settings): a call on memory of the device."},
+    {"allocate", session_allocate, METH_O, "allocate(bytes): memory of the device."},
+    {"memory", session_memory, METH_O, "memory(handle): that of a cl_mem, by its address."},
+    {"finish", session_finish, METH_NOARGS, "Wait for all that was enqueued."},
+    {"queue", session_queue, METH_NOARGS, "The address of its cl_command_queue."},
+    {"adopt", session_adopt, METH_O | METH_CLASS, "adopt(handle): on a cl_command_queue."},
     {"close", session_close, METH_NOARGS, "Release the device."},
     {"abandon", session_abandon, METH_NOARGS, "Forget the device, in a forked child."},
     {NULL, NULL, 0, NULL}};
@@ -679,7 +720,7 @@ PyMODINIT_FUNC PyInit__tessera(void)
         PyModule_AddObjectRef(m, "InvalidError", invalid_class) ||
         PyModule_AddObjectRef(m, "OutOfMemoryError", memory_class) ||
         PyModule_AddObjectRef(m, "UnsupportedError", unsupported_class) ||
-        PyModule_AddObjectRef(m, "Session", session))
+        PyModule_AddObjectRef(m, "Session", session) || add_memory_type(m))
         Py_CLEAR(m);
     Py_XDECREF(session);
     return m;

@@ -13,8 +13,10 @@
 /* A session, which one thread uses at a time: the others wait for its lock, without the
  * interpreter's. */
 typedef struct session_object {
-    PyObject_HEAD tsr_session *session; /* NULL once it is closed */
-    Py_ssize_t device;                  /* in the list of devices */
+    PyObject head;
+    tsr_session *session; /* NULL once it is closed */
+    int abandoned;        /* in a forked child: its driver is not even told of releases */
+    Py_ssize_t device;    /* in the list of devices; -1 of an adopted queue */
     pthread_mutex_t lock;
 } session_object;
 
@@ -44,5 +46,13 @@ int session_lock(session_object *s);
 
 /* Keep the report of this thread's last call. */
 void keep_report(const tsr_report *report);
+
+/* Methods of a session that are in _memory.c, and the type of the memory that they return. */
+PyObject *session_allocate(PyObject *self, PyObject *size);
+PyObject *session_memory(PyObject *self, PyObject *handle);
+PyObject *session_finish(PyObject *self, PyObject *unused);
+PyObject *session_queue(PyObject *self, PyObject *unused);
+PyObject *session_enqueue(PyObject *self, PyObject *const *args, Py_ssize_t count);
+int add_memory_type(PyObject *module);
 
 #endif

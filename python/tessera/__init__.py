@@ -11,6 +11,10 @@ Each function takes device= (a name, or one of devices()), kernel= and settings=
 name, and its tunables).  A function is there for every operation of the library: those on NumPy
 arrays, or, where there is none, the operation itself, on flat memory.  operation(NAME) is that of any
 one, and needs no NumPy.
+
+    x = ts.asarray(a, device="gpu")    # an array that stays on the device
+    y = (x @ x.T + 1) @ x              # and so do results
+    ts.to_numpy(y)
 """
 
 from importlib import import_module as _import_module
@@ -31,6 +35,11 @@ _BUILTIN = {"sum", "min", "max", "any", "all"}
 
 def _add_operations():
     has_numpy = _find_spec("numpy") is not None
+    if has_numpy:
+        arrays = _import_module("tessera._device_array")
+        for name in ("DeviceArray", "asarray", "empty", "to_numpy", "from_pyopencl", "to_pyopencl"):
+            globals()[name] = getattr(arrays, name)
+            __all__.append(name)
     for name, described in operations().items():
         if has_numpy and _find_spec("tessera.ops." + name):
             module = _import_module("tessera.ops." + name)

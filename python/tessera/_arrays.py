@@ -1,14 +1,72 @@
-"""NumPy arrays as the library takes them: types, lines and strides, results."""
+"""Arrays as the library takes them: types, lines and strides, results; and calls on them."""
 
 from functools import lru_cache
 from math import prod
 
 import numpy as np
 
+from . import _devices
+from ._device_array import DeviceArray
+from ._operations import flat
+
 
 def as_array(x):
-    """Anything that NumPy makes an array of."""
-    return x if isinstance(x, np.ndarray) else np.asarray(x)
+    """An array on a device, or anything that NumPy makes an array of; without a copy what has a
+    buffer, or DLPack's interface, in host memory."""
+    if isinstance(x, (np.ndarray, DeviceArray)):
+        return x
+    if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
+        return np.from_dlpack(x)
+    return np.asarray(x)
+
+
+def run(op, problem, operands, offsets=(), device=None, kernel=None, settings=None):
+    """Run a problem on arrays in host memory, or enqueue it on arrays of a device; the first operand
+    says which.  `offsets` names the members of the problem where operands start, of those that may be
+    views on a device."""
+    if type(operands[0]) is not DeviceArray:
+        _devices.session(device).run(op.index, problem, tuple(map(plain, operands)), kernel,
+                                     flat(settings))
+        return
+    session = operands[0].memory.session
+    if device is not None and _devices.session(device) is not session:
+        raise ValueError("%s: the arrays are on another device than %s" % (op.name, device))
+    memory, starts = [], {}
+    for i, x in enumerate(operands):
+        if x is not None and type(x) is not DeviceArray:
+            raise TypeError(_MIXED)
+        memory.append(None if x is None else x.memory)
+        if x is not None and x.offset:
+            starts[offsets[i]] = x.offset // x.itemsize
+    if starts:
+        problem = op.changed(problem, starts)
+    session.enqueue(op.index, problem, tuple(memory), kernel, flat(settings))
+
+
+_MIXED = "one array is in host memory and another on a device: tessera.asarray and to_numpy copy"
+
+
+def empty_beside(x, shape, dtype):
+    """An array where x is."""
+    if type(x) is DeviceArray:
+        return DeviceArray.empty(x.memory.session, shape, dtype)
+    return np.empty(shape, dtype)
+
+
+def beside(x, other):
+    """A small array of ours on the host, where x is."""
+    if type(x) is not DeviceArray or other is None:
+        return other
+    out = DeviceArray.empty(x.memory.session, other.shape, other.dtype)
+    out.memory.write(other, 0)
+    return out
+
+
+def own_copy(x):
+    """A contiguous copy, in this machine's byte order, where x is."""
+    if type(x) is DeviceArray:
+        return x.copy()
+    return np.array(x, order="C", copy=True, dtype=x.dtype.newbyteorder("="))
 
 
 @lru_cache(maxsize=256)
@@ -18,8 +76,16 @@ def type_name(dtype):
 
 
 def plain(a):
-    """An array whose memory can be exported, for a type that NumPy learned from elsewhere."""
-    return a.view(np.uint16) if a.dtype.kind == "V" else a
+    """An array whose memory can be exported, for types that Python's buffers do not know."""
+    if type(a) is np.ndarray:
+        return a if a.dtype.kind not in "VmM" else _plain(a)
+    if type(a) is DeviceArray:
+        raise TypeError(_MIXED)
+    return a
+
+
+def _plain(a):
+    return a.view(np.uint16) if a.dtype.itemsize == 2 else a.view("V%d" % a.dtype.itemsize)
 
 
 def check_type(op, dtype, hint=""):
@@ -37,6 +103,10 @@ def native(a, dtype):
 
 def packed(a, dtype=None):
     """The array in C order, in a type and in this machine's byte order."""
+    if type(a) is DeviceArray:
+        if dtype is not None and dtype != a.dtype:
+            raise TypeError("an array on a device is %s, and the others %s" % (a.dtype, dtype))
+        return a if a.is_contiguous else a.copy()
     return np.ascontiguousarray(native(a, dtype or a.dtype)).reshape(a.shape)
 
 
@@ -104,6 +174,8 @@ def copied_side(x, dtype, batch, rank):
     """A copy of an operand that a batch of products takes, whose last `rank` extents are those of
     one product: one for each product where several are, and not all, share one."""
     if any(n != 1 for n in x.shape[:-rank]) and x.shape[:-rank] != batch:
+        if type(x) is DeviceArray:
+            raise TypeError("on a device matrices serve one product each, or all of them")
         x = np.broadcast_to(x, batch + x.shape[-rank:])
     return packed(x, dtype)
 
@@ -128,11 +200,18 @@ def result_in(out, shape, dtype, inputs, beta=0):
     if out is None:
         if beta:
             raise ValueError("beta is %g, and there is no out to take times it" % beta)
-        return np.empty(shape, dtype)
-    if not isinstance(out, np.ndarray):
-        raise TypeError("out is an array, not %s" % type(out).__name__)
+        return empty_beside(inputs[0], shape, dtype)
+    on_device = type(inputs[0]) is DeviceArray
+    if not isinstance(out, DeviceArray if on_device else np.ndarray):
+        raise TypeError(_MIXED if isinstance(out, (DeviceArray, np.ndarray)) else
+                        "out is an array, not %s" % type(out).__name__)
     if out.shape != shape:
         raise ValueError("out has shape %s and should have %s" % (out.shape, shape))
+    if on_device:
+        if out.dtype != dtype or not out.is_contiguous:
+            raise TypeError("out on a device is a contiguous %s here, not %s with strides %s"
+                            % (dtype, out.dtype, out.strides))
+        return out
     if not np.can_cast(dtype, out.dtype, "same_kind"):
         raise TypeError("out is %s and the result %s" % (out.dtype, dtype))
     if not out.flags.writeable:
@@ -144,6 +223,21 @@ def result_in(out, shape, dtype, inputs, beta=0):
     if beta:
         np.copyto(result, out)
     return result
+
+
+def broadcast(x, shape):
+    """The array in a shape that it is broadcast to."""
+    if type(x) is not DeviceArray:
+        return np.broadcast_to(x, shape)
+    if x.shape != shape:
+        raise TypeError("an array on a device has shape %s and is not broadcast to %s"
+                        % (x.shape, shape))
+    return x
+
+
+def scalar(x):
+    """A result of no dimensions as NumPy has it: a number; on a device an array."""
+    return x if x.shape or type(x) is DeviceArray else x[()]
 
 
 def deliver(result, out):

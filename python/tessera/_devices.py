@@ -80,6 +80,12 @@ def session(which=None):
     return found
 
 
+def add(one):
+    """Keep a session on a queue of the caller's with the others."""
+    with _opening:
+        _sessions[one] = one
+
+
 def close():
     """Release every device.  Calls that follow open them again; device arrays are lost."""
     with _opening:

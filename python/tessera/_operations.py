@@ -116,6 +116,13 @@ class Operation:
                 raise ValueError("%s: %s is %r: %s" % (self.name, name, value, e)) from None
         return bytes(out)
 
+    def changed(self, problem, counts):
+        """A problem with other values of members that are counts."""
+        out = bytearray(problem)
+        for name, n in counts.items():
+            struct.pack_into("@N", out, self.members[name].offset, n)
+        return bytes(out)
+
     def operands(self, problem):
         """The operands of a problem, in order."""
         return [Operand(*o) for o in _tessera.operands(self.index, problem)]

@@ -1,9 +1,9 @@
 """Random calls of the Python package, compared with NumPy.
 
-    compare_numpy.py SOURCE COUNT [--seed N] [--device D]... [--only OPERATION]
+    compare_numpy.py SOURCE COUNT [--seed N] [--device D]... [--only OPERATION] [--on-device]
 
 An operation's calls are in tests/OP/python_cases.py: check(rng, ts, device) makes one and raises an
-exception where it is not what NumPy gives.
+exception where it is not what NumPy gives.  --on-device makes them on arrays of the device.
 """
 
 import argparse
@@ -34,20 +34,23 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", action="append")
     parser.add_argument("--only")
+    parser.add_argument("--on-device", action="store_true")
     given = parser.parse_args()
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    from on_device import OnDevice
     cases = [c for c in cases_in(given.source) if given.only in (None, c[0])]
     missing = set(ts.operations()) - {name for name, _ in cases}
     if missing and not given.only:
         sys.exit("no tests/OP/python_cases.py of %s" % ", ".join(sorted(missing)))
     devices = given.device or ["host", "cpu"]
+    module = OnDevice(ts, np.random.default_rng(given.seed)) if given.on_device else ts
     failed = 0
     for i in range(given.count):
         name, check = cases[i % len(cases)]
         device = devices[i // len(cases) % len(devices)]
         try:
             with np.errstate(all="ignore"):
-                check(np.random.default_rng([given.seed, i]), ts, device)
+                check(np.random.default_rng([given.seed, i]), module, device)
         except Exception: # pylint: disable=broad-except
             failed += 1
             print("call %d of seed %d, %s on %s:" % (i, given.seed, name, device))
@@ -55,6 +58,9 @@ def main():
             if failed == 10:
                 break
     print("%d calls, %d failed" % (i + 1, failed))
+    if given.on_device:
+        print("on arrays of a device: %d; refused there: %d" % (module.ran, module.refused))
+        failed += module.ran < 2 * module.refused
     sys.exit(failed > 0)
 
 

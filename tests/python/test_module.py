@@ -72,6 +72,23 @@ def test_flat_memory():
     assert report["kernel"] and report["wall_ns"] > 0 and report["shared"]
 
 
+def test_other_arrays():
+    """What has a buffer or DLPack's interface is taken as it is; lists too."""
+    class Exchanged:
+        def __init__(self, a):
+            self.a = a
+
+        def __dlpack__(self, stream=None):
+            return self.a.__dlpack__()
+
+        def __dlpack_device__(self):
+            return self.a.__dlpack_device__()
+
+    a = np.array([3.0, 1.0, 2.0])
+    for other in (Exchanged(a), array.array("d", a), memoryview(a), [3.0, 1.0, 2.0]):
+        assert list(ts.argsort(other, device="host")) == [1, 2, 0]
+
+
 def test_memory_is_checked():
     """No call reads or writes beyond what it is given, whatever the problem says."""
     op, problem = example()

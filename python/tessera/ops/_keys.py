@@ -1,10 +1,10 @@
-"""What the operations on keys share: rows of them, and what goes along."""
+"""What the operations on keys share: rows of them, what goes along, and segments."""
 
 from functools import lru_cache
 
 import numpy as np
 
-from .._arrays import as_array, check_type, normal_axis, packed, type_name
+from .._arrays import DeviceArray, as_array, check_type, normal_axis, own_copy, packed, type_name
 
 
 def rows_of(op, a, axis):
@@ -17,34 +17,52 @@ def rows_of(op, a, axis):
     if a.ndim == 0:
         raise np.AxisError("%s: a scalar has no axis to sort along" % op.name)
     axis = normal_axis(axis, a.ndim)
-    moved = a if axis == a.ndim - 1 else np.moveaxis(a, axis, -1)
-    keys = np.array(moved, order="C", copy=True, dtype=a.dtype.newbyteorder("="))
+    keys = own_copy(_axis_last(a, axis))
     n = keys.shape[-1]
     return keys, (keys.size // n if n else 0), n, axis
 
 
+def _axis_last(x, axis):
+    order = [i for i in range(x.ndim) if i != axis] + [axis]
+    return x if axis == x.ndim - 1 else x.transpose(order)
+
+
 def move_back(x, axis):
-    return x if axis == x.ndim - 1 else np.moveaxis(x, -1, axis)
+    """The last axis where it was before."""
+    if axis == x.ndim - 1:
+        return x
+    order = list(range(x.ndim - 1))
+    order.insert(axis, x.ndim - 1)
+    return x.transpose(order)
 
 
-def values_with(values, shape, axis=-1):
-    """A copy of the values that go with keys, which have this shape, with `axis` last."""
+def values_with(values, a, axis=-1):
+    """A copy of the values that go with an array `a`, as its keys were copied."""
     if values is None:
         return None
     values = as_array(values)
-    if values.shape != shape:
-        raise ValueError("values have shape %s and the keys %s" % (values.shape, shape))
+    if values.shape != a.shape:
+        raise ValueError("values have shape %s and the keys %s" % (values.shape, a.shape))
     if values.dtype.hasobject:
         raise TypeError("values are Python objects, which have no bytes of their own")
-    moved = np.moveaxis(values, axis, -1)
-    return packed(moved) if moved.base is not values and not moved.flags.c_contiguous \
-        else np.array(moved, order="C", copy=True)
+    return own_copy(_axis_last(values, normal_axis(axis, values.ndim)))
 
 
-def bytes_of(values):
-    """Values as the bytes that they are, which is all that is known of some types."""
-    return None if values is None else values.view("V%d" % values.dtype.itemsize) \
-        if values.dtype.kind in "mMV" else values
+def offsets_of(segments, n, on_device):
+    """Offsets of segments of n elements, as the library takes them.  Those of a call on a device,
+    which are not looked at there, are checked here."""
+    offsets = as_array(segments)
+    if isinstance(offsets, DeviceArray):
+        raise TypeError("offsets of segments are in host memory, not on a device")
+    if offsets.ndim != 1 or offsets.size == 0 or offsets.dtype.kind not in "iu":
+        raise ValueError("offsets of segments are a vector of whole numbers, of one more than there "
+                         "are segments")
+    if np.any(offsets < 0):
+        raise ValueError("an offset of segments is below 0")
+    offsets = packed(offsets, np.dtype(np.uint64))
+    if on_device and (offsets[0] != 0 or offsets[-1] != n or np.any(offsets[:-1] > offsets[1:])):
+        raise ValueError("offsets of segments ascend from 0 to %d" % n)
+    return offsets
 
 
 @lru_cache(maxsize=1024)

@@ -4,9 +4,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from .._arrays import as_array, check_type, deliver, packed, plain, result_in, type_name
-from .._devices import session
-from .._operations import flat, operation
+from .._arrays import DeviceArray, as_array, broadcast, check_type, deliver, packed, result_in
+from .._arrays import run, scalar, type_name
+from .._operations import operation
 
 __all__ = ["axpy"]
 
@@ -16,6 +16,14 @@ _op = operation("axpy")
 @lru_cache(maxsize=1024)
 def _problem(dtype, n, alpha, in_place):
     return _op.problem(type=type_name(dtype), n=n, alpha=alpha, in_place=in_place)
+
+
+def _is_place(y, x):
+    """Whether y can be computed in its own memory."""
+    if isinstance(y, DeviceArray):
+        return y.is_contiguous
+    return (y.dtype.isnative and y.flags.c_contiguous and y.flags.writeable and
+            not np.may_share_memory(x, y))
 
 
 def axpy(alpha, x, y, out=None, *, device=None, kernel=None, settings=None):
@@ -34,18 +42,16 @@ def axpy(alpha, x, y, out=None, *, device=None, kernel=None, settings=None):
         raise TypeError("axpy takes numbers, not booleans")
     check_type(_op, dtype)
     shape = np.broadcast_shapes(x.shape, y.shape)
-    left = packed(np.broadcast_to(x, shape), dtype)
-    in_place = (out is y and y.shape == shape and y.dtype == dtype and y.dtype.isnative and
-                y.flags.c_contiguous and y.flags.writeable and not np.may_share_memory(left, y))
+    left = packed(broadcast(x, shape), dtype)
+    in_place = out is y and y.shape == shape and y.dtype == dtype and _is_place(y, left)
     if in_place:
         right, result = None, out
     else:
-        right = packed(np.broadcast_to(y, shape), dtype)
+        right = packed(broadcast(y, shape), dtype)
         result = result_in(out, shape, dtype, (left, right))
     if result.size:
-        session(device).run(_op.index, _problem(dtype, result.size, float(alpha), in_place),
-                            (plain(left), None if in_place else plain(right), plain(result)),
-                            kernel, flat(settings))
+        run(_op, _problem(dtype, result.size, float(alpha), in_place), (left, right, result),
+            ("offset_x", "offset_y", "offset_z"), device, kernel, settings)
     if out is not None:
         return deliver(result, out)
-    return result if shape else result[()]
+    return scalar(result)

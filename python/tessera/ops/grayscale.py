@@ -4,9 +4,8 @@ from math import prod
 
 import numpy as np
 
-from .._arrays import as_array, check_type, deliver, packed, result_in
-from .._devices import session
-from .._operations import flat, operation
+from .._arrays import as_array, check_type, deliver, packed, result_in, run
+from .._operations import operation
 
 __all__ = ["grayscale"]
 
@@ -31,5 +30,5 @@ def grayscale(picture, weights="bt601", out=None, *, device=None, kernel=None, s
     if result.size:
         problem = _op.problem(type=name, height=prod(x.shape[:-2]), width=x.shape[-2],
                               channels=x.shape[-1], weights=weights)
-        session(device).run(_op.index, problem, (x, result), kernel, flat(settings))
+        run(_op, problem, (x, result), ("offset_in", "offset_out"), device, kernel, settings)
     return deliver(result, out)

@@ -4,9 +4,9 @@ import operator
 
 import numpy as np
 
-from .._arrays import as_array, check_type, packed, plain
-from .._devices import session
-from .._operations import flat, operation
+from .._arrays import as_array, beside, check_type, packed, run
+from .._device_array import to_numpy
+from .._operations import operation
 from .reduce import max as largest
 from .reduce import min as least
 
@@ -24,7 +24,7 @@ def _edges(x, bins, limits, device):
         return edges, True
     bins = operator.index(bins)
     if limits is None and x.size:
-        limits = least(x, device=device), largest(x, device=device)
+        limits = to_numpy(least(x, device=device))[()], to_numpy(largest(x, device=device))[()]
     empty = np.empty(0, x.dtype)
     return np.histogram_bin_edges(empty, bins, None if limits is None else tuple(limits)), False
 
@@ -82,8 +82,10 @@ def histogram(a, bins=10, range=None, *, density=False, weights=None, device=Non
     problem = _op.problem(type=name, n=x.size, bins=counts.size, uneven=uneven, weights=by)
     compared = _as_compared(edges, np.dtype(_op.operands(problem)[1].type))
     if x.size:
-        session(device).run(_op.index, problem, (plain(x), compared, counts, weights), kernel,
-                            flat(settings))
+        place = beside(x, counts)
+        run(_op, problem, (x, beside(x, compared), place, weights), ("offset_x",), device, kernel,
+            settings)
+        counts = to_numpy(place)
     if density:
         return counts / np.diff(edges) / counts.sum(), edges
     return counts, edges

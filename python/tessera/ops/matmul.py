@@ -5,14 +5,14 @@ from math import prod
 
 import numpy as np
 
-from .._arrays import as_array, copied_side, deliver, plain, product_side, product_types
-from .._arrays import result_in
-from .._devices import session
-from .._operations import flat, operation
+from .._arrays import as_array, copied_side, deliver, product_side, product_types, result_in, run
+from .._arrays import scalar
+from .._operations import operation
 
 __all__ = ["matmul"]
 
 _op = operation("matmul")
+_OFFSETS = ("offset_a", "offset_b", "offset_c")
 
 
 class _Plan:
@@ -76,8 +76,7 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, dtype=None, precision=None, d
                       device=device, kernel=kernel, settings=settings)
     c = result_in(out, plan.shape, plan.result, (a, b), beta)
     if plan.problem is not None:
-        session(device).run(_op.index, plan.problem, (plain(a), plain(b), plain(c)), kernel,
-                            flat(settings))
+        run(_op, plan.problem, (a, b, c), _OFFSETS, device, kernel, settings)
     if out is not None:
         return deliver(c, out)
-    return c if plan.shape else c[()]
+    return scalar(c)

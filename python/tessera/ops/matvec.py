@@ -5,14 +5,14 @@ from math import prod
 
 import numpy as np
 
-from .._arrays import as_array, copied_side, deliver, line_stride, plain, product_side
-from .._arrays import product_types, result_in
-from .._devices import session
-from .._operations import flat, operation
+from .._arrays import as_array, copied_side, deliver, line_stride, product_side, product_types
+from .._arrays import result_in, run
+from .._operations import operation
 
 __all__ = ["matvec"]
 
 _op = operation("matvec")
+_OFFSETS = ("offset_a", "offset_x", "offset_y")
 
 
 class _Plan:
@@ -89,6 +89,5 @@ def matvec(a, x, out=None, *, alpha=1.0, beta=0.0, dtype=None, precision=None, d
                       device=device, kernel=kernel, settings=settings)
     y = result_in(out, plan.shape, plan.result, (a, x), beta)
     if plan.problem is not None:
-        session(device).run(_op.index, plan.problem, (plain(a), plain(x), plain(y)), kernel,
-                            flat(settings))
+        run(_op, plan.problem, (a, x, y), _OFFSETS, device, kernel, settings)
     return deliver(y, out)

@@ -5,10 +5,9 @@ from math import prod
 
 import numpy as np
 
-from .._arrays import as_array, check_type, deliver, normal_axis, packed, plain, result_in
-from .._arrays import split_axis, type_name
-from .._devices import session
-from .._operations import flat, operation
+from .._arrays import as_array, check_type, deliver, empty_beside, normal_axis, packed, result_in
+from .._arrays import run, scalar, split_axis, type_name
+from .._operations import operation
 
 __all__ = ["reduce", "mean", "argmin", "argmax", "norm", "count_nonzero", "sum", "min", "max",
            "any", "all"]
@@ -80,15 +79,15 @@ def _reduced(x, outer, n, inner, by, shape, out, any_order, device, kernel, sett
     if out is not None and shown == computed:
         result = result_in(out, shape, computed, (x,))
     else:
-        result = np.empty(shape, computed)
+        result = empty_beside(x, shape, computed)
         if out is not None:
-            result_in(out, shape, shown, ())
+            result_in(out, shape, shown, (x,))
     if outer:
-        session(device).run(_op.index, problem, (plain(x), plain(result)), kernel, flat(settings))
+        run(_op, problem, (x, result), ("offset_x", "offset_result"), device, kernel, settings)
     result = result.view(shown)
     if out is not None:
         return deliver(result, out)
-    return result if shape else result[()]
+    return scalar(result)
 
 
 def _named(name, by, example, result):

@@ -4,10 +4,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from .._arrays import as_array, check_type, deliver, normal_axis, packed, plain, result_in
-from .._arrays import split_axis, type_name
-from .._devices import session
-from .._operations import flat, operation
+from .._arrays import DeviceArray, as_array, beside, check_type, deliver, empty_beside, normal_axis
+from .._arrays import packed, result_in, run, split_axis, type_name
+from .._operations import operation
+from ._keys import offsets_of
 
 __all__ = ["scan", "cumsum"]
 
@@ -53,20 +53,17 @@ def scan(a, by="sum", axis=None, *, exclusive=False, reverse=False, same_type=Fa
     outer, n, inner = split_axis(x.shape, normal_axis(axis, x.ndim))
     count, offsets = 0, None
     if segments is not None:
-        given = as_array(segments)
-        if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu" or np.any(given < 0):
-            raise ValueError("scan: segments are a vector of offsets from 0 on")
-        offsets = packed(given, np.dtype(np.uint64))
+        offsets = offsets_of(segments, n, isinstance(x, DeviceArray))
         count = offsets.size - 1
     problem, computed, shown = _plan(x.dtype, outer or 1, n, inner or 1, by, bool(exclusive),
                                      bool(reverse), bool(same_type), count)
     if shown == computed:
         result = result_in(out, x.shape, computed, (x,))
     else:
-        result = np.empty(x.shape, computed)
+        result = empty_beside(x, x.shape, computed)
     if x.size:
-        session(device).run(_op.index, problem, (plain(x), plain(result), offsets), kernel,
-                            flat(settings))
+        run(_op, problem, (x, result, beside(x, offsets)), ("offset_x", "offset_result"), device,
+            kernel, settings)
     return deliver(result.view(shown), out)
 
 

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from .._arrays import as_array, check_type, packed, plain
-from .._devices import session
-from .._operations import flat, operation
-from ._keys import bytes_of, keys_problem, values_with
+from .._arrays import DeviceArray, as_array, beside, check_type, empty_beside, own_copy, run
+from .._operations import operation
+from ._keys import keys_problem, offsets_of, values_with
 
 __all__ = ["segmented_sort"]
 
@@ -29,16 +28,10 @@ def segmented_sort(keys, offsets, *, descending=False, argsort=False, values=Non
     check_type(_op, keys.dtype)
     if keys.ndim != 1:
         raise ValueError("segmented_sort: keys have shape %s, and are a vector" % (keys.shape,))
-    offsets = as_array(offsets)
-    if offsets.ndim != 1 or offsets.size == 0 or offsets.dtype.kind not in "iu":
-        raise ValueError("segmented_sort: offsets are a vector of whole numbers, of one more than "
-                         "there are segments")
-    if np.any(offsets < 0):
-        raise ValueError("segmented_sort: an offset is below 0")
-    offsets = packed(offsets, np.dtype(np.uint64))
-    values = values_with(values, keys.shape)
-    keys = np.array(keys, order="C", copy=True, dtype=keys.dtype.newbyteorder("="))
-    index = np.empty(keys.shape, np.int64) if argsort else None
+    offsets = offsets_of(offsets, keys.size, isinstance(keys, DeviceArray))
+    values = values_with(values, keys)
+    keys = own_copy(keys)
+    index = empty_beside(keys, keys.shape, np.int64) if argsort else None
     segments = offsets.size - 1
     if segments == 0 and (keys.size or offsets[0] != 0):
         raise ValueError("segmented_sort: one offset is no segment, and there are %d keys"
@@ -47,7 +40,7 @@ def segmented_sort(keys, offsets, *, descending=False, argsort=False, values=Non
         problem = keys_problem(_op, keys.dtype, 1, keys.size, bool(descending), bool(argsort),
                                values.dtype.itemsize if values is not None else 0,
                                segments=segments)
-        session(device).run(_op.index, problem, (plain(keys), index, bytes_of(values), offsets),
-                            kernel, flat(settings))
+        run(_op, problem, (keys, index, values, beside(keys, offsets)), (), device, kernel,
+            settings)
     found = tuple(x for x in (keys, index, values) if x is not None)
     return keys if len(found) == 1 else found

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .._arrays import as_array, check_type, packed, plain
-from .._devices import session
-from .._operations import flat, operation
+from .._arrays import as_array, check_type, empty_beside, packed, run
+from .._device_array import to_numpy
+from .._operations import operation
 
 __all__ = ["select"]
 
@@ -26,16 +26,14 @@ def select(a, where, value=0, *, indices=False, any_order=False, device=None, ke
     a = as_array(a)
     name = check_type(_op, a.dtype)
     x = packed(a).reshape(-1)
-    result = np.empty(x.shape, x.dtype)
-    found = np.empty(x.shape, np.int64) if indices else None
-    count = np.zeros(1, np.int64)
+    result = empty_beside(x, x.shape, x.dtype)
+    found = empty_beside(x, x.shape, np.int64) if indices else None
     problem = _op.problem(type=name, n=x.size, where=where,
                           value=float(value) if "float" in name else _whole(value),
                           with_indices=bool(indices), any_order=bool(any_order))
-    count = np.zeros(1, _op.operands(problem)[3].type)
-    session(device).run(_op.index, problem, (plain(x), plain(result), found, count), kernel,
-                        flat(settings))
-    n = int(count[0])
+    count = empty_beside(x, (1,), _op.operands(problem)[3].type)
+    run(_op, problem, (x, result, found, count), ("offset_x",), device, kernel, settings)
+    n = int(to_numpy(count)[0])
     return (result[:n].copy(), found[:n].copy()) if indices else result[:n].copy()
 
 

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from .._arrays import deliver, plain
-from .._devices import session
-from .._operations import flat, operation
-from ._keys import bytes_of, keys_problem, move_back, rows_of, values_with
+from .._arrays import DeviceArray, as_array, deliver, empty_beside, run
+from .._operations import operation
+from ._keys import keys_problem, move_back, rows_of, values_with
 
 __all__ = ["sort", "argsort"]
 
@@ -13,14 +12,14 @@ _op = operation("sort")
 
 
 def _run(a, axis, descending, argsort, values, device, kernel, settings):
+    a = as_array(a)
     keys, rows, n, axis = rows_of(_op, a, axis)
-    values = values_with(values, np.shape(a), axis)
-    index = np.empty(keys.shape, np.int64) if argsort else None
+    values = values_with(values, a if a.ndim == keys.ndim else a.reshape(-1), axis)
+    index = empty_beside(keys, keys.shape, np.int64) if argsort else None
     if keys.size:
         problem = keys_problem(_op, keys.dtype, rows, n, bool(descending), argsort,
                                values.dtype.itemsize if values is not None else 0)
-        session(device).run(_op.index, problem, (plain(keys), index, bytes_of(values)), kernel,
-                            flat(settings))
+        run(_op, problem, (keys, index, values), (), device, kernel, settings)
     return [x if x is None else move_back(x, axis) for x in (keys, index, values)]
 
 
@@ -57,4 +56,6 @@ def argsort(a, axis=-1, *, descending=False, device=None, kernel=None, settings=
 def deliver_shaped(keys, out):
     if out is not None and out.shape != keys.shape:
         raise ValueError("out has shape %s and should have %s" % (out.shape, keys.shape))
+    if out is not None and isinstance(keys, DeviceArray):
+        raise TypeError("sort of an array on a device has no out")
     return deliver(keys, out)

@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._arrays import plain
-from .._devices import session
-from .._operations import flat, operation
+from .._arrays import empty_beside, run
+from .._operations import operation
 from ._keys import keys_problem, move_back, rows_of
 
 __all__ = ["topk"]
@@ -37,8 +36,8 @@ def topk(a, k, axis=-1, *, largest=True, device=None, kernel=None, settings=None
     keys, rows, n, axis = rows_of(_op, a, axis)
     if not 0 <= k <= n:
         raise ValueError("topk: k is %d, and there are %d elements along the axis" % (k, n))
-    index = np.empty(keys.shape, np.int64)
+    index = empty_beside(keys, keys.shape, np.int64)
     if k and keys.size:
         problem = keys_problem(_op, keys.dtype, rows, n, bool(largest), True, 0, top=k)
-        session(device).run(_op.index, problem, (plain(keys), index, None), kernel, flat(settings))
+        run(_op, problem, (keys, index, None), (), device, kernel, settings)
     return TopK(*(move_back(x[..., :k].copy(), axis) for x in (keys, index)))

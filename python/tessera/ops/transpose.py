@@ -4,9 +4,8 @@ from math import prod
 
 import numpy as np
 
-from .._arrays import as_array, packed, result_in, deliver
-from .._devices import session
-from .._operations import flat, operation
+from .._arrays import as_array, deliver, packed, result_in, run
+from .._operations import operation
 
 __all__ = ["transpose"]
 
@@ -38,7 +37,5 @@ def transpose(a, out=None, *, device=None, kernel=None, settings=None):
         size = x.dtype.itemsize
         problem = _op.problem(element_bytes=size, rows=rows, columns=columns,
                               batch=prod(x.shape[:-2]))
-        raw = "V%d" % size
-        session(device).run(_op.index, problem, (x.view(raw), result.view(raw)), kernel,
-                            flat(settings))
+        run(_op, problem, (x, result), ("offset_a", "offset_b"), device, kernel, settings)
     return deliver(result, out)

@@ -1,0 +1,333 @@
+"""Arrays in the memory of a device."""
+
+import operator
+from math import prod
+
+import numpy as np
+
+from . import _devices, _tessera
+
+
+def _c_strides(shape, itemsize):
+    out, step = [], itemsize
+    for n in reversed(shape):
+        out.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(out))
+
+
+class DeviceArray:
+    """An array in the memory of an OpenCL device.
+
+    Tessera's functions take it in place of a NumPy array, and their result is on the device too; so are
+    x @ y, x + y, x - y, and those with a number, with *.  Slices and x.T are views.  Calls return once
+    the work is enqueued, in order; wait() waits for it.  Nothing is copied from or to the host but by
+    ts.asarray() and ts.to_numpy().
+    """
+
+    __slots__ = ("memory", "offset", "shape", "strides", "dtype")
+    __array_priority__ = 1000
+
+    def __init__(self, memory, shape, dtype, strides=None, offset=0):
+        self.memory = memory
+        self.shape = tuple(shape)
+        self.dtype = np.dtype(dtype)
+        self.strides = _c_strides(self.shape, self.dtype.itemsize) if strides is None \
+            else tuple(strides)
+        self.offset = offset
+
+    @classmethod
+    def empty(cls, session, shape, dtype):
+        dtype = np.dtype(dtype)
+        return cls(session.allocate(prod(shape) * dtype.itemsize), shape, dtype)
+
+    # ---- what it is ----
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: prod(self.shape))
+    nbytes = property(lambda self: self.size * self.dtype.itemsize)
+    itemsize = property(lambda self: self.dtype.itemsize)
+
+    @property
+    def device(self):
+        """The device that it is on; None for a queue of the caller's."""
+        index = self.memory.session.device
+        return None if index < 0 else _devices.devices()[index]
+
+    @property
+    def is_contiguous(self):
+        """Whether its elements follow one another in C order."""
+        return 0 in self.shape or all(
+            n == 1 or s == e for n, s, e in
+            zip(self.shape, self.strides, _c_strides(self.shape, self.dtype.itemsize)))
+
+    def __repr__(self):
+        return "<tessera.DeviceArray %s %s on %s>" % (self.shape, self.dtype, self.device)
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("a 0-d array has no length")
+        return self.shape[0]
+
+    # ---- views ----
+
+    def _view(self, shape, strides, offset=None):
+        return DeviceArray(self.memory, shape, self.dtype, strides,
+                           self.offset if offset is None else offset)
+
+    def __getitem__(self, key):
+        key = key if isinstance(key, tuple) else (key,)
+        if sum(k is Ellipsis for k in key) > 1:
+            raise IndexError("'...' comes twice")
+        if Ellipsis not in [k if k is Ellipsis else None for k in key]:
+            key += (Ellipsis,)
+        at = next(i for i, k in enumerate(key) if k is Ellipsis)
+        taken = sum(k is not None for k in key) - 1
+        if taken > self.ndim:
+            raise IndexError("%d indices of an array of %d dimensions" % (taken, self.ndim))
+        key = key[:at] + (slice(None),) * (self.ndim - taken) + key[at + 1:]
+        shape, strides, offset, axis = [], [], self.offset, 0
+        for k in key:
+            if k is None:
+                shape.append(1)
+                strides.append(0)
+                continue
+            n, step = self.shape[axis], self.strides[axis]
+            if isinstance(k, slice):
+                start, stop, stride = k.indices(n)
+                length = len(range(start, stop, stride))
+                if stride < 0 and length > 1:
+                    raise IndexError("a step below 0: memory of a device is read forwards")
+                shape.append(length)
+                strides.append(step * stride)
+                offset += start * step if length else 0
+            else:
+                i = operator.index(k)
+                if not -n <= i < n:
+                    raise IndexError("index %d is out of bounds for axis %d of length %d"
+                                     % (i, axis, n))
+                offset += i % n * step
+            axis += 1
+        return self._view(shape, strides, offset)
+
+    def transpose(self, *axes):
+        """The axes in another order, reversed by default: a view."""
+        axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        axes = tuple(axes) if axes else tuple(range(self.ndim))[::-1]
+        if sorted(a % self.ndim for a in axes) != list(range(self.ndim)):
+            raise ValueError("%s are not the axes of %d dimensions" % (axes, self.ndim))
+        return self._view([self.shape[a] for a in axes], [self.strides[a] for a in axes])
+
+    T = property(transpose)
+
+    def reshape(self, *shape):
+        """Another shape of as many elements: a view of a contiguous array, else of a copy."""
+        shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        shape = [operator.index(n) for n in shape]
+        if shape.count(-1) == 1:
+            rest = -prod(shape)
+            if rest and self.size % rest == 0:
+                shape[shape.index(-1)] = self.size // rest
+        if prod(shape) != self.size or min(shape, default=0) < 0:
+            raise ValueError("cannot make shape %s of %d elements" % (tuple(shape), self.size))
+        x = self if self.is_contiguous else self.copy()
+        return x._view(shape, None)
+
+    def view(self, dtype):
+        """The same bytes as elements of another type of the same size."""
+        dtype = np.dtype(dtype)
+        if dtype.itemsize != self.dtype.itemsize:
+            raise TypeError("%s has other bytes than %s" % (dtype, self.dtype))
+        return DeviceArray(self.memory, self.shape, dtype, self.strides, self.offset)
+
+    # ---- copies ----
+
+    def copy(self):
+        """A contiguous copy on the device."""
+        out = DeviceArray.empty(self.memory.session, self.shape, self.dtype)
+        if self.size == 0:
+            return out
+        if self.is_contiguous:
+            out.memory.copy(self.memory, self.offset, (0, 0), 0, (0, 0), (self.nbytes, 1, 1))
+            return out
+        if self.strides[-1] != self.itemsize and self.shape[-1] > 1:
+            raise _tessera.UnsupportedError(
+                "a copy of an array whose rows are no stretches of memory (shape %s, strides %s): "
+                "transpose() moves elements" % (self.shape, self.strides))
+        # A command copies a box: rows, and slices of them, at distances that OpenCL allows.
+        to = _c_strides(self.shape, self.itemsize)
+        row, sides, pitches, to_pitches = self.shape[-1] * self.itemsize, [1, 1], [0, 0], [0, 0]
+        axes, side, least = self.ndim - 1, 0, row
+        while axes and side < 2:
+            n, pitch = self.shape[axes - 1], self.strides[axes - 1]
+            if n > 1 and (pitch < least or (side and pitch % pitches[0])):
+                break
+            axes -= 1
+            if n > 1:
+                sides[side], pitches[side], to_pitches[side] = n, pitch, to[axes]
+                least = n * pitch
+                side += 1
+        for i in np.ndindex(*self.shape[:axes]):
+            out.memory.copy(self.memory, self.offset + sum(map(operator.mul, i, self.strides)),
+                            tuple(pitches), sum(map(operator.mul, i, to)), tuple(to_pitches),
+                            (row, *sides))
+        return out
+
+    def wait(self):
+        """Wait until what was enqueued on the device is done; returns the array."""
+        self.memory.session.finish()
+        return self
+
+    # ---- what NumPy asks ----
+
+    def __array__(self, dtype=None, copy=None):
+        if not copy:
+            raise TypeError("an array on a device is not copied to the host by itself: "
+                            "tessera.to_numpy(x) does it")
+        out = to_numpy(self)
+        return out if dtype is None else out.astype(dtype)
+
+    def __array_function__(self, func, types, args, kwargs):
+        from . import _numpy
+        ours = _numpy.function_of(func)
+        if ours is None:
+            return NotImplemented
+        return ours(*args, **kwargs)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        from . import _numpy
+        ours = _numpy.ufunc_of(ufunc) if method == "__call__" else None
+        if ours is None:
+            return NotImplemented
+        return ours(*inputs, **kwargs)
+
+    # ---- operators ----
+
+    def __matmul__(self, other):
+        from .ops.matmul import matmul
+        return matmul(self, other)
+
+    def __rmatmul__(self, other):
+        from .ops.matmul import matmul
+        return matmul(other, self)
+
+    def _scaled_sum(self, alpha, x, y):
+        """alpha x + y, of which y may be a number."""
+        from .ops.axpy import axpy
+        if isinstance(y, (int, float, np.number)):
+            y = _filled_like(x, y)
+        return axpy(alpha, x, y)
+
+    def __add__(self, other):
+        if isinstance(other, DeviceArray):
+            return self._scaled_sum(1, self, other)
+        return self._scaled_sum(1, self, other) if _is_number(other) else NotImplemented
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        if isinstance(other, DeviceArray):
+            return self._scaled_sum(-1, other, self)
+        return self._scaled_sum(1, self, -other) if _is_number(other) else NotImplemented
+
+    def __rsub__(self, other):
+        return self._scaled_sum(-1, self, other) if _is_number(other) else NotImplemented
+
+    def __mul__(self, other):
+        # -0.0 is what is added to keep the sign of a zero.
+        return self._scaled_sum(other, self, -0.0 if self.dtype.kind in "fV" else 0) \
+            if _is_number(other) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __neg__(self):
+        return self * -1
+
+
+def _is_number(x):
+    return isinstance(x, (int, float, np.number)) and not isinstance(x, bool)
+
+
+def _filled_like(x, value):
+    out = DeviceArray.empty(x.memory.session, x.shape, x.dtype)
+    if out.size:
+        out.memory.fill(np.array(value).astype(x.dtype).tobytes(), out.nbytes)
+    return out
+
+
+def asarray(a, device=None, dtype=None):
+    """An array on a device: a copy, or `a` itself where it is there already.
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> x = ts.asarray(np.arange(6.0).reshape(2, 3), device="cpu")  # doctest: +SKIP
+    >>> ts.to_numpy(x @ x.T)  # doctest: +SKIP
+    array([[ 5., 14.],
+           [14., 50.]])
+    """
+    if isinstance(a, DeviceArray):
+        if device is not None and _devices.session(device) is not a.memory.session:
+            raise ValueError("the array is on another device")
+        if dtype is not None and np.dtype(dtype) != a.dtype:
+            raise TypeError("the array is %s; a copy on the host can be converted" % a.dtype)
+        return a
+    a = np.asarray(a, dtype)
+    a = np.ascontiguousarray(a, a.dtype.newbyteorder("=")).reshape(a.shape)
+    if a.dtype.hasobject:
+        raise TypeError("Python objects stay on the host")
+    out = DeviceArray.empty(_devices.session(device), a.shape, a.dtype)
+    out.memory.write(_bytes_of(a), 0)
+    return out
+
+
+def empty(shape, dtype=float, device=None):
+    """An array on a device, of unspecified elements: for out=."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    return DeviceArray.empty(_devices.session(device), shape, dtype)
+
+
+def _bytes_of(a):
+    return a.reshape(-1).view(np.uint8) if a.dtype.itemsize else a
+
+
+def to_numpy(x):
+    """A copy in host memory of an array on a device, once its work is done."""
+    if not isinstance(x, DeviceArray):
+        return np.asarray(x)
+    if x.size == 0:
+        return np.empty(x.shape, x.dtype)
+    if x.is_contiguous:
+        out = np.empty(x.shape, x.dtype)
+        x.memory.read(_bytes_of(out), x.offset)
+        return out
+    span = x.itemsize + sum((n - 1) * s for n, s in zip(x.shape, x.strides))
+    raw = np.empty(span, np.uint8)
+    x.memory.read(raw, x.offset)
+    return np.ndarray(x.shape, x.dtype, raw, strides=x.strides).copy()
+
+
+_adopted = {}
+
+
+def from_pyopencl(arr):
+    """The memory of a pyopencl.array.Array, without a copy: calls go to its queue.
+
+    The pyopencl array has to live as long as what is made of it.
+    """
+    queue = arr.queue.int_ptr
+    session = _adopted.get(queue)
+    if session is None:
+        session = _adopted[queue] = _tessera.Session.adopt(queue)
+        _devices.add(session)
+    return DeviceArray(session.memory(arr.base_data.int_ptr), arr.shape, arr.dtype, arr.strides,
+                       arr.offset)
+
+
+def to_pyopencl(x):
+    """A pyopencl.array.Array in the same memory, without a copy, on the device's own queue."""
+    import pyopencl
+    import pyopencl.array
+    queue = pyopencl.CommandQueue.from_int_ptr(x.memory.session.queue(), True)
+    data = pyopencl.Buffer.from_int_ptr(x.memory.handle, True)
+    return pyopencl.array.Array(queue, x.shape, x.dtype, data=data, offset=x.offset,
+                                strides=x.strides)

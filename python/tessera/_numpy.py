@@ -1,0 +1,40 @@
+"""NumPy's functions that have a counterpart here: what numpy.sort(x) of an array on a device is."""
+
+import numpy as np
+
+import tessera
+
+_FUNCTIONS = {np.sort: "sort", np.argsort: "argsort", np.sum: "sum", np.mean: "mean", np.amin: "min",
+              np.amax: "max", np.argmin: "argmin", np.argmax: "argmax", np.any: "any",
+              np.all: "all", np.count_nonzero: "count_nonzero", np.cumsum: "cumsum",
+              np.histogram: "histogram", np.linalg.norm: "norm"}
+
+
+def _transpose(x, axes=None):
+    return x.transpose() if axes is None else x.transpose(axes)
+
+
+def function_of(func):
+    """Ours for a function of NumPy's, or None."""
+    if func is np.transpose:
+        return _transpose
+    if func is np.reshape:
+        return lambda x, shape: x.reshape(shape)
+    name = _FUNCTIONS.get(func) or {"min": "min", "max": "max"}.get(func.__name__)
+    return None if name is None else getattr(tessera, name)
+
+
+def ufunc_of(ufunc):
+    """Ours for a ufunc of NumPy's, or None."""
+    if ufunc is np.matmul:
+        return tessera.matmul
+    operators = {np.add: "__add__", np.subtract: "__sub__", np.multiply: "__mul__",
+                 np.negative: "__neg__"}
+    name = operators.get(ufunc)
+    return None if name is None else lambda x, *rest: _operator(name, x, *rest)
+
+
+def _operator(name, x, *rest):
+    if isinstance(x, tessera.DeviceArray):
+        return getattr(x, name)(*rest)
+    return getattr(rest[0], name.replace("__", "__r", 1))(x)

@@ -1,0 +1,259 @@
+"""Arrays on a device: views, copies, operators, what NumPy may do with them, pyopencl's.
+
+77 where there is no OpenCL device.
+"""
+
+import os
+import sys
+import threading
+
+import numpy as np
+
+import tessera as ts
+
+DEVICE = "cpu"
+
+
+def raised(kind, f, *args, **named):
+    try:
+        f(*args, **named)
+    except kind as e:
+        return e
+    raise AssertionError("no %s" % kind.__name__)
+
+
+def equal(x, expected):
+    np.testing.assert_array_equal(ts.to_numpy(x), expected)
+
+
+def random_key(rng, shape):
+    key = []
+    for n in shape:
+        how = rng.integers(0, 6)
+        key.append(int(rng.integers(-n, n)) if how == 0 else
+                   slice(None, None, int(rng.integers(1, 3))) if how == 1 else
+                   slice(int(rng.integers(0, n)), None) if how == 2 else
+                   slice(0, int(rng.integers(1, n + 1))) if how == 3 else slice(None))
+    if rng.random() < 0.3:
+        key.insert(int(rng.integers(0, len(key) + 1)), None)
+    if rng.random() < 0.3:
+        key.insert(0, Ellipsis)
+    return tuple(key)
+
+
+def test_views():
+    """Slices, axes in another order, and copies of such views, as NumPy has them."""
+    rng = np.random.default_rng(3)
+    for _ in range(500):
+        a = rng.integers(0, 255, tuple(rng.integers(1, 6, rng.integers(1, 6)))).astype(
+            rng.choice(["u1", "i4", "f8"]))
+        x = ts.asarray(a, device=DEVICE)
+        memory = x.memory
+        for _ in range(3):
+            key = random_key(rng, a.shape)
+            a, x = a[key], x[key]
+            axes = tuple(rng.permutation(a.ndim))
+            a, x = a.transpose(axes), x.transpose(axes)
+        assert x.shape == a.shape and x.memory is memory
+        equal(x, a)
+        try:
+            copy = x.copy()
+        except ts.UnsupportedError:
+            assert x.strides[-1] != x.itemsize
+            continue
+        assert copy.is_contiguous and copy.memory is not memory
+        equal(copy, a)
+        equal(x.reshape(-1), a.reshape(-1))
+    raised(IndexError, lambda: x[(0,) * 9])
+    x = ts.asarray(np.arange(6).reshape(2, 3), device=DEVICE)
+    raised(IndexError, lambda: x[2])
+    raised(IndexError, lambda: x[::-1])
+    raised(ValueError, x.reshape, 4)
+    raised(ValueError, x.transpose, 0, 0)
+    raised(TypeError, x.view, "i1")
+    assert len(x) == 2 and x.reshape(3, -1).shape == (3, 2) and x.T.shape == (3, 2)
+    equal(x[1].view("u8"), [3, 4, 5])
+
+
+def test_nothing_is_copied_by_itself():
+    x = ts.asarray(np.ones((3, 3), "f"), device=DEVICE)
+    assert "to_numpy" in str(raised(TypeError, np.asarray, x))
+    raised(TypeError, np.array, x)
+    equal(x.__array__(copy=True), np.ones((3, 3)))
+    raised(TypeError, ts.matmul, x, np.ones((3, 3), "f"))
+    raised(TypeError, ts.matmul, np.ones((3, 3), "f"), x)
+    raised(TypeError, lambda: x + np.ones((3, 3), "f"))
+    raised(TypeError, lambda: np.ones((3, 3), "f") - x)
+    raised(TypeError, np.exp, x)
+    raised(TypeError, np.fft.fft, x)
+    raised(TypeError, ts.matmul, x, x, out=np.ones((3, 3), "f"))
+    raised(TypeError, ts.axpy, 1.0, x, ts.asarray(np.ones((3, 3)), device=DEVICE))
+    raised(ValueError, ts.matmul, x, x, device="host")
+    raised(ts.UnsupportedError, ts.asarray, np.ones(3), device="host")
+    raised(TypeError, ts.asarray, np.array([{}]), device=DEVICE)
+
+
+def test_chain():
+    """Ten products one after another, of which each takes the last one's result, on the device."""
+    rng = np.random.default_rng(5)
+    a = (rng.integers(-1, 2, (40, 40))).astype("f8")
+    x = ts.asarray(a, device=DEVICE)
+    y, expected = x, a
+    for _ in range(10):
+        y = y @ x.T
+        expected = expected @ a.T
+        report = ts.last_report()
+        assert isinstance(y, ts.DeviceArray) and report["kernel"]
+        assert report["to_device_bytes"] == report["from_device_bytes"] == 0
+    equal(y.wait(), expected)
+
+
+def test_operators():
+    a, b = np.arange(6.0).reshape(2, 3), np.full((2, 3), 0.25)
+    x, y = ts.asarray(a, device=DEVICE), ts.asarray(b, device=DEVICE)
+    for got, expected in ((x + y, a + b), (x - y, a - b), (x + 1, a + 1), (1 - x, 1 - a),
+                          (x - 2.5, a - 2.5), (x * 3, a * 3), (3 * x, 3 * a), (-x, -a),
+                          (x @ y.T, a @ b.T), (x[:, 1:] + y[:, 1:], a[:, 1:] + b[:, 1:]),
+                          ((x @ y.T + 1) @ x, (a @ b.T + 1) @ a)):
+        equal(got, expected)
+    assert not np.signbit(ts.to_numpy(x * 2))[0, 0] and np.signbit(ts.to_numpy(x * -1))[0, 0]
+    equal(ts.asarray(np.array([2, 3]), device=DEVICE) * 5, [10, 15])
+    raised(TypeError, lambda: x * y)
+    raised(TypeError, lambda: x + "a")
+    raised(TypeError, lambda: x + y[0])
+
+
+def test_functions_of_numpy():
+    a = np.random.default_rng(1).random((20, 30))
+    x = ts.asarray(a, device=DEVICE)
+    equal(np.sort(x), np.sort(a))
+    equal(np.argsort(x), np.argsort(a))
+    equal(np.max(x, 0), np.max(a, 0))
+    equal(np.argmin(x, axis=1), np.argmin(a, axis=1))
+    equal(np.transpose(x), a.T)
+    equal(np.reshape(x, (30, 20)), a.reshape(30, 20))
+    equal(np.add(x, x), a + a)
+    equal(np.subtract(1, x), 1 - a)
+    np.testing.assert_allclose(ts.to_numpy(np.matmul(x, x.T)), a @ a.T)
+    np.testing.assert_allclose(ts.to_numpy(np.sum(x)), np.sum(a))
+    np.testing.assert_allclose(ts.to_numpy(np.cumsum(x, axis=1)), np.cumsum(a, axis=1))
+    np.testing.assert_allclose(ts.to_numpy(np.linalg.norm(x)), np.linalg.norm(a))
+    counts, edges = np.histogram(x, 7)
+    np.testing.assert_array_equal(counts, np.histogram(a, edges)[0])
+
+
+def test_out():
+    a = np.random.default_rng(2).random((30, 30))
+    x, out = ts.asarray(a, device=DEVICE), ts.empty((30, 30), device=DEVICE)
+    assert ts.matmul(x, x, out) is out
+    np.testing.assert_allclose(ts.to_numpy(out), a @ a)
+    raised(TypeError, ts.matmul, x, x, ts.empty((60, 30), device=DEVICE)[::2])
+    raised(ValueError, ts.matmul, x, x, ts.empty((30, 31), device=DEVICE))
+    assert ts.asarray(x) is x and ts.asarray(x, device=DEVICE) is x
+    raised(TypeError, ts.asarray, x, dtype="f4")
+
+
+def test_memory_is_checked():
+    x = ts.asarray(np.zeros(100), device=DEVICE)
+    raised(ValueError, x.memory.write, bytes(801), 0)
+    raised(ValueError, x.memory.read, bytearray(8), 793)
+    raised(ValueError, x.memory.read, bytearray(8), -8)
+    raised(ValueError, x.memory.copy, x.memory, 0, (0, 0), 0, (0, 0), (801, 1, 1))
+    raised(ValueError, x.memory.copy, x.memory, 0, (400, 0), 0, (401, 0), (400, 2, 1))
+    raised(ValueError, x.memory.copy, x.memory, 0, (0, 0), 0, (0, 0), (8, 2 ** 62, 4))
+    raised(ValueError, x.memory.copy, x.memory, 0, (2 ** 62, 8), 0, (8, 8), (8, 4, 4))
+    raised(ValueError, x.memory.fill, b"12345678", 808)
+    raised(TypeError, type(x.memory))
+    wrong = ts.DeviceArray(x.memory, (200,), "f8")
+    raised(ts.InvalidError, ts.sum, wrong)
+    raised((ValueError, ts.Error), ts.to_numpy, wrong)
+    raised(ts.Error, lambda: ts.asarray(np.zeros(1), device=DEVICE).memory.session.memory(0))
+
+
+def test_threads():
+    a = np.random.default_rng(4).random((50, 50))
+    wrong = []
+
+    def work():
+        x = ts.asarray(a, device=DEVICE)
+        for _ in range(20):
+            if not np.allclose(ts.to_numpy(x @ x), a @ a):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_pyopencl():
+    try:
+        import pyopencl as cl
+        import pyopencl.array
+    except ImportError:
+        print("no pyopencl; Debian's python3-pyopencl brings it")
+        return
+    context = cl.Context([cl.get_platforms()[0].get_devices()[0]])
+    queue = cl.CommandQueue(context)
+    a = np.random.default_rng(6).random((20, 30), "f4")
+    theirs = pyopencl.array.to_device(queue, a)
+    ours = ts.from_pyopencl(theirs)
+    assert ours.memory.handle == theirs.base_data.int_ptr
+    product = ours @ ours.T
+    np.testing.assert_allclose(ts.to_numpy(product), a @ a.T, rtol=1e-5)
+    back = ts.to_pyopencl(product)
+    assert back.base_data.int_ptr == product.memory.handle
+    np.testing.assert_allclose(back.get(), a @ a.T, rtol=1e-5)
+    equal(ts.from_pyopencl(theirs[5:, :]), a[5:])
+    out_of_order = cl.CommandQueue(
+        context, properties=cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE)
+    raised(ts.UnsupportedError, ts.from_pyopencl, pyopencl.array.to_device(out_of_order, a))
+
+
+def test_memory_is_released():
+    def resident():
+        with open("/proc/self/statm", encoding="ascii") as f:
+            return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    a = np.zeros(1 << 20)
+    for i in range(60):
+        x = ts.asarray(a, device=DEVICE)
+        y = x + x
+        y.wait()
+        if i == 10:
+            before = resident()
+    assert resident() - before < 100 << 20  # fifty pairs of arrays are 800 MiB
+
+
+def test_fork_and_close():
+    x = ts.asarray(np.arange(5.0), device=DEVICE)
+    child = os.fork()
+    if child == 0:
+        try:
+            raised(ts.Error, ts.to_numpy, x)
+            raised(ts.Error, lambda: x + x)
+            del x
+            os._exit(0)
+        except BaseException as e:  # pylint: disable=broad-except
+            print(repr(e), flush=True)
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    equal(x + x, np.arange(5.0) * 2)
+    ts.close()
+    raised(ts.Error, ts.to_numpy, x)
+    raised(ts.Error, lambda: ts.sum(x))
+    equal(ts.asarray(np.arange(3), device=DEVICE), np.arange(3))
+
+
+def main():
+    if not any(d.kind != "host" for d in ts.devices()):
+        sys.exit(77)
+    for name, test in list(globals().items()):
+        if name.startswith("test_"):
+            test()
+            print("ok", name)
+
+
+main()
