@@ -17,13 +17,23 @@ typedef struct work {
     blas_call *call;
     element type;
     int64_t block;
-    matrix scratch; /* of rank-k updates: a block of the diagonal, whole */
+    matrix scratch;          /* of rank-k updates: a block of the diagonal, whole */
+    const blas_rates *rates; /* not NULL: nothing is done, and what it would take is added up */
+    double seconds;
 } work;
 
 static bool no_memory(work *w)
 {
     w->call->reason = "there is no memory for a copy of a matrix";
     return false;
+}
+
+/* Elements that the CPU copies; nothing is to be copied where their time is asked for. */
+static bool copies(work *w, double elements)
+{
+    if (w->rates)
+        w->seconds += rates_copy(elements * (double)w->type.size);
+    return !w->rates;
 }
 
 static bool is_zero(blas_number x)
@@ -55,6 +65,11 @@ static bool multiply_real(work *w, int64_t m, int64_t n, int64_t k, double alpha
         .ldc = (size_t)c.ld,
     };
 
+    if (w->rates) {
+        w->seconds +=
+            rates_device_product(w->rates, w->type.f64, (double)m, (double)n, (double)k, beta != 0);
+        return true;
+    }
     return offload_multiply(&product, &w->call->bytes, &w->call->reason);
 }
 
@@ -68,10 +83,12 @@ static bool multiply_complex(work *w, int64_t m, int64_t n, int64_t k, blas_numb
 {
     const element real = {w->type.f64, false, w->type.size / 2};
     const bool real_alpha = alpha.im == 0; /* the device multiplies by it: one rounding less */
-    matrix a_real = matrix_alloc(real, 2 * m, 2 * k);
-    matrix b_copy = {NULL, 0, 'N'};
+    matrix a_real = {NULL, 2 * m, 'N'}, b_copy = {NULL, 0, 'N'};
     bool done = false;
 
+    if (!copies(w, 2.0 * (double)m * (double)k + (b.op == 'N' ? 0 : (double)k * (double)n)))
+        return multiply_real(w, 2 * m, n, 2 * k, 1, a_real, b, beta.re, c);
+    a_real = matrix_alloc(real, 2 * m, 2 * k);
     if (b.op != 'N')
         b_copy = matrix_alloc(w->type, k, n);
     if (!a_real.at || (b.op != 'N' && !b_copy.at)) {
@@ -113,9 +130,12 @@ static bool symmetric_product(work *w, matrix a, matrix b, matrix c)
     const blas_call *call = w->call;
     const bool left = call->side == 'L';
     const int64_t order = left ? call->m : call->n;
-    matrix whole = matrix_alloc(w->type, order, order);
+    matrix whole = {NULL, order, 'N'};
     bool done;
 
+    if (!copies(w, (double)order * (double)order))
+        return multiply(w, call->m, call->n, order, call->alpha, whole, b, call->beta, c);
+    whole = matrix_alloc(w->type, order, order);
     if (!whole.at)
         return no_memory(w);
     matrix_copy_mirrored(w->type, order, call->uplo == 'U', call->routine == BLAS_HEMM, a, whole);
@@ -165,6 +185,8 @@ static bool update_triangle(work *w, int64_t at, int64_t order, matrix r, matrix
         if (!multiply(w, order, order, call->k, call->alpha, matrix_block(type, r, at, 0),
                       matrix_block(type, s_transposed, 0, at), zero, diagonal))
             return false;
+        if (!copies(w, (double)order * (double)order))
+            return true;
         matrix_add_triangle(type, order, upper, twice, hermitian, diagonal, call->beta,
                             matrix_block(type, c, at, at));
         return true;
@@ -196,6 +218,8 @@ static bool rank_k_update(work *w, matrix a, matrix b, matrix c)
     /* Half of a block's product is thrown away, so blocks are small; but a product that is too
      * small does not fill a device. */
     w->block *= 2;
+    if (w->rates)
+        return update_triangle(w, 0, n, a, twice ? b : a, c);
     w->scratch = matrix_alloc(w->type, n < w->block ? n : w->block, n < w->block ? n : w->block);
     if (!w->scratch.at)
         return no_memory(w);
@@ -225,8 +249,7 @@ static caller_integer caller_integer_of(const work *w, int64_t value)
 }
 
 /* A block of the diagonal, by the CPU. */
-static void triangle_on_cpu(const work *w, int64_t m, int64_t n, blas_number alpha, matrix a,
-                            matrix b)
+static void triangle_on_cpu(work *w, int64_t m, int64_t n, blas_number alpha, matrix a, matrix b)
 {
     const blas_call *call = w->call;
     const char side = (char)call->side, uplo = (char)call->uplo, trans = (char)call->transa;
@@ -239,6 +262,14 @@ static void triangle_on_cpu(const work *w, int64_t m, int64_t n, blas_number alp
               const void *, const void *, const void *, void *, const void *, size_t, size_t,
               size_t, size_t);
 
+    if (w->rates) {
+        const double order = (double)(call->side == 'L' ? m : n);
+        const double elements = (double)m * (double)n;
+
+        w->seconds += rates_cpu(w->rates, elements * order * (w->type.complex ? 4 : 1),
+                                elements * (double)w->type.size);
+        return;
+    }
     memcpy(&f, &call->fortran, sizeof f);
     f(&side, &uplo, &trans, &diag, &rows, &columns, w->type.f64 ? (const void *)wide : narrow, a.at,
       &lda, b.at, &ldb, 1, 1, 1, 1);
@@ -358,9 +389,22 @@ static bool run(work *w, matrix a, matrix b, matrix c)
     return false;
 }
 
+double blocked_predict(const blas_call *call, const blas_rates *rates)
+{
+    blas_call copy = *call;
+    work w = {&copy, element_of(call->type), block_of_triangles(), {NULL, 0, 'N'}, rates, 0};
+    const bool triangle = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
+    const matrix none = {NULL, 0, 'N'};
+
+    if (triangle || !is_zero(call->beta))
+        copies(&w, (double)rows_of_c(call) * (double)call->n);
+    run(&w, none, none, none);
+    return w.seconds;
+}
+
 bool blocked_run(blas_call *call)
 {
-    work w = {call, element_of(call->type), block_of_triangles(), {NULL, 0, 'N'}};
+    work w = {call, element_of(call->type), block_of_triangles(), {NULL, 0, 'N'}, NULL, 0};
     const bool triangle = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
     const bool reads_c = triangle || !is_zero(call->beta);
     const matrix a = {(char *)call->a, call->lda, 'N'};

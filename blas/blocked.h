@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "blas/level3.h"
+#include "blas/rates.h"
 
 /**
  * Do a call, of column-major matrices and legal, on the device that was taken.
@@ -12,5 +13,8 @@
  * @return False: it failed, C is as it was, and call->reason says why.
  */
 bool blocked_run(blas_call *call);
+
+/** Seconds that it would take, by the rates of its type. */
+double blocked_predict(const blas_call *call, const blas_rates *rates);
 
 #endif

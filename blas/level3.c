@@ -8,7 +8,9 @@
 
 #include "blas/blocked.h"
 #include "blas/log.h"
+#include "blas/matrices.h"
 #include "blas/offload.h"
+#include "blas/rates.h"
 
 /* Without measured rates of this machine: the work, in operations, and the shortest side from which
  * a GPU wins whatever the CPU is.  Triangular matrices are cut in halves again and again, whose
@@ -16,6 +18,9 @@
 #define WORK_MIN            2e9
 #define WORK_MIN_TRIANGULAR 2e10
 #define SIDE_MIN            256
+
+/* With them: the CPU's BLAS gets what is no clear gain. */
+#define MARGIN 1.15
 
 /* Of no routine and type do sizes below it make so much work: 8 * 512^3 operations of zgemm. */
 enum { SMALL_BELOW = 512 };
@@ -27,32 +32,6 @@ typedef enum blas_mode { MODE_AUTO, MODE_ALWAYS, MODE_NEVER } blas_mode;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static blas_mode mode;
 _Atomic(uint64_t) blas_small_below;
-
-static void forked(void)
-{
-    offload_after_fork();
-    log_after_fork();
-}
-
-/* At the first call of level 3: to load the library does nothing. */
-static void set_up(void)
-{
-    const char *wish = getenv("TESSERA_BLAS");
-
-    mode = MODE_AUTO;
-    if (wish && strcmp(wish, "always") == 0)
-        mode = MODE_ALWAYS;
-    else if (wish && strcmp(wish, "never") == 0)
-        mode = MODE_NEVER;
-    else if (wish && *wish && strcmp(wish, "auto") != 0)
-        fprintf(stderr, "libtessera-blas: TESSERA_BLAS: '%s' is none of auto, always and never\n",
-                wish);
-    log_open();
-    /* The log has every call. */
-    if (mode != MODE_ALWAYS && !log_start())
-        atomic_store(&blas_small_below, mode == MODE_NEVER ? INT64_MAX : SMALL_BELOW);
-    pthread_atfork(NULL, NULL, forked);
-}
 
 /* ---- the call as one of column-major matrices --------------------------------------------------
  */
@@ -240,24 +219,127 @@ static double work_of(const blas_call *call, double *side)
     }
 }
 
-/* Why the CPU's BLAS gets it without a look at the device; NULL where the device decides. */
-static const char *reason_against(const blas_call *call)
+/* Bytes of the matrices of a call. */
+static double bytes_of(const blas_call *call)
+{
+    const double m = (double)call->m, n = (double)call->n, k = (double)call->k;
+    const double size = (double)element_of(call->type).size;
+    const double order = call->side == 'L' ? m : n;
+
+    switch (call->routine) {
+    case BLAS_GEMM:
+        return size * (m * k + k * n + m * n);
+    case BLAS_SYRK:
+    case BLAS_HERK:
+        return size * (n * k + n * n / 2);
+    case BLAS_SYR2K:
+    case BLAS_HER2K:
+        return size * (2 * n * k + n * n / 2);
+    default:
+        return size * (order * order / 2 + 2 * m * n);
+    }
+}
+
+/* Without rates: why a call stays on the CPU; NULL where it does not. */
+static const char *default_reason(const blas_call *call)
 {
     const bool triangular = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
     double side = 0;
     const double work = work_of(call, &side);
 
-    if (mode == MODE_NEVER)
-        return "TESSERA_BLAS=never";
-    if (work == 0 || (call->alpha.re == 0 && call->alpha.im == 0))
-        return "there is nothing to multiply";
-    if (mode == MODE_AUTO && work < WORK_MIN)
+    if (work < WORK_MIN)
         return "it is less than 2e9 operations";
-    if (mode == MODE_AUTO && triangular && work < WORK_MIN_TRIANGULAR)
+    if (triangular && work < WORK_MIN_TRIANGULAR)
         return "it is triangular, and less than 2e10 operations";
-    if (mode == MODE_AUTO && side < SIDE_MIN)
+    if (side < SIDE_MIN)
         return "a side is shorter than 256";
     return NULL;
+}
+
+/* By rates: the same. */
+static const char *reason_by_rates(const blas_call *call, const blas_rates *rates)
+{
+    static _Thread_local char reason[96];
+    double side = 0;
+    const double cpu = rates_cpu(rates, work_of(call, &side), bytes_of(call));
+    const double device = blocked_predict(call, rates);
+
+    if (MARGIN * device < cpu)
+        return NULL;
+    if (call->start_ns)
+        snprintf(reason, sizeof reason, "%.3f ms there and %.3f ms on the device are expected",
+                 cpu * 1e3, device * 1e3);
+    return reason;
+}
+
+/* Why the CPU's BLAS gets it without a look at the device; NULL where the device decides. */
+static const char *reason_against(const blas_call *call)
+{
+    const blas_rates *rates = rates_of(element_of(call->type).f64);
+    const char *reason;
+    double side = 0;
+
+    if (mode == MODE_NEVER)
+        return "TESSERA_BLAS=never";
+    if (work_of(call, &side) == 0 || (call->alpha.re == 0 && call->alpha.im == 0))
+        return "there is nothing to multiply";
+    if (mode == MODE_ALWAYS)
+        return NULL;
+    if (!rates)
+        return default_reason(call);
+    reason = reason_by_rates(call, rates);
+    /* They may be of a device that is not there any more: the first call that another one would
+     * take has a look. */
+    return reason && !rates_are_checked() && !default_reason(call) ? NULL : reason;
+}
+
+/* Sizes up to which no product of any type is worth the device. */
+static uint64_t small_below(void)
+{
+    static const char types[] = "sdcz";
+    uint64_t below = SMALL_BELOW;
+
+    for (const char *type = types; *type; type++) {
+        const blas_rates *rates = rates_of(element_of(*type).f64);
+        blas_call call = {.routine = BLAS_GEMM, .type = *type, .alpha = {1, 0}};
+
+        call.transa = call.transb = 'N';
+        while (rates && below > 1) {
+            call.m = call.n = call.k = (int64_t)below;
+            if (reason_by_rates(&call, rates))
+                break;
+            below /= 2;
+        }
+    }
+    return below;
+}
+
+static void forked(void)
+{
+    offload_after_fork();
+    log_after_fork();
+}
+
+/* At the first call of level 3: to load the library does nothing. */
+static void set_up(void)
+{
+    const char *wish = getenv("TESSERA_BLAS");
+
+    mode = MODE_AUTO;
+    if (wish && strcmp(wish, "always") == 0)
+        mode = MODE_ALWAYS;
+    else if (wish && strcmp(wish, "never") == 0)
+        mode = MODE_NEVER;
+    else if (wish && *wish && strcmp(wish, "auto") != 0)
+        fprintf(stderr, "libtessera-blas: TESSERA_BLAS: '%s' is none of auto, always and never\n",
+                wish);
+    log_open();
+    if (mode == MODE_AUTO)
+        rates_read();
+    /* The log has every call. */
+    if (mode != MODE_ALWAYS && !log_start())
+        atomic_store(&blas_small_below, mode == MODE_NEVER ? INT64_MAX : small_below());
+    pthread_atfork(NULL, NULL, forked);
 }
 
 bool blas_level3(blas_call *call)
@@ -271,7 +353,9 @@ bool blas_level3(blas_call *call)
     call->reason = reason_against(call);
     if (call->reason || !offload_begin(mode == MODE_ALWAYS, &call->reason))
         return false;
-    if (!blocked_run(call)) {
+    /* Rates of another device do not count. */
+    call->reason = reason_against(call);
+    if (call->reason || !blocked_run(call)) {
         offload_end();
         return false;
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blas/rates.h"
 #include "tessera/tessera.h"
 
 /* OpenCL's codes of memory that is exhausted: the next call, a smaller one, may do. */
@@ -14,7 +15,7 @@ enum { OBJECT_ALLOCATION_FAILURE = -4, OUT_OF_RESOURCES = -5, OUT_OF_HOST_MEMORY
 
 typedef enum device_state {
     DEVICE_UNOPENED,
-    DEVICE_CPU,  /* listed: it is the CPU, which only TESSERA_BLAS=always uses */
+    DEVICE_CPU,  /* listed: it is the CPU, and not known to be faster than the CPU's BLAS */
     DEVICE_OPEN, /* with a session */
     DEVICE_NONE
 } device_state;
@@ -32,6 +33,8 @@ static struct {
     tsr_status (*devices_select)(const tsr_devices *, const char *, const tsr_device **, size_t,
                                  size_t *, tsr_error *);
     tsr_kind (*device_kind)(const tsr_device *);
+    const char *(*device_name)(const tsr_device *);
+    const char *(*device_platform)(const tsr_device *);
     const char *(*precision_name)(tsr_precision);
     tsr_status (*session_open)(const tsr_device *, const tsr_session_options *, tsr_session **,
                                tsr_error *);
@@ -60,6 +63,8 @@ static bool load_tessera(void)
     return load_function(handle, "tsr_devices_find", &tsr.devices_find) &&
            load_function(handle, "tsr_devices_select", &tsr.devices_select) &&
            load_function(handle, "tsr_device_kind", &tsr.device_kind) &&
+           load_function(handle, "tsr_device_name", &tsr.device_name) &&
+           load_function(handle, "tsr_device_platform", &tsr.device_platform) &&
            load_function(handle, "tsr_precision_name", &tsr.precision_name) &&
            load_function(handle, "tsr_session_open", &tsr.session_open) &&
            load_function(handle, "tsr_matmul", &tsr.matmul);
@@ -100,7 +105,8 @@ static device_state find_device(void)
         return DEVICE_NONE;
     }
     kind = tsr.device_kind(device);
-    if (kind == TSR_KIND_CPU || kind == TSR_KIND_HOST)
+    if (!rates_are_of(tsr.device_name(device), tsr.device_platform(device)) &&
+        (kind == TSR_KIND_CPU || kind == TSR_KIND_HOST))
         return DEVICE_CPU;
     return DEVICE_OPEN;
 }

@@ -14,7 +14,8 @@
 /**
  * Have the device for the calling thread; waits for another thread's call.  Opens it if need be.
  *
- * @param any     Also a CPU device, on which a product takes as long as in the CPU's BLAS.
+ * @param any     Also a CPU device of which no rates are known: a product takes about as long there
+ * as in the CPU's BLAS.
  * @param reason  Receives why there is none.
  * @return False: there is none, and offload_end() is not to be called.
  */

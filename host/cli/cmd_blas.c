@@ -16,8 +16,7 @@
 #define TESSERA_LIBDIR "lib"
 #endif
 
-/* libtessera-blas.so: in the folder of this program, as it is built, or where it is installed. */
-static tsr_status find_library(char out[PATH_MAX], tsr_error *err)
+tsr_status blas_library_find(char out[PATH_MAX], tsr_error *err)
 {
     static const char *const beside[] = {"", "../" TESSERA_LIBDIR "/", "../lib/"};
     char self[PATH_MAX] = "", path[2 * PATH_MAX];
@@ -95,7 +94,7 @@ int cmd_blas(const options *o)
 
     if (!arguments)
         return out_of_memory();
-    st = find_library(library, &err);
+    st = blas_library_find(library, &err);
     st = st ? st : check_device(o, &err);
     if (!st) {
         for (size_t i = 0; i < o->operand_count; i++)

@@ -335,6 +335,8 @@ static int finish_early(void *context)
 
 int cmd_tune(const options *o)
 {
+    if (!strcmp(o->operand[0], "blas"))
+        return tune_blas(o);
     tuning_run r = {.o = o,
                     .options = {.variant = o->value[OPTION_KERNEL],
                                 .set = o->set,

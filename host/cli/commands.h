@@ -2,7 +2,10 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
+#include <limits.h>
+
 #include "cli/options.h"
+#include "tessera/status.h"
 
 int cmd_devices(const options *o);
 int cmd_kernels(const options *o);
@@ -14,5 +17,9 @@ int cmd_tune(const options *o);
 int cmd_compare(const options *o);
 int cmd_cache(const options *o);
 int cmd_blas(const options *o); /* returns where the program cannot be run */
+int tune_blas(const options *o);
+
+/** libtessera-blas: in the folder of this program, as it is built, or where it is installed. */
+tsr_status blas_library_find(char out[PATH_MAX], tsr_error *err);
 
 #endif

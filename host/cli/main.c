@@ -207,7 +207,8 @@ static const subcommand commands[] = {
      "class\n"
      "of problems is kept in the tuning folder, and used from then on.  --budget is spent on all\n"
      "sizes together.  Nothing is kept where it ends before the fastest were compared, or where\n"
-     "there was nothing to try but what runs already.\n",
+     "there was nothing to try but what runs already.\n"
+     "\n'tessera tune blas' measures where products of BLAS run: 'tessera blas'.\n",
      cmd_tune,
      1,
      1,

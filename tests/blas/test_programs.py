@@ -221,6 +221,89 @@ class Failures(unittest.TestCase):
                           "it is less than 2e9 operations", "the device failed on purpose"])
 
 
+# Two products of float32 and one of float64.
+SIZES = """
+    import ctypes
+    import numpy as np
+    blas = ctypes.CDLL(%r)
+    pointer = lambda a: a.ctypes.data_as(ctypes.c_void_p)
+    a = np.ones((300, 300))
+    for name, n, real in (("s", 100, ctypes.c_float), ("s", 300, ctypes.c_float),
+                          ("d", 300, ctypes.c_double)):
+        getattr(blas, "cblas_" + name + "gemm")(101, 111, 111, n, n, n, real(1), pointer(a), n,
+                                                pointer(a), n, real(0), pointer(a.copy()), n)
+""" % LIBRARY
+
+RATES = """tessera-blas-rates-1
+device {device}
+platform Test
+cpu-blas {cpu}
+processors {processors}
+float32 latency 1e-3 in 1e10 out 1e10 device 1e13 cpu 1e10 cpu-bytes 1e10
+float64 latency 1e-3 in 1e10 out 1e10 device 1e13 cpu 1e11 cpu-bytes 1e10
+"""
+# By these rates: 100^3 takes 0.2 ms on the CPU and 1 ms on the device; 300^3 takes 5.4 ms on the CPU
+# and 1.1 ms on the device; of float64 0.54 ms and 1.2 ms.
+
+
+class Rates(unittest.TestCase):
+    """What is decided by what `tessera tune blas` keeps."""
+
+    def decisions(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "blas-rates"), "w", encoding="utf-8") as f:
+                f.write(text)
+            _, err, log = run(SIZES, preload=False, LD_LIBRARY_PATH=FAILING_TESSERA,
+                              TESSERA_TUNING_DIR=folder)
+        self.assertEqual(err, "")
+        return [l.split(": ", 1)[1] for l in log[1:4]]
+
+    def text(self, **changes):
+        _, _, log = run(SIZES, preload=False, TESSERA_BLAS="never")
+        values = {"device": "Failing GPU", "cpu": log[0].split(" is ", 1)[1],
+                  "processors": os.sysconf("SC_NPROCESSORS_ONLN")}
+        return RATES.format(**{**values, **changes})
+
+    def test_rates_decide(self):
+        small, large, wide = self.decisions(self.text())
+        self.assertIn("CPU, ", small)
+        self.assertIn("0.200 ms there and 1.0", small)
+        self.assertIn("device, ", large)
+        self.assertIn("0.540 ms there and 1.2", wide)
+
+    def test_rates_of_something_else(self):
+        for changes in ({"device": "Another GPU"}, {"cpu": "/usr/lib/another.so"},
+                        {"processors": 10000}):
+            for line in self.decisions(self.text(**changes))[1:]:
+                self.assertIn("it is less than 2e9 operations", line)
+
+    def test_files_that_are_none(self):
+        good = self.text()
+        for text in ("", "\n", good.replace("rates-1", "rates-2"), good.replace("latency 1e-3", "late"),
+                     good.replace("device 1e13", "device -1"), "tessera-blas-rates-1\n" + "x" * 9999):
+            for line in self.decisions(text):
+                self.assertIn("it is less than 2e9 operations", line)
+
+    def test_tune(self):
+        with tempfile.TemporaryDirectory() as folder:
+            env = {**os.environ, "TESSERA_TUNING_DIR": folder}
+            r = subprocess.run([os.environ["TESSERA"], "tune", "blas", "--device", "host"], env=env,
+                               timeout=120, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertEqual((r.returncode, r.stderr), (0, ""))
+            self.assertRegex(r.stdout, "float32  a call .* us, copies .* GB/s and .* GB/s back")
+            with open(os.path.join(folder, "blas-rates"), encoding="utf-8") as f:
+                self.assertRegex(f.read(), "device host\n(.*\n)*float32 latency .*\nfloat64 latency ")
+            out, _, log = run(PRODUCTS, TESSERA_TUNING_DIR=folder, TESSERA_DEVICE="host")
+        self.assertEqual(out, "right\n")
+        self.assertTrue(any(": device, " in l or "are expected" in l for l in log), log)
+
+    def test_tune_takes_no_other_option(self):
+        r = subprocess.run([os.environ["TESSERA"], "tune", "blas", "--size", "3"], timeout=60,
+                           stderr=subprocess.PIPE, text=True)
+        self.assertEqual((r.returncode, r.stderr),
+                         (2, "tessera: tune blas takes no option '--size'\n"))
+
+
 # What lies beside the elements of a call is another thread's.
 OTHERS = """
     import ctypes

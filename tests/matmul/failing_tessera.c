@@ -33,6 +33,18 @@ tsr_kind tsr_device_kind(const tsr_device *device)
     return TSR_KIND_GPU;
 }
 
+const char *tsr_device_name(const tsr_device *device)
+{
+    (void)device;
+    return "Failing GPU";
+}
+
+const char *tsr_device_platform(const tsr_device *device)
+{
+    (void)device;
+    return "Test";
+}
+
 const char *tsr_precision_name(tsr_precision precision)
 {
     static const char *const names[] = {"default", "f32", "f32-strict", "tf32", "bf16", "f16"};

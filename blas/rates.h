@@ -1,0 +1,44 @@
+/**
+ * Rates of this machine, which `tessera tune blas` measures, and what they say of a call.
+ *
+ * They are in the file blas-rates of the tuning folder, for one device and one BLAS of the CPU:
+ * lines of text, of which host/cli/tune_blas.c is the writer.
+ */
+#ifndef BLAS_RATES_H
+#define BLAS_RATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Of one type of real numbers, in seconds, and bytes and operations a second. */
+typedef struct blas_rates {
+    double latency;   /* of a product on the device */
+    double in, out;   /* copies to the device, and back */
+    double device;    /* its products */
+    double cpu;       /* those of the CPU's BLAS */
+    double cpu_bytes; /* of the CPU's, where they are thin: bytes of the matrices */
+} blas_rates;
+
+/** Read the file, once.  Rates of another BLAS of the CPU, or of other threads, are none. */
+void rates_read(void);
+
+/** The rates of float64 or float32; NULL where there are none. */
+const blas_rates *rates_of(bool f64);
+
+/** Whether they are those of this device; where they are not, they are none from now on. */
+bool rates_are_of(const char *device, const char *platform);
+
+/** Whether rates_are_of() was asked. */
+bool rates_are_checked(void);
+
+/** Seconds of a product on the device, which is called with matrices in host memory. */
+double rates_device_product(const blas_rates *rates, bool f64, double m, double n, double k,
+                            bool reads_c);
+
+/** Seconds in the CPU's BLAS, of so many operations and bytes. */
+double rates_cpu(const blas_rates *rates, double operations, double bytes);
+
+/** Seconds of a copy in host memory. */
+double rates_copy(double bytes);
+
+#endif

@@ -1,0 +1,335 @@
+/*
+ * `tessera tune blas`: rates by which libtessera-blas decides where a product runs (blas/rates.h).
+ *
+ * Both sides are timed through libtessera-blas, as programs call it, each in a process of its own:
+ * once with all on the CPU's BLAS, once with all on the device.  Its log says which BLAS that was,
+ * and whether the device took the products.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/activity.h"
+#include "cli/commands.h"
+#include "cli/device_choice.h"
+#include "cli/messages.h"
+#include "core/tuning_file.h"
+#include "file/output.h"
+
+/* What is timed: C := A B of m x k and k x n. */
+typedef enum shape {
+    SHAPE_SMALL, /* takes no time but to be called */
+    SHAPE_LONG,  /* long operands, a small result */
+    SHAPE_THIN,  /* the opposite */
+    SHAPE_SQUARE,
+    SHAPE_COUNT
+} shape;
+
+static const struct {
+    int m, n, k;
+} shapes[SHAPE_COUNT] = {{64, 64, 64}, {64, 64, 1 << 16}, {2048, 2048, 8}, {2048, 2048, 2048}};
+
+enum { ELEMENTS = 1 << 22, REPEATS_MIN = 3, REPEATS_MAX = 50 };
+#define SECONDS_A_SHAPE 0.3
+
+/* Best times in seconds, of float32 and float64. */
+typedef struct times {
+    double t[2][SHAPE_COUNT];
+} times;
+
+typedef void blas_sgemm(int, int, int, int, int, int, float, const void *, int, const void *, int,
+                        float, void *, int);
+typedef void blas_dgemm(int, int, int, int, int, int, double, const void *, int, const void *, int,
+                        double, void *, int);
+
+/* ---- in a process of its own ----------------------------------------------------------------- */
+
+static void multiply(void *function, bool f64, shape s, void *const arrays[3])
+{
+    const int row_major = 101, no_trans = 111;
+    const int m = shapes[s].m, n = shapes[s].n, k = shapes[s].k;
+    blas_sgemm *sgemm;
+    blas_dgemm *dgemm;
+
+    if (f64) {
+        memcpy(&dgemm, &function, sizeof dgemm);
+        dgemm(row_major, no_trans, no_trans, m, n, k, 1, arrays[0], k, arrays[1], n, 0, arrays[2],
+              n);
+    } else {
+        memcpy(&sgemm, &function, sizeof sgemm);
+        sgemm(row_major, no_trans, no_trans, m, n, k, 1, arrays[0], k, arrays[1], n, 0, arrays[2],
+              n);
+    }
+}
+
+static double best_time(void *function, bool f64, shape s, void *const arrays[3])
+{
+    const uint64_t start = clock_ns();
+    double best = 0;
+
+    /* The first call builds kernels and touches memory. */
+    multiply(function, f64, s, arrays);
+    for (int i = 0; i < REPEATS_MAX; i++) {
+        const uint64_t before = clock_ns();
+        double seconds;
+
+        multiply(function, f64, s, arrays);
+        seconds = (double)(clock_ns() - before) * 1e-9;
+        best = i == 0 || seconds < best ? seconds : best;
+        if (i + 1 >= REPEATS_MIN && (double)(clock_ns() - start) * 1e-9 > SECONDS_A_SHAPE)
+            break;
+    }
+    return best;
+}
+
+static void time_products(const char *library, const char *mode, const char *log, int out)
+{
+    void *handle, *arrays[3], *functions[2];
+    times found;
+
+    setenv("TESSERA_BLAS", mode, 1);
+    setenv("TESSERA_BLAS_LOG", log, 1);
+    handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        _exit(EXIT_FAILED);
+    functions[0] = dlsym(handle, "cblas_sgemm");
+    functions[1] = dlsym(handle, "cblas_dgemm");
+    for (size_t i = 0; i < 3; i++) {
+        arrays[i] = malloc(ELEMENTS * sizeof(double));
+        if (!arrays[i] || !functions[i % 2])
+            _exit(EXIT_FAILED);
+        memset(arrays[i], 0, ELEMENTS * sizeof(double)); /* 0 in both types */
+    }
+    for (int f64 = 0; f64 < 2; f64++) {
+        for (int s = 0; s < SHAPE_COUNT; s++)
+            found.t[f64][s] = best_time(functions[f64], f64, (shape)s, arrays);
+    }
+    _exit(write(out, &found, sizeof found) == sizeof found ? EXIT_DONE : EXIT_FAILED);
+}
+
+/* Time all products in a child, which has used no driver before. */
+static tsr_status time_in_child(const char *library, const char *mode, const char *log, times *out,
+                                tsr_error *err)
+{
+    int ends[2], status;
+    ssize_t got;
+    pid_t child;
+
+    if (pipe(ends) < 0 || (child = fork()) < 0)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no process for timing: %s", strerror(errno));
+    if (child == 0) {
+        close(ends[0]);
+        time_products(library, mode, log, ends[1]);
+    }
+    close(ends[1]);
+    do
+        got = read(ends[0], out, sizeof *out);
+    while (got < 0 && errno == EINTR);
+    close(ends[0]);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (got != sizeof *out)
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "the process that timed products ended early");
+    return TSR_OK;
+}
+
+/* ---- what its log says ------------------------------------------------------------------------
+ */
+
+/* The path in "PID the CPU's BLAS is PATH", and the first reason in "PID dgemm ...: CPU, T ms:
+ * WHY". */
+static tsr_status read_log(const char *log, text *path, bool refused[2], text *reason,
+                           tsr_error *err)
+{
+    char line[PATH_MAX + 64], *at;
+    FILE *file = fopen(log, "re");
+
+    if (!file)
+        return tsr_fail(err, TSR_EFILE, 0, "'%s': %s", log, strerror(errno));
+    text_clear(path);
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if ((at = strstr(line, " the CPU's BLAS is ")))
+            text_append(path, at + strlen(" the CPU's BLAS is "));
+        at = strstr(line, ": CPU, ");
+        if (at && (at = strstr(at, " ms: "))) {
+            refused[strstr(line, " dgemm ") != NULL] = true;
+            if (!reason->length)
+                text_append(reason, at + strlen(" ms: "));
+        }
+    }
+    fclose(file);
+    return TSR_OK;
+}
+
+/* ---- rates ------------------------------------------------------------------------------------
+ */
+
+typedef struct rates {
+    double latency, in, out, device, cpu, cpu_bytes;
+} rates;
+
+static double bytes_of(shape s, bool f64, bool in, bool out)
+{
+    const double m = shapes[s].m, n = shapes[s].n, k = shapes[s].k;
+
+    return (f64 ? 8 : 4) * ((in ? m * k + k * n : 0) + (out ? m * n : 0));
+}
+
+/* Time left when parts that are known are taken off; a tenth at least, since all of them are rough.
+ */
+static double rest(double whole, double known)
+{
+    return whole - known > whole / 10 ? whole - known : whole / 10;
+}
+
+static rates rates_from(const double device[SHAPE_COUNT], const double cpu[SHAPE_COUNT], bool f64)
+{
+    const double work =
+        2.0 * shapes[SHAPE_SQUARE].m * shapes[SHAPE_SQUARE].n * shapes[SHAPE_SQUARE].k;
+    rates r;
+
+    r.latency = device[SHAPE_SMALL];
+    r.in = bytes_of(SHAPE_LONG, f64, true, false) / rest(device[SHAPE_LONG], r.latency);
+    r.out = bytes_of(SHAPE_THIN, f64, false, true) / rest(device[SHAPE_THIN], r.latency);
+    r.device = work / rest(device[SHAPE_SQUARE],
+                           r.latency + bytes_of(SHAPE_SQUARE, f64, true, false) / r.in +
+                               bytes_of(SHAPE_SQUARE, f64, false, true) / r.out);
+    r.cpu = work / cpu[SHAPE_SQUARE];
+    r.cpu_bytes = bytes_of(SHAPE_THIN, f64, true, true) / cpu[SHAPE_THIN];
+    return r;
+}
+
+static tsr_status store(const char *device, const char *platform, const char *cpu_blas,
+                        const rates r[2], const bool refused[2], text *where, tsr_error *err)
+{
+    static const char *const types[] = {"float32", "float64"};
+    text content = {0};
+    output *file = NULL;
+    tsr_status st;
+
+    text_format(&content,
+                "tessera-blas-rates-1\ndevice %s\nplatform %s\ncpu-blas %s\nprocessors %ld\n",
+                device, platform, cpu_blas, sysconf(_SC_NPROCESSORS_ONLN));
+    for (size_t i = 0; i < 2; i++) {
+        if (!refused[i])
+            text_format(
+                &content, "%s latency %.3e in %.3e out %.3e device %.3e cpu %.3e cpu-bytes %.3e\n",
+                types[i], r[i].latency, r[i].in, r[i].out, r[i].device, r[i].cpu, r[i].cpu_bytes);
+    }
+    tuning_folder(where);
+    folders_make(text_get(where));
+    text_append(where, "/blas-rates");
+    st = output_open(text_get(where), &file, err);
+    st = st ? st : output_write_bytes(file, text_get(&content), content.length, err);
+    if (!st) {
+        st = output_commit(file, err);
+        file = NULL; /* freed by it */
+    }
+    output_discard(file);
+    text_free(&content);
+    return st;
+}
+
+static void print_rates(const char *device, const char *cpu_blas, const times *on_device,
+                        const times *on_cpu, const rates r[2], const bool refused[2],
+                        const char *where)
+{
+    static const char *const types[] = {"float32", "float64"};
+
+    printf("products on %s, from host memory; the CPU's BLAS is %s\n", device, cpu_blas);
+    for (size_t i = 0; i < 2; i++) {
+        if (refused[i])
+            continue;
+        printf("  %s  a call %.1f us, copies %.1f GB/s and %.1f GB/s back, %.4g GFLOP/s; the CPU "
+               "%.4g GFLOP/s\n",
+               types[i], r[i].latency * 1e6, r[i].in * 1e-9, r[i].out * 1e-9, r[i].device * 1e-9,
+               r[i].cpu * 1e-9);
+        printf("           2048x2048x2048 in %.3g ms, on the CPU in %.3g ms\n",
+               on_device->t[i][SHAPE_SQUARE] * 1e3, on_cpu->t[i][SHAPE_SQUARE] * 1e3);
+    }
+    printf("kept in %s\n", where);
+}
+
+/* ---- the command ------------------------------------------------------------------------------
+ */
+
+/* The options that say something of a search among variants. */
+static int check_options(const options *o)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (o->given[i] && i != OPTION_DEVICE && i != OPTION_QUIET)
+            return wrong_usage("tune blas takes no option '--%s'", option_name((option_id)i));
+    }
+    if (o->settings.count)
+        return wrong_usage("tune blas takes no option '--%s'", o->settings.list[0].option);
+    return EXIT_DONE;
+}
+
+static tsr_status tune(const options *o, tsr_error *err)
+{
+    char library[PATH_MAX], log[] = "/tmp/tessera-tune-XXXXXX";
+    bool refused[2] = {false, false}, ignored[2];
+    text cpu_blas = {0}, reason = {0}, where = {0};
+    times on_cpu = {0}, on_device = {0};
+    choice found = {0};
+    rates r[2];
+    int file = mkstemp(log);
+    tsr_status st;
+
+    if (file < 0)
+        return tsr_fail(err, TSR_EFILE, 0, "'%s': %s", log, strerror(errno));
+    close(file);
+    activity_begin("timing products");
+    if (o->value[OPTION_DEVICE])
+        setenv("TESSERA_DEVICE", o->value[OPTION_DEVICE], 1);
+    st = blas_library_find(library, err);
+    st = st ? st : tuning_check_folder(err);
+    st = st ? st : time_in_child(library, "never", log, &on_cpu, err);
+    st = st ? st : read_log(log, &cpu_blas, ignored, &reason, err);
+    text_clear(&reason);
+    if (!st && truncate(log, 0) < 0)
+        st = tsr_fail(err, TSR_EFILE, 0, "'%s': %s", log, strerror(errno));
+    st = st ? st : time_in_child(library, "always", log, &on_device, err);
+    st = st ? st : read_log(log, &cpu_blas, refused, &reason, err);
+    /* After the children: drivers do not survive fork(). */
+    st = st ? st : choice_find_one(o, &found, err);
+    activity_end();
+    if (!st && refused[0] && refused[1])
+        st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "the device takes no products: %s",
+                      text_get(&reason));
+    if (!st) {
+        for (size_t i = 0; i < 2; i++)
+            r[i] = rates_from(on_device.t[i], on_cpu.t[i], i == 1);
+        st = store(tsr_device_name(found.device[0]), tsr_device_platform(found.device[0]),
+                   text_get(&cpu_blas), r, refused, &where, err);
+    }
+    if (!st)
+        print_rates(tsr_device_name(found.device[0]), text_get(&cpu_blas), &on_device, &on_cpu, r,
+                    refused, text_get(&where));
+    unlink(log);
+    choice_close(&found);
+    text_free(&cpu_blas);
+    text_free(&reason);
+    text_free(&where);
+    return st;
+}
+
+int tune_blas(const options *o)
+{
+    tsr_error err = {0};
+    int status = check_options(o);
+
+    if (status)
+        return status;
+    return tune(o, &err) ? print_error("tune blas", &err, NULL) : EXIT_DONE;
+}
