@@ -1,11 +1,13 @@
 #include "core/view.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
+#include "base/scratch.h"
 #include "base/sizes.h"
+#include "base/team.h"
+#include "base/vector_half.h"
 #include "core/real.h"
 
 enum { PARALLEL_MIN = 100000 }; /* elements that are worth several threads */
@@ -138,37 +140,107 @@ bool operands_meet(const operand *x, const void *x_at, const operand *y, const v
     return false;
 }
 
+/* n elements of a line in the type of their sums, rounded to a precision. */
+static void widen(tsr_type type, tsr_precision precision, const void *array, size_t first, size_t n,
+                  void *copy)
+{
+    const bool as_it_is = real_is_plain(type, precision);
+    const uint16_t *narrow = (const uint16_t *)array + first;
+    const size_t size = tsr_type_size(type);
+    float *wide = copy;
+
+    if (as_it_is && type == TSR_F16)
+        for (size_t i = 0; i < n; i++)
+            wide[i] = vector_of_half(narrow[i]);
+    else if (as_it_is && type == TSR_BF16)
+        for (size_t i = 0; i < n; i++)
+            wide[i] = vector_of_bfloat(narrow[i]);
+    else if (as_it_is)
+        memcpy(copy, (const char *)array + first * size, n * size);
+    else
+        for (size_t i = 0; i < n; i++)
+            real_set(real_sums(type), copy, i,
+                     real_rounded(precision, real_get(type, array, first + i)));
+}
+
+/* The other way round. */
+static void narrow(tsr_type type, const void *copy, size_t n, void *array, size_t first)
+{
+    uint16_t *to = (uint16_t *)array + first;
+    const size_t size = tsr_type_size(type);
+    const float *from = copy;
+
+    if (type == TSR_F16)
+        for (size_t i = 0; i < n; i++)
+            to[i] = vector_half_of(from[i]);
+    else if (type == TSR_BF16)
+        for (size_t i = 0; i < n; i++)
+            to[i] = vector_bfloat_of(from[i]);
+    else
+        memcpy((char *)array + first * size, copy, n * size);
+}
+
+/* A copy of a matrix that is made or stored, some lines an item. */
+typedef struct copying {
+    const view *x;
+    const void *from;
+    void *to;
+    tsr_precision precision;
+    size_t line_bytes; /* of the copy */
+    size_t at_once;
+} copying;
+
+static void widen_lines(void *context, size_t item, size_t who)
+{
+    const copying *c = context;
+    const size_t first = item * c->at_once, end = size_min(first + c->at_once, c->x->lines);
+
+    (void)who;
+    for (size_t l = first; l < end; l++)
+        widen(c->x->type, c->precision, c->from, view_line(c->x, 0, l), c->x->length,
+              (char *)c->to + l * c->line_bytes);
+}
+
+static void narrow_lines(void *context, size_t item, size_t who)
+{
+    const copying *c = context;
+    const size_t first = item * c->at_once, end = size_min(first + c->at_once, c->x->lines);
+
+    (void)who;
+    for (size_t l = first; l < end; l++)
+        narrow(c->x->type, (const char *)c->from + l * c->line_bytes, c->x->length, c->to,
+               view_line(c->x, 0, l));
+}
+
+static void copy_lines(copying c, void (*work)(void *context, size_t item, size_t who))
+{
+    enum { AT_ONCE = 1 << 15 }; /* elements */
+
+    if (c.x->lines == 0 || c.x->length == 0)
+        return;
+    c.line_bytes = c.x->length * tsr_type_size(real_sums(c.x->type));
+    c.at_once = size_div_up(AT_ONCE, c.x->length);
+    team_run(c.x->lines * c.x->length > PARALLEL_MIN ? team_threads() : 1,
+             size_div_up(c.x->lines, c.at_once), work, &c);
+}
+
 void *view_copy(const view *x, const void *array, tsr_precision precision)
 {
-    const tsr_type type = real_sums(x->type);
     size_t bytes;
     void *copy = NULL;
 
-    if (size_mul(x->lines, x->length, &bytes) && size_mul(bytes, tsr_type_size(type), &bytes))
-        copy = malloc(size_max(bytes, 1));
-    if (!copy)
-        return NULL;
-#ifdef _OPENMP
-#pragma omp parallel for if (x->lines * x->length > PARALLEL_MIN)
-#endif
-    for (size_t l = 0; l < x->lines; l++)
-        for (size_t i = 0; i < x->length; i++)
-            real_set(type, copy, l * x->length + i,
-                     real_rounded(precision, real_get(x->type, array, view_line(x, 0, l) + i)));
+    if (size_mul(x->lines, x->length, &bytes) &&
+        size_mul(bytes, tsr_type_size(real_sums(x->type)), &bytes))
+        copy = scratch_take(bytes);
+    if (copy)
+        copy_lines((copying){.x = x, .from = array, .to = copy, .precision = precision},
+                   widen_lines);
     return copy;
 }
 
 void view_put(const view *x, const void *copy, void *array)
 {
-    const tsr_type type = real_sums(x->type);
-
-#ifdef _OPENMP
-#pragma omp parallel for if (x->lines * x->length > PARALLEL_MIN)
-#endif
-    for (size_t l = 0; l < x->lines; l++)
-        for (size_t i = 0; i < x->length; i++)
-            real_set(x->type, array, view_line(x, 0, l) + i,
-                     real_get(type, copy, l * x->length + i));
+    copy_lines((copying){.x = x, .from = copy, .to = array}, narrow_lines);
 }
 
 void view_fill(const operand *o, const view *x, distribution f, uint64_t seed, void *array)

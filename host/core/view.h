@@ -63,7 +63,7 @@ bool operands_meet(const operand *x, const void *x_at, const operand *y, const v
 bool operands_interleave(const operand *x, const void *x_at, const operand *y, const void *y_at);
 
 /** The elements of the first matrix without gaps, in the type that their sums have and rounded to a
- *  precision; malloced and the caller's, NULL for want of memory. */
+ *  precision; for scratch_give, NULL for want of memory. */
 void *view_copy(const view *x, const void *array, tsr_precision precision);
 
 /** Store such elements, rounded to the operand's type. */

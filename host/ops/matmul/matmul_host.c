@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/scratch.h"
 #include "base/sizes.h"
 #include "ops/matmul/matmul_host.h"
 #include "ops/matmul/matmul_variants.h"
@@ -58,7 +59,7 @@ static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operand
     if (st == TSR_OK)
         view_put(&c, copy[2], operands[2]);
     for (size_t i = 0; i < 3; i++)
-        free(copy[i]);
+        scratch_give(copy[i]);
     return st;
 }
 

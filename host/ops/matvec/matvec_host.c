@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/scratch.h"
 #include "base/sizes.h"
 #include "ops/matvec/matvec_shape.h"
 #include "ops/matvec/matvec_variants.h"
@@ -24,6 +25,11 @@
 #undef NAMED
 
 /* Element `offset` of an array, or NULL where nothing of it is read. */
+static const uint16_t *u16_at(const void *array, size_t offset, bool read)
+{
+    return read ? (const uint16_t *)array + offset : NULL;
+}
+
 static const float *f32_at(const void *array, size_t offset, bool read)
 {
     return read ? (const float *)array + offset : NULL;
@@ -40,7 +46,7 @@ static tsr_status no_memory(const tsr_matvec_problem *p, tsr_error *err)
                     p->rows, p->columns);
 }
 
-/* One product of float32 or float64, whose vectors have no gaps. */
+/* One product whose vectors are of float32 or float64 and have no gaps. */
 static tsr_status run_plain(const tsr_matvec_problem *p, void *const operands[],
                             const matvec_loops *loops, tsr_error *err)
 {
@@ -48,7 +54,15 @@ static tsr_status run_plain(const tsr_matvec_problem *p, void *const operands[],
     const bool read = v.columns != 0;
     bool done;
 
-    if (p->type == TSR_F64)
+    if (p->type == TSR_F16)
+        done = loops->f16(&v, u16_at(operands[MATVEC_A], p->offset_a, read),
+                          f32_at(operands[MATVEC_X], p->offset_x, read),
+                          (float *)operands[MATVEC_Y] + p->offset_y);
+    else if (p->type == TSR_BF16)
+        done = loops->bf16(&v, u16_at(operands[MATVEC_A], p->offset_a, read),
+                           f32_at(operands[MATVEC_X], p->offset_x, read),
+                           (float *)operands[MATVEC_Y] + p->offset_y);
+    else if (p->type == TSR_F64)
         done = loops->f64(&v, f64_at(operands[MATVEC_A], p->offset_a, read),
                           f64_at(operands[MATVEC_X], p->offset_x, read),
                           (double *)operands[MATVEC_Y] + p->offset_y);
@@ -59,32 +73,35 @@ static tsr_status run_plain(const tsr_matvec_problem *p, void *const operands[],
     return done ? TSR_OK : no_memory(p, err);
 }
 
-/* The same of any: A is copied where it has elements of 16 bits. */
+/* The same of any: A is copied where the loops do not take its elements of 16 bits. */
 static tsr_status run_on_copies(const tsr_matvec_problem *p, void *const operands[],
                                 const matvec_loops *loops, tsr_error *err)
 {
-    const bool read = matvec_view_of(p).columns != 0, narrow = p->type != real_sums(p->type);
+    const bool read = matvec_view_of(p).columns != 0;
+    const bool copies_a = p->type == TSR_F16    ? !loops->f16
+                          : p->type == TSR_BF16 ? !loops->bf16
+                                                : false;
     const view none = {.type = p->type}, y = matvec_y(p);
-    const view a = read && narrow ? matvec_a(p) : none, x = read ? matvec_x(p) : none;
+    const view a = read && copies_a ? matvec_a(p) : none, x = read ? matvec_x(p) : none;
     void *const copy[] = {view_copy(&a, operands[MATVEC_A], TSR_PRECISION_DEFAULT),
                           view_copy(&x, operands[MATVEC_X], TSR_PRECISION_DEFAULT),
                           view_copy(&y, operands[MATVEC_Y], TSR_PRECISION_DEFAULT)};
-    void *const plain_operands[] = {narrow ? copy[MATVEC_A] : operands[MATVEC_A], copy[MATVEC_X],
+    void *const plain_operands[] = {copies_a ? copy[MATVEC_A] : operands[MATVEC_A], copy[MATVEC_X],
                                     copy[MATVEC_Y]};
     tsr_matvec_problem plain = *p;
     tsr_status st = copy[0] && copy[1] && copy[2] ? TSR_OK : no_memory(p, err);
 
-    plain.type = real_sums(p->type);
-    plain.precision = TSR_PRECISION_DEFAULT;
     plain.offset_x = plain.offset_y = 0;
-    if (narrow)
+    if (copies_a) {
+        plain.type = real_sums(p->type);
         plain.lda = plain.offset_a = 0;
+    }
     if (!st)
         st = run_plain(&plain, plain_operands, loops, err);
     if (!st)
         view_put(&y, copy[MATVEC_Y], operands[MATVEC_Y]);
     for (size_t i = 0; i < 3; i++)
-        free(copy[i]);
+        scratch_give(copy[i]);
     return st;
 }
 

@@ -16,6 +16,9 @@
 typedef struct matvec_loops {
     bool (*f32)(const matvec_view *v, const float *a, const float *x, float *y);
     bool (*f64)(const matvec_view *v, const double *a, const double *x, double *y);
+    /* NULL: such A is copied to float32 */
+    bool (*f16)(const matvec_view *v, const uint16_t *a, const float *x, float *y);
+    bool (*bf16)(const matvec_view *v, const uint16_t *a, const float *x, float *y);
 } matvec_loops;
 
 /** Run loops on every product of a problem: on its operands, or on copies of vectors whose elements

@@ -1,9 +1,9 @@
 #include "ops/matvec/matvec_descriptor.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/scratch.h"
 #include "base/sizes.h"
 #include "ops/matvec/matvec_shape.h"
 #include "stream/batches.h"
@@ -171,7 +171,7 @@ static tsr_status stage(const partition *p, staging direction, size_t which, con
         return tsr_fail(err, TSR_ENOMEM, 0, "matvec: no memory for a copy of y (%zu bytes)",
                         y_bytes(q));
     memcpy(block, copy, y_bytes(q));
-    free(copy);
+    scratch_give(copy);
     return TSR_OK;
 }
 

@@ -19,7 +19,7 @@ enum {
 
 /* The loops of a type, for this processor. */
 typedef struct loops {
-    size_t size;
+    size_t a_size, size; /* of an element of A, and of one of x and y */
     matvec_dot_loop *dot;
     matvec_columns_loop *columns;
     matvec_put_loop *put;
@@ -32,7 +32,7 @@ static loops loops_f32(void)
     static matvec_put_loop *const put[] = {ISA_EACH(matvec_put_f32)};
     const isa i = isa_best();
 
-    return (loops){sizeof(float), dot[i], columns[i], put[i]};
+    return (loops){sizeof(float), sizeof(float), dot[i], columns[i], put[i]};
 }
 
 static loops loops_f64(void)
@@ -42,7 +42,25 @@ static loops loops_f64(void)
     static matvec_put_loop *const put[] = {ISA_EACH(matvec_put_f64)};
     const isa i = isa_best();
 
-    return (loops){sizeof(double), dot[i], columns[i], put[i]};
+    return (loops){sizeof(double), sizeof(double), dot[i], columns[i], put[i]};
+}
+
+static loops loops_f16(void)
+{
+    static matvec_dot_loop *const dot[] = {ISA_EACH(matvec_dot_f16)};
+    static matvec_columns_loop *const columns[] = {ISA_EACH(matvec_columns_f16)};
+    const isa i = isa_best();
+
+    return (loops){sizeof(uint16_t), sizeof(float), dot[i], columns[i], loops_f32().put};
+}
+
+static loops loops_bf16(void)
+{
+    static matvec_dot_loop *const dot[] = {ISA_EACH(matvec_dot_bf16)};
+    static matvec_columns_loop *const columns[] = {ISA_EACH(matvec_columns_bf16)};
+    const isa i = isa_best();
+
+    return (loops){sizeof(uint16_t), sizeof(float), dot[i], columns[i], loops_f32().put};
 }
 
 /* A product in blocks of y times parts of the terms. */
@@ -62,7 +80,7 @@ static void multiply_part(void *context, size_t i, size_t who)
     const size_t c = size_min(p * m->terms, v->columns);
     const size_t rows = size_min(m->block, v->rows - r);
     const size_t columns = size_min(m->terms, v->columns - c);
-    const char *first = m->a + (r * v->row_step + c * v->column_step) * size;
+    const char *first = m->a + (r * v->row_step + c * v->column_step) * m->of.a_size;
     char *sum = m->sums ? m->sums + (p * v->rows + r) * size : NULL;
 
     (void)who;
@@ -111,9 +129,19 @@ static bool simd_f64(const matvec_view *v, const double *a, const double *x, dou
     return multiply(v, (const char *)a, (const char *)x, (char *)y, loops_f64());
 }
 
+static bool simd_f16(const matvec_view *v, const uint16_t *a, const float *x, float *y)
+{
+    return multiply(v, (const char *)a, (const char *)x, (char *)y, loops_f16());
+}
+
+static bool simd_bf16(const matvec_view *v, const uint16_t *a, const float *x, float *y)
+{
+    return multiply(v, (const char *)a, (const char *)x, (char *)y, loops_bf16());
+}
+
 static tsr_status run_simd(const problem *p, void *const operands[], tsr_error *err)
 {
-    static const matvec_loops simd = {simd_f32, simd_f64};
+    static const matvec_loops simd = {simd_f32, simd_f64, simd_f16, simd_bf16};
 
     return matvec_host_run(p, operands, &simd, err);
 }

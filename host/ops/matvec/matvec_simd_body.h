@@ -1,5 +1,7 @@
-/* The loops of matvec_simd_loops.c for one element type: REAL, NAMED(name) with the type's suffix,
- * PUBLIC(name) with that and the instruction set's. */
+/* The loops of matvec_simd_loops.c for one element type: REAL is that of x, y and the sums, ELEMENT
+ * that of A, LOAD(at) a vector of such elements as REAL and VALUE(e) one; NAMED(name) has the
+ * type's suffix, PUBLIC(name) that and the instruction set's.  SUMS: A is of the type of the sums.
+ */
 
 typedef REAL NAMED(vector) __attribute__((vector_size(VECTOR_BYTES)));
 typedef REAL NAMED(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL))));
@@ -15,9 +17,9 @@ static inline NAMED(vector) NAMED(load)(const REAL *at)
 
 /* The last elements of a line, fewer than a vector has, and zeros: the last vector of it without
  * what comes before them, by `keep`. */
-static inline NAMED(vector) NAMED(load_end)(const REAL *line, size_t length, NAMED(mask) keep)
+static inline NAMED(vector) NAMED(end)(NAMED(vector) last, NAMED(mask) keep)
 {
-    return (NAMED(vector))((NAMED(mask))NAMED(load)(line + length - NAMED(LANES)) & keep);
+    return (NAMED(vector))((NAMED(mask))last & keep);
 }
 
 static inline NAMED(mask) NAMED(keep_last)(size_t count)
@@ -43,7 +45,7 @@ static inline REAL NAMED(sum)(NAMED(vector) v)
 }
 
 /* `rows`, which is a constant at every call, rows of A times x. */
-static inline void NAMED(dots)(size_t rows, const REAL *a, size_t step, size_t columns,
+static inline void NAMED(dots)(size_t rows, const ELEMENT *a, size_t step, size_t columns,
                                const REAL *x, NAMED(mask) keep, REAL out[ROWS])
 {
     const size_t lanes = NAMED(LANES), whole = columns - columns % lanes;
@@ -55,8 +57,8 @@ static inline void NAMED(dots)(size_t rows, const REAL *a, size_t step, size_t c
 
         UNROLLED
         for (size_t r = 0; r < rows; r++) {
-            even[r] += NAMED(load)(a + r * step + c) * x0;
-            odd[r] += NAMED(load)(a + r * step + c + lanes) * x1;
+            even[r] += LOAD(a + r * step + c) * x0;
+            odd[r] += LOAD(a + r * step + c + lanes) * x1;
         }
     }
     if (c < whole) {
@@ -64,14 +66,14 @@ static inline void NAMED(dots)(size_t rows, const REAL *a, size_t step, size_t c
 
         UNROLLED
         for (size_t r = 0; r < rows; r++)
-            even[r] += NAMED(load)(a + r * step + c) * x0;
+            even[r] += LOAD(a + r * step + c) * x0;
     }
     if (whole < columns) {
-        const NAMED(vector) x1 = NAMED(load_end)(x, columns, keep);
+        const NAMED(vector) x1 = NAMED(end)(NAMED(load)(x + columns - lanes), keep);
 
         UNROLLED
         for (size_t r = 0; r < rows; r++)
-            odd[r] += NAMED(load_end)(a + r * step, columns, keep) * x1;
+            odd[r] += NAMED(end)(LOAD(a + r * step + columns - lanes), keep) * x1;
     }
     UNROLLED
     for (size_t r = 0; r < rows; r++)
@@ -79,7 +81,7 @@ static inline void NAMED(dots)(size_t rows, const REAL *a, size_t step, size_t c
 }
 
 /* A row that is shorter than a vector.  The processor overlaps the chains of several. */
-static inline REAL NAMED(short_dot)(const REAL *a, size_t columns, const REAL *x)
+static inline REAL NAMED(short_dot)(const ELEMENT *a, size_t columns, const REAL *x)
 {
     REAL sum = 0;
 
@@ -87,7 +89,7 @@ static inline REAL NAMED(short_dot)(const REAL *a, size_t columns, const REAL *x
 #pragma clang loop vectorize(disable)
 #endif
     for (size_t c = 0; c < columns; c++)
-        sum += a[c] * x[c];
+        sum += VALUE(a[c]) * x[c];
     return sum;
 }
 
@@ -95,7 +97,8 @@ void PUBLIC(matvec_dot)(const void *matrix, size_t step, size_t rows, size_t col
                         double alpha, double beta, void *y)
 {
     const NAMED(mask) keep = NAMED(keep_last)(columns % NAMED(LANES));
-    const REAL *a = matrix, scale = (REAL)alpha, old = (REAL)beta;
+    const ELEMENT *a = matrix;
+    const REAL scale = (REAL)alpha, old = (REAL)beta;
     REAL *out = y, sum[ROWS];
 
     for (size_t r = 0; r < rows;) {
@@ -116,23 +119,25 @@ void PUBLIC(matvec_dot)(const void *matrix, size_t step, size_t rows, size_t col
 void PUBLIC(matvec_columns)(const void *matrix, size_t step, size_t rows, size_t columns,
                             const void *vector, void *result)
 {
-    const REAL *a = matrix, *x = vector;
+    const ELEMENT *a = matrix;
+    const REAL *x = vector;
     REAL *restrict sums = result;
     size_t r = 0;
 
     memset(sums, 0, columns * sizeof(REAL));
     for (; r + ROWS <= rows; r += ROWS) {
-        const REAL *row = a + r * step;
+        const ELEMENT *row = a + r * step;
 
         for (size_t c = 0; c < columns; c++)
-            sums[c] += (row[c] * x[r] + row[step + c] * x[r + 1]) +
-                       (row[2 * step + c] * x[r + 2] + row[3 * step + c] * x[r + 3]);
+            sums[c] += (VALUE(row[c]) * x[r] + VALUE(row[step + c]) * x[r + 1]) +
+                       (VALUE(row[2 * step + c]) * x[r + 2] + VALUE(row[3 * step + c]) * x[r + 3]);
     }
     for (; r < rows; r++)
         for (size_t c = 0; c < columns; c++)
-            sums[c] += a[r * step + c] * x[r];
+            sums[c] += VALUE(a[r * step + c]) * x[r];
 }
 
+#ifdef SUMS
 void PUBLIC(matvec_put)(const void *sums, size_t parts, size_t n, double alpha, double beta,
                         void *y)
 {
@@ -147,3 +152,4 @@ void PUBLIC(matvec_put)(const void *sums, size_t parts, size_t n, double alpha, 
         out[r] = old == 0 ? scale * sum : scale * sum + old * out[r];
     }
 }
+#endif

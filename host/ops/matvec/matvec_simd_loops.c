@@ -6,9 +6,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/vector_half.h"
 #include "ops/matvec/matvec_simd.h"
 
 #if ISA == 2
+#include <immintrin.h>
+
 enum { VECTOR_BYTES = 64 };
 #elif ISA == 1
 enum { VECTOR_BYTES = 32 };
@@ -24,18 +27,82 @@ enum { ROWS = 4 };
 #define UNROLLED _Pragma("GCC unroll 16")
 #endif
 
-#define REAL         float
-#define MASK         int32_t
+#define REAL    float
+#define MASK    int32_t
+#define ELEMENT float
+#define SUMS
+#define LOAD(at)     load_f32(at)
+#define VALUE(e)     (e)
 #define NAMED(name)  name##_f32
 #define PUBLIC(name) ISA_NAMED(name##_f32)
 #include "ops/matvec/matvec_simd_body.h"
-#undef REAL
+#undef ELEMENT
+#undef SUMS
+#undef LOAD
+#undef VALUE
 #undef NAMED
 #undef PUBLIC
 
+/* Sixteen bits of each lane. */
+typedef uint16_t halves __attribute__((vector_size(VECTOR_BYTES / 2), aligned(2)));
+typedef uint32_t words __attribute__((vector_size(VECTOR_BYTES)));
+
+static inline words load_halves(const uint16_t *at)
+{
+    return __builtin_convertvector(*(const halves *)at, words);
+}
+
+#if ISA == 2
+static inline vector_f32 load_f16_as_f32(const uint16_t *at)
+{
+    return (vector_f32)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)at));
+}
+#else
+/* As vector_of_half(), base/vector_half.h. */
+static inline vector_f32 load_f16_as_f32(const uint16_t *at)
+{
+    const words h = load_halves(at), sign = (h & 0x8000) << 16, rest = (h & 0x7FFF) << 13;
+    const words bits = (words)((vector_f32)rest * 0x1p112f), beyond = (words)(rest >= 0x0F800000);
+
+    return (vector_f32)(sign | (beyond & (rest | 0x7F800000)) | (~beyond & bits));
+}
+#endif
+
+static inline vector_f32 load_bf16_as_f32(const uint16_t *at)
+{
+    return (vector_f32)(load_halves(at) << 16);
+}
+
+#define ELEMENT      uint16_t
+#define LOAD(at)     load_f16_as_f32(at)
+#define VALUE(e)     vector_of_half(e)
+#define NAMED(name)  name##_f16
+#define PUBLIC(name) ISA_NAMED(name##_f16)
+#include "ops/matvec/matvec_simd_body.h"
+#undef LOAD
+#undef VALUE
+#undef NAMED
+#undef PUBLIC
+
+#define LOAD(at)     load_bf16_as_f32(at)
+#define VALUE(e)     vector_of_bfloat(e)
+#define NAMED(name)  name##_bf16
+#define PUBLIC(name) ISA_NAMED(name##_bf16)
+#include "ops/matvec/matvec_simd_body.h"
+#undef REAL
 #undef MASK
-#define REAL         double
-#define MASK         int64_t
+#undef ELEMENT
+#undef LOAD
+#undef VALUE
+#undef NAMED
+#undef PUBLIC
+
+#define REAL    double
+#define MASK    int64_t
+#define ELEMENT double
+#define SUMS
+#define LOAD(at)     load_f64(at)
+#define VALUE(e)     (e)
 #define NAMED(name)  name##_f64
 #define PUBLIC(name) ISA_NAMED(name##_f64)
 #include "ops/matvec/matvec_simd_body.h"
