@@ -381,6 +381,7 @@ typedef struct binding {
     const call_ends *ends;
     session_buffer workspace;      /* nothing where none is needed */
     session_buffer group_counters; /* likewise */
+    session_image image;           /* likewise */
 } binding;
 
 static cl_int set_arg(const program_entry *entry, cl_uint i, const command *c, const binding *b)
@@ -395,6 +396,8 @@ static cl_int set_arg(const program_entry *entry, cl_uint i, const command *c, c
         return program_set_buffer(entry, i, b->workspace.memory, b->workspace.call);
     case ARG_GROUP_COUNTERS:
         return program_set_buffer(entry, i, b->group_counters.memory, b->group_counters.call);
+    case ARG_IMAGE:
+        return program_set_buffer(entry, i, b->image.memory, b->image.call);
     case ARG_STRICT_COUNTER:
         return program_set_buffer(entry, i, b->ends->strict_tiles, b->session->calls);
     case ARG_SCALAR:
@@ -474,6 +477,21 @@ static tsr_status enqueue_fill(const command *c, const binding *b, cl_command_qu
                : tsr_fail(err, TSR_ECL, rc, "clEnqueueFillBuffer(%zu bytes)", c->fill_bytes);
 }
 
+static tsr_status enqueue_image(const command *c, const binding *b, cl_command_queue queue,
+                                cl_uint n_wait, const cl_event *wait, cl_event *done,
+                                tsr_error *err)
+{
+    const plan_image *image = &b->call->plan.image;
+    const size_t origin[3] = {0, 0, 0}, region[3] = {image->width, image->height, 1};
+    const cl_int rc = clEnqueueCopyBufferToImage(
+        queue, b->operands[b->call->order[c->image_operand]], b->image.memory, c->image_offset,
+        origin, region, n_wait, n_wait ? wait : NULL, done);
+
+    return rc == CL_SUCCESS ? TSR_OK
+                            : tsr_fail(err, TSR_ECL, rc, "clEnqueueCopyBufferToImage(%zux%zu)",
+                                       image->height, image->width);
+}
+
 /* A command, and who brings what it works on. */
 static tsr_status enqueue_command(const command *c, const binding *b, cl_command_queue queue,
                                   cl_uint n_wait, const cl_event *wait, cl_event *done,
@@ -484,7 +502,8 @@ static tsr_status enqueue_command(const command *c, const binding *b, cl_command
 
     if (!status)
         status = c->kind == COMMAND_LAUNCH ? enqueue_launch(c, b, queue, n_wait, wait, done, err)
-                                           : enqueue_fill(c, b, queue, n_wait, wait, done, err);
+                 : c->kind == COMMAND_FILL ? enqueue_fill(c, b, queue, n_wait, wait, done, err)
+                                           : enqueue_image(c, b, queue, n_wait, wait, done, err);
     if (!status && a)
         status = a->after(a->with, c, queue, err);
     return status;
@@ -709,6 +728,39 @@ static tsr_status take_group_counters(binding *b, tsr_error *err)
     return take_buffer(b, &s->group_counters, zeros, "counters", &b->group_counters, err);
 }
 
+/* The image of a plan: on an in-order queue one that the session keeps, for the next calls that
+ * want the same. */
+static tsr_status take_image(binding *b, tsr_error *err)
+{
+    const plan_image *wanted = &b->call->plan.image;
+    tsr_session *s = b->session;
+    const cl_image_format format = {CL_R, wanted->type == TSR_U8 ? CL_UNSIGNED_INT8 : CL_FLOAT};
+    const cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+                                 .image_width = wanted->width,
+                                 .image_height = wanted->height};
+    cl_int rc;
+
+    if (wanted->width == 0)
+        return TSR_OK;
+    b->image = s->image;
+    if (b->image.memory && b->image.width == wanted->width && b->image.height == wanted->height &&
+        b->image.type == wanted->type)
+        return TSR_OK;
+    if (s->image.memory)
+        clReleaseMemObject(s->image.memory);
+    s->image = (session_image){0};
+    b->image =
+        (session_image){clCreateImage(s->context, CL_MEM_READ_ONLY, &format, &shape, NULL, &rc),
+                        wanted->width, wanted->height, wanted->type, s->calls};
+    if (!b->image.memory)
+        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateImage(%zux%zu %s)",
+                        b->call->selection.variant->name, wanted->height, wanted->width,
+                        tsr_type_name(wanted->type));
+    if (!s->out_of_order)
+        s->image = b->image;
+    return TSR_OK;
+}
+
 /* Release what a call took, unless the session keeps it. */
 static void give_back(const session_buffer *taken, const session_buffer *kept)
 {
@@ -729,7 +781,7 @@ static void hand_over(const binding *b, chain *events)
 
     if (report) {
         report->commands = p->count;
-        report->workspace_bytes = p->workspace;
+        report->workspace_bytes = p->workspace + plan_image_bytes(p);
         report->tiles = p->tiles;
         report_params(&p->params, report);
     }
@@ -780,6 +832,8 @@ tsr_status dispatch_run(tsr_session *s, kept_call *c, const cl_mem operands[],
     st = dispatch_build(s, c, ends->report, err);
     if (st == TSR_OK)
         st = take_workspace(&b, c->plan.workspace, err);
+    if (st == TSR_OK)
+        st = take_image(&b, err);
     if (st == TSR_OK && c->plan.workspace) /* the counters are of sums in a workspace */
         st = take_group_counters(&b, err);
     if (st == TSR_OK)
@@ -794,6 +848,8 @@ tsr_status dispatch_run(tsr_session *s, kept_call *c, const cl_mem operands[],
     /* OpenCL keeps a released buffer until the commands that use it are done. */
     give_back(&b.workspace, &s->workspace);
     give_back(&b.group_counters, &s->group_counters);
+    if (b.image.memory && b.image.memory != s->image.memory)
+        clReleaseMemObject(b.image.memory);
     c->launched = c->launched || !st;
     if (!ends->launches)
         session_built(s);

@@ -131,6 +131,35 @@ command *plan_fill(plan *p, arg_kind target, unsigned index, size_t offset, size
     return c;
 }
 
+const char *plan_copy_to_image(plan *p, const device_facts *d, const plan_image *image,
+                               unsigned from, size_t offset)
+{
+    const size_t size = tsr_type_size(image->type);
+
+    if (d->image_width == 0)
+        return "the device has no images of one channel";
+    if (image->width > d->image_width || image->height > d->image_height)
+        return plan_unsupported(p, "an image of %zux%zu elements is over the device's %zux%zu",
+                                image->height, image->width, d->image_height, d->image_width);
+    if (image->width * image->height > d->max_allocation / size)
+        return plan_unsupported(p,
+                                "an image of %zux%zu elements is over the %llu bytes of the "
+                                "device's largest allocation",
+                                image->height, image->width, (unsigned long long)d->max_allocation);
+    p->image = *image;
+    *next_command(p) =
+        (command){.kind = COMMAND_IMAGE,
+                  .image_operand = from,
+                  .image_offset = offset,
+                  .bytes = 2 * (double)size * (double)image->width * (double)image->height};
+    return NULL;
+}
+
+size_t plan_image_bytes(const plan *p)
+{
+    return p->image.width * p->image.height * tsr_type_size(p->image.type);
+}
+
 void plan_append(plan *p, const command *c)
 {
     *next_command(p) = *c;
@@ -172,6 +201,11 @@ void command_workspace(command *s)
 void command_group_counters(command *s)
 {
     next_arg(s, ARG_GROUP_COUNTERS);
+}
+
+void command_image(command *s)
+{
+    next_arg(s, ARG_IMAGE);
 }
 
 void command_strict_counter(command *s)

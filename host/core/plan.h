@@ -90,6 +90,7 @@ typedef enum arg_kind {
                            0: NULL where the device has no way (core/last_group.h) */
     ARG_STRICT_COUNTER, /* counter of strict tiles as cl_mem: NULL where the caller has none */
     ARG_SCALAR,         /* `bytes` bytes of `scalar` */
+    ARG_IMAGE,          /* the plan's image as cl_mem */
     ARG_BLOCK,          /* `bytes` bytes of the command's block: a structure by value */
     ARG_LOCAL           /* `bytes` bytes of local memory */
 } arg_kind;
@@ -101,12 +102,13 @@ typedef struct command_arg {
     unsigned char scalar[8];
 } command_arg;
 
-typedef enum command_kind { COMMAND_LAUNCH, COMMAND_FILL } command_kind;
+typedef enum command_kind { COMMAND_LAUNCH, COMMAND_FILL, COMMAND_IMAGE } command_kind;
 
 /** Commands that may run side by side: see command.lane. */
 enum { LANES = 2 };
 
-/** One command: a launch of kernel entry `entry`, or a fill of `fill_bytes` bytes. */
+/** One command: a launch of kernel entry `entry`, a fill of `fill_bytes` bytes, or a copy into the
+ *  plan's image. */
 typedef struct command {
     command_kind kind;
     unsigned lane;  /* 0: it sees what all commands before it wrote.  1 to LANES: what those of its
@@ -129,13 +131,23 @@ typedef struct command {
     size_t fill_offset;      /* bytes */
     size_t fill_bytes;
     uint32_t fill_pattern; /* 4 bytes, repeated */
+    /* COMMAND_IMAGE: */
+    unsigned image_operand; /* whose elements follow one another, */
+    size_t image_offset;    /* from this byte on */
 } command;
+
+/** A 2-D image of one channel, which a copy of an operand fills and launches read. */
+typedef struct plan_image {
+    tsr_type type;        /* TSR_U8 or TSR_F32 */
+    size_t width, height; /* 0: there is none */
+} plan_image;
 
 /** See the head of this file.  Zero-initialised by plan_make, freed by plan_free. */
 typedef struct plan {
-    params params;     /* tunables as they run: no value is 0 that plan() chooses */
-    text defines;      /* " -DNAME=VALUE"... of the problem; the tunables are added to them */
-    size_t workspace;  /* bytes of device memory beside the operands */
+    params params;    /* tunables as they run: no value is 0 that plan() chooses */
+    text defines;     /* " -DNAME=VALUE"... of the problem; the tunables are added to them */
+    size_t workspace; /* bytes of device memory beside the operands, without the image */
+    plan_image image;
     size_t tiles;      /* of the result, where the variant splits factors in two: 0 for others, and
                           where nothing is added up.  A tile that holds what cannot be split runs
                           strictly and adds 1 to the counter (command_strict_counter) */
@@ -178,6 +190,18 @@ command *plan_launch_2d(plan *p, unsigned entry, size_t global_x, size_t global_
 command *plan_fill(plan *p, arg_kind target, unsigned index, size_t offset, size_t bytes,
                    uint32_t pattern);
 
+/**
+ * Say what the plan's image is, and append the copy of operand `from` into it, from byte
+ * `offset` on.
+ *
+ * @return NULL, or why the device has no such image.
+ */
+const char *plan_copy_to_image(plan *p, const device_facts *d, const plan_image *image,
+                               unsigned from, size_t offset);
+
+/** Bytes of its image. */
+size_t plan_image_bytes(const plan *p);
+
 /** Append a copy of a command. */
 void plan_append(plan *p, const command *c);
 
@@ -187,6 +211,7 @@ void command_launch_2d(command *c, unsigned entry, size_t global_x, size_t globa
 void command_operand(command *c, unsigned index);
 void command_workspace(command *c);
 void command_group_counters(command *c);
+void command_image(command *c);
 void command_strict_counter(command *c);
 void command_u32(command *c, uint32_t value);
 void command_u64(command *c, uint64_t value);

@@ -125,7 +125,7 @@ tsr_status device_read(cl_platform_id platform, cl_device_id id, tsr_device *out
     cl_device_fp_config f32 = 0, f64 = 0;
     cl_uint units = 0, floats = 0;
     cl_ulong local = 0, global = 0, allocation = 0;
-    cl_bool unified = CL_FALSE;
+    cl_bool unified = CL_FALSE, images = CL_FALSE;
     cl_device_exec_capabilities runs = 0;
     char version[256] = "";
     cl_int rc;
@@ -152,6 +152,12 @@ tsr_status device_read(cl_platform_id platform, cl_device_id id, tsr_device *out
     query(id, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof(global));
     query(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &allocation, sizeof(allocation));
     query(id, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof(unified));
+    query(id, CL_DEVICE_IMAGE_SUPPORT, &images, sizeof(images));
+    /* Images of one channel come with OpenCL 2.0. */
+    if (images && d.cl_version >= 200) {
+        query(id, CL_DEVICE_IMAGE2D_MAX_WIDTH, &d.image_width, sizeof(d.image_width));
+        query(id, CL_DEVICE_IMAGE2D_MAX_HEIGHT, &d.image_height, sizeof(d.image_height));
+    }
     query(id, CL_DEVICE_EXECUTION_CAPABILITIES, &runs, sizeof(runs));
     query(id, CL_DEVICE_SINGLE_FP_CONFIG, &f32, sizeof(f32));
     query(id, CL_DEVICE_DOUBLE_FP_CONFIG, &f64, sizeof(f64));

@@ -52,6 +52,7 @@ typedef struct device_facts {
     bool local_memory_on_chip; /* false where local memory is carved out of global memory (CPUs) */
     uint64_t global_memory;    /* bytes */
     uint64_t max_allocation;   /* bytes of the largest buffer */
+    size_t image_width, image_height; /* of the largest 2-D image; 0: it has none of one channel */
     bool fp64;
     bool denormals_f32; /* FP32 keeps denormal numbers */
     bool denormals_f64;

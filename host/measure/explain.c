@@ -42,6 +42,11 @@ static void describe(const explained_call *t, size_t i, explained *out)
         out->bytes = (double)c->fill_bytes;
         return;
     }
+    if (c->kind == COMMAND_IMAGE) {
+        snprintf(out->kernel, sizeof(out->kernel), "(copy to image)");
+        out->bytes = c->bytes;
+        return;
+    }
     snprintf(out->kernel, sizeof(out->kernel), "%s", v->entries[c->entry]);
     out->groups = out->group = 1;
     for (unsigned d = 0; d < c->dims; d++) {

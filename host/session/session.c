@@ -233,6 +233,8 @@ void tsr_session_close(tsr_session *s)
     pinned_release(s);
     if (s->workspace.memory)
         clReleaseMemObject(s->workspace.memory);
+    if (s->image.memory)
+        clReleaseMemObject(s->image.memory);
     if (s->group_counters.memory)
         clReleaseMemObject(s->group_counters.memory);
     if (s->side)

@@ -10,6 +10,7 @@
 #include "session/cache.h"
 #include "tessera/run.h"
 #include "tessera/session.h"
+#include "tessera/types.h"
 
 typedef struct program program;
 
@@ -28,6 +29,14 @@ typedef struct session_buffer {
     size_t bytes;
     uint64_t call; /* that made it: tsr_session.calls */
 } session_buffer;
+
+/** An image that calls use: a copy of what they work on. */
+typedef struct session_image {
+    cl_mem memory; /* NULL: none */
+    size_t width, height;
+    tsr_type type;
+    uint64_t call; /* as of a buffer */
+} session_image;
 
 /** Who is told when something is built that a call waits for, and when that is over.  Both are
  * called by the thread that uses the session; `what` is borrowed for the call. */
@@ -55,6 +64,7 @@ struct tsr_session {
     bool watched;             /* its begin was called last */
     program *programs;        /* built in this session */
     session_buffer workspace;
+    session_image image;
     session_buffer group_counters; /* counters that are 0 between calls */
     uint64_t calls;                /* of dispatch_enqueue so far */
     uint64_t probe_ns;             /* spent in probes so far */

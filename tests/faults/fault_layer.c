@@ -292,6 +292,10 @@ CREATE(KIND_MEM, cl_mem, clCreateBuffer,
 CREATE(KIND_MEM, cl_mem, clCreateSubBuffer,
        (cl_mem m, cl_mem_flags g, cl_buffer_create_type t, const void *i, cl_int *rc),
        (m, g, t, i, rc))
+CREATE(KIND_MEM, cl_mem, clCreateImage,
+       (cl_context c, cl_mem_flags g, const cl_image_format *f, const cl_image_desc *d, void *p,
+        cl_int *rc),
+       (c, g, f, d, p, rc))
 CREATE(KIND_PROGRAM, cl_program, clCreateProgramWithSource,
        (cl_context c, cl_uint n, const char **s, const size_t *l, cl_int *rc), (c, n, s, l, rc))
 CREATE(KIND_PROGRAM, cl_program, clCreateProgramWithBinary,
@@ -382,6 +386,10 @@ COMMAND(clEnqueueCopyBuffer,
         (cl_command_queue q, cl_mem a, cl_mem m, size_t x, size_t y, size_t s, cl_uint n,
          const cl_event *w, cl_event *e),
         (q, a, m, x, y, s, n, w, e))
+COMMAND(clEnqueueCopyBufferToImage,
+        (cl_command_queue q, cl_mem a, cl_mem m, size_t x, const size_t *o, const size_t *g,
+         cl_uint n, const cl_event *w, cl_event *e),
+        (q, a, m, x, o, g, n, w, e))
 COMMAND(clEnqueueFillBuffer,
         (cl_command_queue q, cl_mem m, const void *p, size_t t, size_t o, size_t s, cl_uint n,
          const cl_event *w, cl_event *e),
@@ -500,6 +508,7 @@ static void take_over(void)
     TAKE(clCreateCommandQueueWithProperties);
     TAKE(clCreateBuffer);
     TAKE(clCreateSubBuffer);
+    TAKE(clCreateImage);
     TAKE(clCreateProgramWithSource);
     TAKE(clCreateProgramWithBinary);
     TAKE(clCreateKernel);
@@ -513,6 +522,7 @@ static void take_over(void)
     TAKE(clEnqueueMapBuffer);
     TAKE(clEnqueueUnmapMemObject);
     TAKE(clEnqueueCopyBuffer);
+    TAKE(clEnqueueCopyBufferToImage);
     TAKE(clEnqueueFillBuffer);
     TAKE(clEnqueueMarkerWithWaitList);
     TAKE(clEnqueueSVMMap);

@@ -17,6 +17,8 @@ BUGS = {
     "sweep-grayscale-vectors-word":
         ("vectors", "grayscale/grayscale_vectors.cl", "words[4 * v + 3] = four.w", 0,
          "words[4 * v + 3] = four.z", []),
+    "sweep-grayscale-image-channel":
+        ("image2d", "grayscale/grayscale_image.cl", "(int2)(2, 0)", 0, "(int2)(1, 0)", []),
     "sweep-grayscale-channel":
         ("packed", "grayscale/grayscale_packed.cl", "BYTE_OF(words, p * CHANNELS + 2)", 0,
          "BYTE_OF(words, p * CHANNELS + 1)", []),

@@ -59,6 +59,43 @@ static void launches_cover_the_picture(void **state)
     }
 }
 
+/* An image has a line for each row, of all channels; what the device does not take is named. */
+static void images_have_limits(void **state)
+{
+    device_facts d = {.kind = DEVICE_GPU,
+                      .max_work_group = 256,
+                      .max_work_item = {256, 256, 1},
+                      .max_allocation = 1 << 20};
+    const char *const reasons[] = {"no images of one channel",
+                                   "an image of 9x99 elements is over the device's 9x98", NULL,
+                                   "an image of 9x99 elements is over the 890 bytes"};
+    const problem p = picture((tsr_grayscale_problem){
+        .type = TSR_U8, .height = 9, .width = 33, .channels = 3, .offset_in = 7});
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(reasons); i++) {
+        const params chosen = params_default(&grayscale_image);
+        const job j = {.problem = &p, .device = &d, .params = &chosen};
+        const char *why;
+        plan out;
+
+        d.image_width = i ? 97 + i : 0;
+        d.image_height = 9;
+        d.max_allocation = i < 3 ? 1 << 20 : 890;
+        why = plan_make(&grayscale_image, &j, &out);
+        if (reasons[i]) {
+            assert_non_null(strstr(why, reasons[i]));
+        } else {
+            assert_null(why);
+            assert_int_equal(out.count, 2);
+            assert_int_equal(out.commands[0].kind, COMMAND_IMAGE);
+            assert_int_equal(out.commands[0].image_offset, 7);
+            assert_int_equal(plan_image_bytes(&out), 9 * 99);
+        }
+        plan_free(&out);
+    }
+}
+
 static void what_is_refused(void **state)
 {
     const tsr_grayscale_problem good = {.type = TSR_F32, .height = 2, .width = 2, .channels = 4};
@@ -82,6 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_add_up),
         cmocka_unit_test(launches_cover_the_picture),
+        cmocka_unit_test(images_have_limits),
         cmocka_unit_test(what_is_refused),
     };
 

@@ -73,6 +73,7 @@ static void make_devices(made_up d[DEVICES])
         d[n].facts.compute_units = capability == 80 ? 108 : 132;
         d[n].facts.large_local = capability == 80 ? 166912 : 232448;
         d[n].facts.subgroup_size = 32;
+        d[n].facts.image_width = d[n].facts.image_height = 32768;
         for (unsigned f = 0; f < FEATURE_COUNT; f++)
             d[n].facts.feature[f] =
                 capability == 80 && (f == FEATURE_WGMMA || f == FEATURE_TENSOR_COPY) ? FEATURE_NO
@@ -174,6 +175,24 @@ static void check_fill(const subject *s, const plan *p, const command *c)
         wrong(s, "a fill ends beyond its buffer", c->fill_offset + c->fill_bytes);
 }
 
+static void check_image(const subject *s, const plan *p, const command *c)
+{
+    const plan_image *i = &p->image;
+    const device_facts *d = s->job->device;
+    const size_t bytes = i->width * i->height * tsr_type_size(i->type);
+
+    if (c->image_operand >= s->operand_count ||
+        !(s->operands[c->image_operand].access & ACCESS_READ)) {
+        wrong(s, "an image is a copy of an operand that is not read", c->image_operand);
+        return;
+    }
+    if (c->image_offset > s->operands[c->image_operand].bytes ||
+        bytes > s->operands[c->image_operand].bytes - c->image_offset)
+        wrong(s, "an image is longer than its operand", bytes);
+    if (bytes == 0 || i->width > d->image_width || i->height > d->image_height)
+        wrong(s, "the device has no such image", i->width);
+}
+
 /* Each -D of the options once. */
 static void check_options(const subject *s, const plan *p)
 {
@@ -201,6 +220,8 @@ static void check_plan(const subject *s, const plan *p)
             wrong(s, "a command has a lane that there is not", p->commands[i].lane);
         if (p->commands[i].kind == COMMAND_FILL)
             check_fill(s, p, &p->commands[i]);
+        else if (p->commands[i].kind == COMMAND_IMAGE)
+            check_image(s, p, &p->commands[i]);
         else
             check_launch(s, &p->commands[i]);
     }

@@ -91,8 +91,8 @@ static const variant grayscale_simd = {.name = "simd",
                                        .host = run_simd,
                                        .serves_cpus = true};
 
-static const variant *const variants[] = {&grayscale_loop, &grayscale_simd, &grayscale_naive,
-                                          &grayscale_packed, &grayscale_vectors};
+static const variant *const variants[] = {&grayscale_loop,   &grayscale_simd,    &grayscale_naive,
+                                          &grayscale_packed, &grayscale_vectors, &grayscale_image};
 
 /* ---- the operation -------------------------------------------------------------------------- */
 
@@ -178,7 +178,7 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 
 /* ---- streaming ------------------------------------------------------------------------------ */
 
-/* Pieces of PIXELS pixels, as pictures of one row. */
+/* Pieces of PIXELS pixels: of whole rows, or where none fits pictures of one row. */
 enum { PIXELS };
 
 static void pixels_piece(const partition *p, void *const host[], size_t i, piece *out)
@@ -190,8 +190,8 @@ static void pixels_piece(const partition *p, void *const host[], size_t i, piece
 
     *out = (piece){.problem = *p->problem};
     one = grayscale_in(&out->problem);
-    one->height = 1;
-    one->width = n;
+    one->height = n % q->width ? 1 : n / q->width;
+    one->width = n / one->height;
     one->offset_in = one->offset_out = 0;
     out->slice[GRAYSCALE_COLOUR] = (slice){
         .slot = i,
@@ -229,6 +229,8 @@ static tsr_status cut(const problem *p, const selection *sel, const stream_budge
                              "%d pixels in colour and grey", (int)PARTITION_SLOTS_MAX);
     each = stream_piece_bytes(n * both, size_min(slot, budget->each)) / both;
     each = size_min(size_max(each, 1), n);
+    if (each >= q->width)
+        each -= each % q->width;
     *out = (partition){
         .kind = &in_pixels,
         .pieces = size_div_up(n, each),

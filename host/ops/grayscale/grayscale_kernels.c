@@ -26,25 +26,28 @@ static void define(const tsr_grayscale_problem *p, plan *out)
     }
 }
 
-static void arguments(const job *j, command *c)
+static void arguments(const job *j, command *c, bool image)
 {
     const tsr_grayscale_problem *p = grayscale_of(j->problem);
     const grayscale_call call = {p->height, p->width, p->offset_in, p->offset_out};
 
-    command_operand(c, GRAYSCALE_COLOUR);
+    if (image)
+        command_image(c);
+    else
+        command_operand(c, GRAYSCALE_COLOUR);
     command_operand(c, GRAYSCALE_GREY);
     command_block(c, &call, sizeof(call));
     c->bytes = j->problem->op->bytes(j->problem);
 }
 
-/* ---- naive ---------------------------------------------------------------------------------- */
+/* ---- a pixel a work-item -------------------------------------------------------------------- */
 
-static const tunable naive_tunables[] = {
+static const tunable pixel_tunables[] = {
     {"COLUMNS", "work-items of a work-group along a row", {8, 16, 32, 64}, 32, 8},
     {"ROWS", "and across rows", {1, 2, 4, 8}, 4, 2},
 };
 
-static const char *naive_plan(const job *j, plan *out)
+static const char *plan_pixels(const job *j, bool image, plan *out)
 {
     const tsr_grayscale_problem *p = grayscale_of(j->problem);
     const size_t columns = group_fit(j->device, 0, param(j->params, "COLUMNS"));
@@ -58,9 +61,16 @@ static const char *naive_plan(const job *j, plan *out)
     plan_set(out, "COLUMNS", (uint32_t)columns);
     plan_set(out, "ROWS", (uint32_t)rows);
     define(p, out);
-    arguments(j, plan_launch_2d(out, 0, size_round_up(size_max(p->width, 1), columns),
-                                size_round_up(size_max(p->height, 1), rows), columns, rows));
+    arguments(j,
+              plan_launch_2d(out, 0, size_round_up(size_max(p->width, 1), columns),
+                             size_round_up(size_max(p->height, 1), rows), columns, rows),
+              image);
     return NULL;
+}
+
+static const char *naive_plan(const job *j, plan *out)
+{
+    return plan_pixels(j, false, out);
 }
 
 const variant grayscale_naive = {.name = "naive",
@@ -68,8 +78,8 @@ const variant grayscale_naive = {.name = "naive",
                                  .source = "grayscale/grayscale_naive.cl",
                                  .entries = {"grayscale_naive"},
                                  .build = "",
-                                 .tunables = naive_tunables,
-                                 .tunable_count = ARRAY_COUNT(naive_tunables),
+                                 .tunables = pixel_tunables,
+                                 .tunable_count = ARRAY_COUNT(pixel_tunables),
                                  .plan = naive_plan};
 
 /* ---- several pixels a work-item ------------------------------------------------------------- */
@@ -91,7 +101,7 @@ static const char *plan_line(const job *j, size_t bytes, plan *out)
 
     plan_set(out, "GROUP", (uint32_t)local);
     define(p, out);
-    arguments(j, plan_launch_1d(out, 0, size_round_up(size_max(items, 1), local), local));
+    arguments(j, plan_launch_1d(out, 0, size_round_up(size_max(items, 1), local), local), false);
     return NULL;
 }
 
@@ -129,3 +139,28 @@ const variant grayscale_vectors = {
     .tunables = line_tunables,
     .tunable_count = ARRAY_COUNT(line_tunables),
     .plan = vectors_plan};
+
+/* ---- an image ------------------------------------------------------------------------------- */
+
+static const char *image_plan(const job *j, plan *out)
+{
+    const tsr_grayscale_problem *p = grayscale_of(j->problem);
+    const plan_image image = {p->type, p->width * p->channels, p->height};
+    const char *why;
+
+    if (grayscale_pixels(p) == 0)
+        return "an image has elements, and this picture has none";
+    why = plan_copy_to_image(out, j->device, &image, GRAYSCALE_COLOUR,
+                             p->offset_in * tsr_type_size(p->type));
+    return why ? why : plan_pixels(j, true, out);
+}
+
+const variant grayscale_image = {
+    .name = "image2d",
+    .idea = "the picture is copied into an image, and the texture units read it by a sampler",
+    .source = "grayscale/grayscale_image.cl",
+    .entries = {"grayscale_image"},
+    .build = "",
+    .tunables = pixel_tunables,
+    .tunable_count = ARRAY_COUNT(pixel_tunables),
+    .plan = image_plan};

@@ -12,7 +12,7 @@ extern const operation operation_grayscale;
 extern const operation_command grayscale_command;
 
 /** grayscale_kernels.c */
-extern const variant grayscale_naive, grayscale_packed, grayscale_vectors;
+extern const variant grayscale_naive, grayscale_packed, grayscale_vectors, grayscale_image;
 
 /* The operands, in order. */
 enum { GRAYSCALE_COLOUR, GRAYSCALE_GREY };
