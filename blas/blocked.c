@@ -5,6 +5,7 @@
 
 #include "blas/matrices.h"
 #include "blas/offload.h"
+#include "blas/parallel.h"
 
 /* Order of the triangular blocks that the CPU solves and multiplies; TESSERA_BLAS_BLOCK. */
 enum { BLOCK_DEFAULT = 256 };
@@ -339,19 +340,38 @@ static void written_rows(const blas_call *call, int64_t j, int64_t *first, int64
     }
 }
 
+/* What the call writes, and a copy of it. */
+typedef struct saved_copy {
+    const work *w;
+    matrix c, saved;
+    bool back; /* from the copy */
+} saved_copy;
+
+static void copy_written_columns(void *context, int64_t first_column, int64_t last_column)
+{
+    const saved_copy *s = context;
+    const element type = s->w->type;
+
+    for (int64_t j = first_column; j < last_column; j++) {
+        int64_t first, count;
+        char *ours, *theirs;
+
+        written_rows(s->w->call, j, &first, &count);
+        theirs = matrix_block(type, s->c, first, j).at;
+        ours = matrix_block(type, s->saved, first, j).at;
+        memcpy(s->back ? theirs : ours, s->back ? ours : theirs, (size_t)count * type.size);
+    }
+}
+
 /* Copy what the call writes to a matrix of as many rows, or back from it.  What is not the call's
  * may be another thread's. */
 static void copy_written(const work *w, matrix c, matrix saved, bool back)
 {
-    for (int64_t j = 0; j < w->call->n; j++) {
-        int64_t first, count;
-        char *ours, *theirs;
+    saved_copy s = {w, c, saved, back};
 
-        written_rows(w->call, j, &first, &count);
-        theirs = matrix_block(w->type, c, first, j).at;
-        ours = matrix_block(w->type, saved, first, j).at;
-        memcpy(back ? theirs : ours, back ? ours : theirs, (size_t)count * w->type.size);
-    }
+    parallel_do(w->call->n, 1,
+                2 * (double)rows_of_c(w->call) * (double)w->call->n * (double)w->type.size,
+                copy_written_columns, &s);
 }
 
 static int64_t block_of_triangles(void)

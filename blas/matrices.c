@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blas/parallel.h"
+
 /* Loops are compiled for each type: the flags of `element` are constants in them.  Tiles keep the
  * lines of a matrix that is read across its lines in the cache. */
 #define SPECIALIZED static inline __attribute__((always_inline))
@@ -93,13 +95,23 @@ SPECIALIZED int64_t end_of_tile(int64_t start, int64_t limit)
     return limit - start < TILE ? limit : start + TILE;
 }
 
-SPECIALIZED void copy_as(bool f64, bool complex, int64_t rows, int64_t columns, matrix from,
-                         matrix to)
+/* A copy, of which threads do some columns each. */
+typedef struct copy {
+    element type;
+    int64_t rows, order;
+    blas_number factor;
+    matrix from, to;
+    bool upper, hermitian;
+} copy;
+
+SPECIALIZED void copy_as(bool f64, bool complex, const copy *c, int64_t first, int64_t last)
 {
-    for (int64_t j0 = 0; j0 < columns; j0 += TILE) {
-        for (int64_t i0 = 0; i0 < rows; i0 += TILE) {
-            for (int64_t j = j0; j < end_of_tile(j0, columns); j++) {
-                for (int64_t i = i0; i < end_of_tile(i0, rows); i++) {
+    const matrix from = c->from, to = c->to;
+
+    for (int64_t j0 = first; j0 < last; j0 += TILE) {
+        for (int64_t i0 = 0; i0 < c->rows; i0 += TILE) {
+            for (int64_t j = j0; j < end_of_tile(j0, last); j++) {
+                for (int64_t i = i0; i < end_of_tile(i0, c->rows); i++) {
                     blas_number x = load(f64, complex, place(f64, complex, from, i, j));
 
                     if (from.op == 'C')
@@ -111,43 +123,58 @@ SPECIALIZED void copy_as(bool f64, bool complex, int64_t rows, int64_t columns, 
     }
 }
 
-void matrix_copy(element type, int64_t rows, int64_t columns, matrix from, matrix to)
+static void copy_columns(void *context, int64_t first, int64_t last)
 {
-    if (from.op == 'N' && to.op == 'N') {
-        for (int64_t j = 0; j < columns; j++) {
-            memcpy(matrix_block(type, to, 0, j).at, matrix_block(type, from, 0, j).at,
-                   (size_t)rows * type.size);
+    const copy *c = context;
+
+    if (c->from.op == 'N' && c->to.op == 'N') {
+        for (int64_t j = first; j < last; j++) {
+            memcpy(matrix_block(c->type, c->to, 0, j).at, matrix_block(c->type, c->from, 0, j).at,
+                   (size_t)c->rows * c->type.size);
         }
-    } else if (type.f64) {
-        if (type.complex)
-            copy_as(true, true, rows, columns, from, to);
+    } else if (c->type.f64) {
+        if (c->type.complex)
+            copy_as(true, true, c, first, last);
         else
-            copy_as(true, false, rows, columns, from, to);
+            copy_as(true, false, c, first, last);
     } else {
-        if (type.complex)
-            copy_as(false, true, rows, columns, from, to);
+        if (c->type.complex)
+            copy_as(false, true, c, first, last);
         else
-            copy_as(false, false, rows, columns, from, to);
+            copy_as(false, false, c, first, last);
     }
 }
 
-SPECIALIZED void copy_as_real(bool f64, int64_t rows, int64_t columns, blas_number alpha,
-                              matrix from, matrix to)
+/* Bytes of so many elements, read and written. */
+static double copied_bytes(element type, int64_t rows, int64_t columns)
 {
-    const bool scaled = alpha.re != 1 || alpha.im != 0;
+    return 2 * (double)rows * (double)columns * (double)type.size;
+}
+
+void matrix_copy(element type, int64_t rows, int64_t columns, matrix from, matrix to)
+{
+    copy c = {.type = type, .rows = rows, .from = from, .to = to};
+
+    parallel_do(columns, TILE, copied_bytes(type, rows, columns), copy_columns, &c);
+}
+
+SPECIALIZED void copy_as_real(bool f64, const copy *c, int64_t first, int64_t last)
+{
+    const matrix from = c->from, to = c->to;
+    const bool scaled = c->factor.re != 1 || c->factor.im != 0;
     const int64_t real = (int64_t)bytes_of(f64, false);
 
-    for (int64_t j0 = 0; j0 < columns; j0 += TILE) {
-        for (int64_t i0 = 0; i0 < rows; i0 += TILE) {
-            for (int64_t j = j0; j < end_of_tile(j0, columns); j++) {
-                for (int64_t i = i0; i < end_of_tile(i0, rows); i++) {
+    for (int64_t j0 = first; j0 < last; j0 += TILE) {
+        for (int64_t i0 = 0; i0 < c->rows; i0 += TILE) {
+            for (int64_t j = j0; j < end_of_tile(j0, last); j++) {
+                for (int64_t i = i0; i < end_of_tile(i0, c->rows); i++) {
                     blas_number x = load(f64, true, place(f64, true, from, i, j));
                     char *out = to.at + (2 * i + 2 * j * to.ld) * real;
 
                     if (from.op == 'C')
                         x.im = -x.im;
                     if (scaled)
-                        x = times(alpha, x);
+                        x = times(c->factor, x);
                     store(f64, true, out, x);
                     store(f64, true, out + to.ld * real, (blas_number){-x.im, x.re});
                 }
@@ -156,13 +183,22 @@ SPECIALIZED void copy_as_real(bool f64, int64_t rows, int64_t columns, blas_numb
     }
 }
 
+static void copy_columns_as_real(void *context, int64_t first, int64_t last)
+{
+    const copy *c = context;
+
+    if (c->type.f64)
+        copy_as_real(true, c, first, last);
+    else
+        copy_as_real(false, c, first, last);
+}
+
 void matrix_copy_as_real(element type, int64_t rows, int64_t columns, blas_number alpha,
                          matrix from, matrix to)
 {
-    if (type.f64)
-        copy_as_real(true, rows, columns, alpha, from, to);
-    else
-        copy_as_real(false, rows, columns, alpha, from, to);
+    copy c = {.type = type, .rows = rows, .factor = alpha, .from = from, .to = to};
+
+    parallel_do(columns, TILE, copied_bytes(type, rows, columns), copy_columns_as_real, &c);
 }
 
 void matrix_scale(element type, int64_t rows, int64_t columns, blas_number beta, matrix m)
@@ -176,45 +212,61 @@ void matrix_scale(element type, int64_t rows, int64_t columns, blas_number beta,
     }
 }
 
-SPECIALIZED void mirror_as(bool f64, bool complex, int64_t order, bool upper, bool hermitian,
-                           matrix from, matrix to)
+SPECIALIZED void mirror_as(bool f64, bool complex, const copy *c, int64_t first, int64_t last)
 {
-    for (int64_t j0 = 0; j0 < order; j0 += TILE) {
+    const bool upper = c->upper, hermitian = c->hermitian;
+    const int64_t order = c->order;
+
+    for (int64_t j0 = first; j0 < last; j0 += TILE) {
         for (int64_t i0 = upper ? 0 : j0; i0 < (upper ? j0 + 1 : order); i0 += TILE) {
-            for (int64_t j = j0; j < end_of_tile(j0, order); j++) {
+            for (int64_t j = j0; j < end_of_tile(j0, last); j++) {
                 for (int64_t i = i0; i < end_of_tile(i0, order); i++) {
                     blas_number x;
 
                     if (upper ? i > j : i < j)
                         continue;
-                    x = load(f64, complex, place(f64, complex, from, i, j));
+                    x = load(f64, complex, place(f64, complex, c->from, i, j));
                     if (hermitian && i == j)
                         x.im = 0; /* what is stored there is not read */
-                    store(f64, complex, place(f64, complex, to, i, j), x);
+                    store(f64, complex, place(f64, complex, c->to, i, j), x);
                     if (hermitian)
                         x.im = -x.im;
                     if (i != j)
-                        store(f64, complex, place(f64, complex, to, j, i), x);
+                        store(f64, complex, place(f64, complex, c->to, j, i), x);
                 }
             }
         }
     }
 }
 
+static void mirror_columns(void *context, int64_t first, int64_t last)
+{
+    const copy *c = context;
+
+    if (c->type.f64) {
+        if (c->type.complex)
+            mirror_as(true, true, c, first, last);
+        else
+            mirror_as(true, false, c, first, last);
+    } else {
+        if (c->type.complex)
+            mirror_as(false, true, c, first, last);
+        else
+            mirror_as(false, false, c, first, last);
+    }
+}
+
 void matrix_copy_mirrored(element type, int64_t order, bool upper, bool hermitian, matrix from,
                           matrix to)
 {
-    if (type.f64) {
-        if (type.complex)
-            mirror_as(true, true, order, upper, hermitian, from, to);
-        else
-            mirror_as(true, false, order, upper, false, from, to);
-    } else {
-        if (type.complex)
-            mirror_as(false, true, order, upper, hermitian, from, to);
-        else
-            mirror_as(false, false, order, upper, false, from, to);
-    }
+    copy c = {.type = type,
+              .order = order,
+              .from = from,
+              .to = to,
+              .upper = upper,
+              .hermitian = hermitian};
+
+    parallel_do(order, TILE, copied_bytes(type, order, order), mirror_columns, &c);
 }
 
 void matrix_add_triangle(element type, int64_t order, bool upper, bool twice, bool hermitian,

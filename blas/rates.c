@@ -8,9 +8,12 @@
 #include <unistd.h>
 
 #include "blas/cpu.h"
+#include "blas/parallel.h"
 
-/* Of one thread, elements of one matrix to another in a different order. */
+/* Of one thread, elements of one matrix to another in a different order.  More than four meet the
+ * limit of the memory. */
 #define COPY_RATE 2e9
+enum { COPY_THREADS_MAX = 4 };
 
 /* From here on libtessera copies and multiplies at the same time. */
 #define STREAMED_BYTES (64.0 * 1024 * 1024)
@@ -132,5 +135,7 @@ double rates_cpu(const blas_rates *r, double operations, double bytes)
 
 double rates_copy(double bytes)
 {
-    return bytes / COPY_RATE;
+    const int threads = parallel_threads();
+
+    return bytes / (COPY_RATE * (threads < COPY_THREADS_MAX ? threads : COPY_THREADS_MAX));
 }

@@ -5,8 +5,8 @@
 #
 # LIBRARY is libtessera-blas.so.  Each suite runs twice: with the CPU's BLAS alone, and with every
 # product of level 3 on the device (TESSERA_DEVICE, default: cpu).  It fails where the second run has
-# more errors than the first.  The tests come from Debian's liblapack-test, python3-numpy, python3-scipy and
-# python3-pytest.  docs/blas.md has what it printed.
+# more errors than the first.  The tests come from Debian's liblapack-test, python3-numpy, python3-scipy
+# and python3-pytest.  docs/blas.md has what it printed.
 #
 # shellcheck disable=SC2317 # suites are called by their names
 set -euo pipefail
@@ -46,7 +46,7 @@ run_pytest() {
 run_numpy() {
     local numpy=/usr/lib/python3/dist-packages/numpy
 
-    run_pytest $numpy/linalg $numpy/core/tests/test_{multiarray,einsum,numeric}.py \
+    run_pytest "$numpy"/linalg "$numpy"/core/tests/test_{multiarray,einsum,numeric}.py \
         -k 'dot or matmul or Matmul or Dot or linalg or einsum or inner or tensordot'
 }
 

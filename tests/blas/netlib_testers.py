@@ -1,10 +1,11 @@
 """The 24 test programs of the reference BLAS (Debian's libblas-test) under libtessera-blas.
 
-    netlib_testers.py cpu-blas|host|device|rates
+    netlib_testers.py cpu-blas|reference|host|device|rates
 
 On `host` and `device` every product of level 3 runs there, in blocks of two rows, since their matrices
-have nine at most; `cpu-blas` forwards all.  `rates` is `host` by a decision: the rates of `tessera tune
-blas` are made up so that every product is worth it.
+have nine at most; `cpu-blas` forwards all to the system's BLAS, `reference` to the reference BLAS.
+`rates` is `host` by a decision: the rates of `tessera tune blas` are made up so that every product is
+worth it.
 """
 
 import glob
@@ -17,6 +18,7 @@ import tempfile
 SKIP = 77
 LIBRARY = os.environ["TESSERA_BLAS_LIBRARY"]
 ENVIRONMENTS = {"cpu-blas": {"TESSERA_BLAS": "never"},
+                "reference": {"TESSERA_BLAS": "never"},
                 "host": {"TESSERA_BLAS": "always", "TESSERA_DEVICE": "host"},
                 "device": {"TESSERA_BLAS": "always", "TESSERA_DEVICE": "cpu"},
                 "rates": {"TESSERA_BLAS": "auto", "TESSERA_DEVICE": "host"}}
@@ -90,6 +92,8 @@ def main():
         log = os.path.join(folder, "calls.log")
         env = {**os.environ, **ENVIRONMENTS[where], "LD_PRELOAD": LIBRARY, "TESSERA_BLAS_BLOCK": "2",
                "TESSERA_BLAS_LOG": log, "TESSERA_TUNING_DIR": folder}
+        if where == "reference":
+            env["TESSERA_BLAS_CPU"] = os.path.join(os.path.dirname(tests[0]), "libblas.so.3")
         if where == "rates":
             write_rates(os.path.dirname(tests[0]), env, folder)
         text = run_all(os.path.dirname(tests[0]), env, folder)
@@ -97,7 +101,9 @@ def main():
             lines = f.readlines()
     counts = (text.count("----- PASS -----"), text.count("PASSED"), len(re.findall("FAIL", text)))
     print("%d PASS, %d PASSED, %d FAIL; %d calls of level 3" % (*counts, len(lines)))
-    wrong = [] if where == "cpu-blas" else judge_log(lines)
+    wrong = judge_log(lines) if env["TESSERA_BLAS"] != "never" else []
+    if where == "reference" and not any("/blas/libblas.so.3" in line for line in lines):
+        wrong.append("another BLAS was used")
     print("\n".join(wrong))
     sys.exit(counts != (86, 480, 0) or bool(wrong))
 

@@ -327,7 +327,56 @@ OTHERS = """
 """ % LIBRARY
 
 
+# Matrices that several threads copy, of small integers, whose products are exact.
+LARGE = """
+    import ctypes
+    import numpy as np
+    blas = ctypes.CDLL(%r)
+    pointer = lambda a: a.ctypes.data_as(ctypes.c_void_p)
+    random = np.random.default_rng(9)
+    m, n, k = 720, 70, 701
+    def integers(rows, columns):
+        parts = random.integers(-3, 4, (2, rows, columns))
+        return parts[0], parts[1], (parts[0] + 1j * parts[1]).astype(np.complex64)
+    def product(xr, xi, yr, yi):
+        return xr @ yr - xi @ yi + 1j * (xr @ yi + xi @ yr)
+    one, two = np.array([1], dtype=np.complex64), np.array([2], dtype=np.complex64)
+    ar, ai, a = integers(k, m) # A^H is multiplied by B^T
+    br, bi, b = integers(n, k)
+    _, _, c = integers(m, n)
+    expected = 2 * product(ar.T, -ai.T, br.T, bi.T) + c
+    blas.cblas_cgemm(101, 113, 112, m, n, k, pointer(two), pointer(a), m, pointer(b), k, pointer(one),
+                     pointer(c), n)
+    assert (c == expected).all()
+    hr, hi, h = integers(m, m)
+    hr, hi = np.tril(hr) + np.tril(hr, -1).T, np.tril(hi, -1) - np.tril(hi, -1).T
+    ur, ui, u = integers(m, n)
+    blas.cblas_chemm(101, 141, 122, m, n, pointer(one), pointer(h), m, pointer(u), n,
+                     pointer(0 * one), pointer(c), n)
+    assert (c == product(hr, hi, ur, ui)).all()
+    # Two products of blocks, of which a device may fail in the second.
+    r = random.integers(-3, 4, (1100, 6)).astype(float)
+    s = random.integers(-3, 4, (1100, 1100)).astype(float)
+    expected = np.where(np.tri(1100), np.einsum("ik,jk", r, r) + s, s)
+    blas.cblas_dsyrk(101, 122, 111, 1100, 6, ctypes.c_double(1), pointer(r), 6, ctypes.c_double(1),
+                     pointer(s), 1100)
+    assert (s == expected).all()
+    print("right")
+""" % LIBRARY
+
+
 class Elements(unittest.TestCase):
+    def test_large_matrices(self):
+        out, err, log = run(LARGE, preload=False, TESSERA_BLAS="always", TESSERA_DEVICE="host")
+        self.assertEqual((out, err), ("right\n", ""))
+        self.assertEqual(len([l for l in log if ": device, " in l]), 3)
+
+    def test_large_matrices_of_a_device_that_fails(self):
+        out, err, log = run(LARGE, preload=False, TESSERA_BLAS="always", FAILING_PRODUCT="4",
+                            LD_LIBRARY_PATH=FAILING_TESSERA)
+        self.assertEqual((out, err), ("right\n", ""))
+        self.assertIn("failed on purpose", "\n".join(l for l in log if l.startswith("dsyrk")))
+
     def test_other_elements_are_left_alone(self):
         out, err, log = run(OTHERS, preload=False, TESSERA_BLAS="always", TESSERA_DEVICE="host",
                             TESSERA_BLAS_BLOCK="2")
