@@ -3,66 +3,37 @@
  * stable_sort_by_key() for an argsort.  On a GPU these are radix sorts, on a CPU
  * merge sorts.
  */
-#include <new>
-
 #include <boost/compute/algorithm/sort.hpp>
 #include <boost/compute/algorithm/stable_sort_by_key.hpp>
-#include <boost/compute/command_queue.hpp>
 #include <boost/compute/functional/operator.hpp>
-#include <boost/compute/iterator/buffer_iterator.hpp>
-#include <boost/version.hpp>
 
-#include <cstdio>
-#include <cstdlib>
-
-#include "peer_cl_sets.h"
+#include "peer_boost_compute.hpp"
 #include "sort_peer.h"
-
-namespace compute = boost::compute;
 
 namespace
 {
 
-struct state {
-    peer_cl_sets sets;
-    peer_rotation rotation;
-    int64_t *positions; /* what the index operand starts as */
-    compute::command_queue queue;
-    peer_call *call;
-};
+namespace compute = boost::compute;
+using boost_peer::guarded;
+using boost_peer::state;
 
 template <class T, class Compare> int sort_keys(state *s, size_t set)
 {
-    const size_t n = sort_of(&s->sets.problem)->n;
-    const compute::buffer keys(peer_cl_set(&s->sets, set, SORT_KEYS));
+    const auto keys = boost_peer::first<T>(s, set, SORT_KEYS);
+    const auto n = static_cast<std::ptrdiff_t>(sort_of(&s->sets.problem)->n);
 
-    compute::sort(compute::make_buffer_iterator<T>(keys, 0),
-                  compute::make_buffer_iterator<T>(keys, n), Compare(), s->queue);
+    compute::sort(keys, keys + n, Compare(), s->queue);
     return 0;
 }
 
 template <class T, class Compare> int sort_by_key(state *s, size_t set)
 {
-    const size_t n = sort_of(&s->sets.problem)->n;
-    const compute::buffer keys(peer_cl_set(&s->sets, set, SORT_KEYS));
-    const compute::buffer index(peer_cl_set(&s->sets, set, SORT_INDEX));
+    const auto keys = boost_peer::first<T>(s, set, SORT_KEYS);
+    const auto n = static_cast<std::ptrdiff_t>(sort_of(&s->sets.problem)->n);
 
     compute::stable_sort_by_key(
-        compute::make_buffer_iterator<T>(keys, 0), compute::make_buffer_iterator<T>(keys, n),
-        compute::make_buffer_iterator<compute::long_>(index, 0), Compare(), s->queue);
+        keys, keys + n, boost_peer::first<compute::long_>(s, set, SORT_INDEX), Compare(), s->queue);
     return 0;
-}
-
-/* No exception crosses the C interface: its OpenCL error is the call's. */
-template <int (*Sort)(state *, size_t)> int guarded(void *of, size_t set)
-{
-    try {
-        return Sort(static_cast<state *>(of), set);
-    } catch (const compute::opencl_error &e) {
-        return e.error_code();
-    } catch (...) {
-        return -1;
-    }
 }
 
 template <class T> peer_call *choose_order(const peer_problem *p)
@@ -92,117 +63,35 @@ peer_call *choose(const peer_problem *p)
     }
 }
 
-int boost_wait(void *of)
-{
-    return clFinish(static_cast<state *>(of)->sets.queue);
-}
-
-void boost_close(void *of)
-{
-    state *s = static_cast<state *>(of);
-
-    if (!s)
-        return;
-    peer_cl_sets_close(&s->sets);
-    std::free(s->positions);
-    delete s;
-}
-
-int boost_restore(void *of)
-{
-    state *s = static_cast<state *>(of);
-    const size_t used = s->rotation.sets - s->rotation.fresh;
-    cl_int rc = CL_SUCCESS;
-
-    for (size_t set = 0; set < used && rc == CL_SUCCESS; set++) {
-        rc = peer_cl_set_refill(&s->sets, set, SORT_KEYS);
-        if (rc == CL_SUCCESS)
-            rc = peer_cl_set_refill(&s->sets, set, SORT_INDEX);
-    }
-    if (rc == CL_SUCCESS)
-        rc = clFinish(s->sets.queue);
-    if (rc == CL_SUCCESS)
-        peer_rotation_start(&s->rotation, s->rotation.sets, 1);
-    return rc;
-}
-
-/* Fill a new state; false with *why where that fails. */
-bool prepare(state *s, const peer_problem *p, char *why, size_t why_size)
+void *open(const peer_problem *p, char *why, size_t why_size)
 {
     peer_problem held;
-    double unused;
-    int rc;
+    int64_t *positions;
 
-    if (peer_with_positions(p, &held, &s->positions) != 0) {
+    if (peer_with_positions(p, &held, &positions) != 0) {
         peer_say(why, why_size, "no memory for %zu positions", peer_sort_keys(p));
-        return false;
-    }
-    if (peer_cl_sets_open(&s->sets, &held, why, why_size) != 0)
-        return false;
-    s->queue = compute::command_queue(static_cast<cl_command_queue>(p->cl_queue));
-    s->call = choose(p);
-    peer_rotation_start(&s->rotation, p->sets, 1);
-    /* The first call compiles its kernels. */
-    rc = peer_time(&s->rotation, 1, s->call, boost_wait, s, &unused);
-    if (rc != 0) {
-        peer_say(why, why_size, "its first call failed with OpenCL error %d", rc);
-        return false;
-    }
-    rc = boost_restore(s);
-    if (rc != 0) {
-        peer_say(why, why_size, "restoring its keys failed with OpenCL error %d", rc);
-        return false;
-    }
-    return true;
-}
-
-void *boost_open(const peer_problem *p, char *why, size_t why_size)
-{
-    state *s = new (std::nothrow) state();
-
-    if (!s) {
-        peer_say(why, why_size, "no memory");
         return nullptr;
     }
-    try {
-        if (prepare(s, p, why, why_size))
-            return s;
-    } catch (const std::exception &e) {
-        peer_say(why, why_size, "%s", e.what());
-    }
-    boost_close(s);
-    return nullptr;
+    return boost_peer::open(&held, choose(p), SORT_KEYS, true, positions, why, why_size);
 }
 
-int boost_run(void *of, size_t calls, double *wall_ns)
+int result(void *of, void *const out[])
 {
     state *s = static_cast<state *>(of);
+    const int rc = boost_peer::result(of, out);
 
-    return peer_time(&s->rotation, calls, s->call, boost_wait, s, wall_ns);
-}
-
-int boost_result(void *of, void *const out[])
-{
-    state *s = static_cast<state *>(of);
-    cl_int rc = peer_cl_set_read(&s->sets, 0, SORT_KEYS, out[SORT_KEYS]);
-
-    if (rc == CL_SUCCESS && sort_of(&s->sets.problem)->argsort)
-        rc = peer_cl_set_read(&s->sets, 0, SORT_INDEX, out[SORT_INDEX]);
-    return rc;
+    return rc == 0 && sort_of(&s->sets.problem)->argsort
+               ? peer_cl_set_read(&s->sets, 0, SORT_INDEX, out[SORT_INDEX])
+               : rc;
 }
 
 } // namespace
 
 extern "C" PEER_EXPORT const peer_list *peer_module(void)
 {
-    static char version[64];
-    static const peer the_peer = {
-        "Boost.Compute", version,   PEER_OPENCL, nullptr,       peer_sequence_unsupported,
-        boost_open,      boost_run, nullptr,     boost_restore, boost_result,
-        boost_close};
+    static peer the_peer = boost_peer::describe(peer_sequence_unsupported, open);
 
-    /* Headers only: the library that was compiled is the one that runs. */
-    std::snprintf(version, sizeof(version), "%d.%d.%d", BOOST_VERSION / 100000,
-                  BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100);
+    the_peer.restore = boost_peer::restore;
+    the_peer.result = result;
     return peer_sort_module(&the_peer, 1);
 }

@@ -334,7 +334,8 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"2^16", "2^20", "2^24", "2^28", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^24", NULL};
 
-static const peer_library peers[] = {{"cub", "CUB", "NVIDIA's CUDA toolkit", true},
+static const peer_library peers[] = {{"boost_compute", "Boost.Compute", "libboost-dev"},
+                                     {"cub", "CUB", "NVIDIA's CUDA toolkit", true},
                                      {"cublas", "cuBLAS", "NVIDIA's CUDA toolkit", true},
                                      {"openblas", "OpenBLAS", "libopenblas-dev"},
                                      {"tbb", "parallel std::reduce (TBB)", "libtbb-dev"},

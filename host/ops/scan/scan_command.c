@@ -238,7 +238,8 @@ static const char *const tune_sizes[] = {"2^16",         "2^20",         "2^24",
                                          "10000x1000x1", "1x1000x10000", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^24", NULL};
 
-static const peer_library peers[] = {{"cub", "CUB", "NVIDIA's CUDA toolkit", true},
+static const peer_library peers[] = {{"boost_compute", "Boost.Compute", "libboost-dev"},
+                                     {"cub", "CUB", "NVIDIA's CUDA toolkit", true},
                                      {"tbb", "parallel std::inclusive_scan (TBB)", "libtbb-dev"},
                                      {"std", "std::inclusive_scan", "g++"},
                                      {0}};
