@@ -8,9 +8,9 @@
     ts.last_report()["kernel"]         # what ran
 
 Each function takes device= (a name, or one of devices()), kernel= and settings= (a variant by its
-name, and its tunables).  A function is there for every operation of the library: those on NumPy
-arrays, or, where there is none, the operation itself, on flat memory.  operation(NAME) is that of any
-one, and needs no NumPy.
+name, and its tunables).  There is a function for every operation of the library: on arrays, or, where
+that is missing, the operation itself on flat memory.  operation(NAME) is that of any one, and needs
+no NumPy.
 
     x = ts.asarray(a, device="gpu")    # an array that stays on the device
     y = (x @ x.T + 1) @ x              # and so do results

@@ -19,10 +19,10 @@ def _c_strides(shape, itemsize):
 class DeviceArray:
     """An array in the memory of an OpenCL device.
 
-    Tessera's functions take it in place of a NumPy array, and their result is on the device too; so are
-    x @ y, x + y, x - y, and those with a number, with *.  Slices and x.T are views.  Calls return once
-    the work is enqueued, in order; wait() waits for it.  Nothing is copied from or to the host but by
-    ts.asarray() and ts.to_numpy().
+    Tessera's functions take it in place of a NumPy array, and their result is on the device too; so
+    are x @ y, x + y, x - y, and +, - and * with a number.  Slices and x.T are views.  Calls return
+    once the work is enqueued, in order; wait() waits for it.  Nothing is copied from or to the host
+    but by ts.asarray() and ts.to_numpy().
     """
 
     __slots__ = ("memory", "offset", "shape", "strides", "dtype")
@@ -306,7 +306,7 @@ def to_numpy(x):
     return np.ndarray(x.shape, x.dtype, raw, strides=x.strides).copy()
 
 
-_adopted = {}
+_adopted: dict = {}
 
 
 def from_pyopencl(arr):

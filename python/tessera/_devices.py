@@ -14,7 +14,7 @@ class Device(NamedTuple):
     The last one is "host", which runs in plain C and needs no OpenCL.
     """
 
-    index: int
+    number: int
     name: str
     platform: str
     kind: str
@@ -23,7 +23,7 @@ class Device(NamedTuple):
     shares_memory: bool
 
     def __repr__(self):
-        return "<tessera.Device %d: %s, %s>" % (self.index, self.name, self.kind)
+        return "<tessera.Device %d: %s, %s>" % (self.number, self.name, self.kind)
 
 
 def devices():
@@ -63,7 +63,7 @@ def device(which=None):
 
 
 # The session of each device, by every name that it was asked for: a Device, a str, or None.
-_sessions = {}
+_sessions: dict = {}
 _opening = threading.Lock()
 
 
@@ -75,7 +75,7 @@ def session(which=None):
         with _opening:
             found = _sessions.get(one)
             if found is None:
-                found = _sessions[one] = _tessera.Session(one.index)
+                found = _sessions[one] = _tessera.Session(one.number)
             _sessions[which] = found
     return found
 

@@ -4,8 +4,8 @@ import numpy as np
 
 import tessera
 
-_FUNCTIONS = {np.sort: "sort", np.argsort: "argsort", np.sum: "sum", np.mean: "mean", np.amin: "min",
-              np.amax: "max", np.argmin: "argmin", np.argmax: "argmax", np.any: "any",
+_FUNCTIONS = {np.sort: "sort", np.argsort: "argsort", np.sum: "sum", np.mean: "mean",
+              np.amin: "min", np.amax: "max", np.argmin: "argmin", np.argmax: "argmax", np.any: "any",
               np.all: "all", np.count_nonzero: "count_nonzero", np.cumsum: "cumsum",
               np.histogram: "histogram", np.linalg.norm: "norm"}
 

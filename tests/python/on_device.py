@@ -1,5 +1,5 @@
-"""The package's functions on arrays of a device, called with NumPy arrays: they are copied there, as
-views of larger arrays now and then, and results are copied back."""
+"""The package's functions on arrays of a device, called with NumPy arrays: they are copied there,
+as views of larger arrays now and then, and results are copied back."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Arrays as NumPy has them: any order, strides that are negative, 0 or of odd bytes, other byte order."""
+"""Arrays as NumPy has them: any order, strides below 0, 0 or of odd bytes, the other byte order."""
 
 import numpy as np
 
@@ -60,8 +60,8 @@ def array(rng, shape, dtype, few=False):
 
 
 def same(got, expected, why=""):
-    """Equal in type, shape and every element, NaN where there is NaN.  Results are in this machine's
-    byte order."""
+    """Equal in type, shape and every element, NaN where there is NaN.  Results are in this
+    machine's byte order."""
     expected = np.asarray(expected)
     expected = expected.astype(expected.dtype.newbyteorder("="))
     got = np.asarray(got)

@@ -1,4 +1,4 @@
-"""The examples in the docstrings of the Python package, and in the pages of the manual that are named.
+"""The examples in the docstrings of the Python package, and in pages of the manual.
 
     run_doctests.py [PAGE...]
 """

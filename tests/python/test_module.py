@@ -4,6 +4,7 @@
 """
 
 import array
+import ast
 import gc
 import inspect
 import os
@@ -58,6 +59,23 @@ def test_descriptions():
     raised(ValueError, op.problem, n=-1)
     raised(ValueError, op.problem, n=2 ** 70)
     raised(TypeError, op.problem, type="float128")
+
+
+def test_stub():
+    """The types of the package are of the functions that there are, with their parameters."""
+    path = os.path.join(os.path.dirname(ts.__file__), "__init__.pyi")
+    with open(path, encoding="utf-8") as f:
+        body = ast.parse(f.read()).body
+    typed = {n.name: n for n in body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    public = {n for n in dir(ts) if n in ts.__all__ or n in ("sum", "min", "max", "any", "all")}
+    assert public == set(typed) - {"TopK"}, public ^ set(typed)
+    for name, node in typed.items():
+        if isinstance(node, ast.FunctionDef) and name != "last_report":
+            there = inspect.signature(getattr(ts, name)).parameters.values()
+            by_place = [p.name for p in there if p.kind == p.POSITIONAL_OR_KEYWORD]
+            by_name = [p.name for p in there if p.kind == p.KEYWORD_ONLY]
+            assert [a.arg for a in node.args.args] == by_place, name
+            assert [a.arg for a in node.args.kwonlyargs] == by_name, name
 
 
 def test_flat_memory():

@@ -1,4 +1,4 @@
-"""A wheel: it is built, named for every CPython from 3.11 on, complete, and works where it is unpacked.
+"""A wheel: it is built, named for CPython from 3.11 on, complete, and works where it is unpacked.
 
     test_wheel.py SOURCE BUILD
 

@@ -55,8 +55,8 @@ def offsets_of(segments, n, on_device):
     if isinstance(offsets, DeviceArray):
         raise TypeError("offsets of segments are in host memory, not on a device")
     if offsets.ndim != 1 or offsets.size == 0 or offsets.dtype.kind not in "iu":
-        raise ValueError("offsets of segments are a vector of whole numbers, of one more than there "
-                         "are segments")
+        raise ValueError("offsets of segments are a vector of whole numbers, of one more than "
+                         "there are segments")
     if np.any(offsets < 0):
         raise ValueError("an offset of segments is below 0")
     offsets = packed(offsets, np.dtype(np.uint64))

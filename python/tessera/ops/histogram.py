@@ -62,8 +62,8 @@ def histogram(a, bins=10, range=None, *, density=False, weights=None, device=Non
     """Count the elements of the flattened array in bins, as numpy.histogram does.
 
     `bins` is a number of bins of equal width over `range`, that of the elements by default, or the
-    ascending edges of all.  The result is (counts, edges), or with weights (their sums, edges): int64
-    of whole numbers, float64 of float64, else float32.
+    ascending edges of all.  The result is (counts, edges), or with weights (their sums, edges):
+    int64 of whole numbers, float64 of float64, else float32.
 
     >>> import numpy as np
     >>> import tessera as ts

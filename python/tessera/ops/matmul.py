@@ -47,8 +47,8 @@ def _plan(a_type, a_shape, a_strides, b_type, b_shape, b_strides, dtype, precisi
     p.problem = _op.problem(
         type=p.operands.name, m=m, n=n, k=k, trans_a=a_side[0], trans_b=b_side[0],
         lda=a_side[1], ldb=b_side[1], alpha=alpha, beta=beta, precision=precision,
-        out_type=p.result != p.operands, batch=prod(p.batch), stride_a=a_side[2], stride_b=b_side[2],
-        stride_c=m * n)
+        out_type=p.result != p.operands, batch=prod(p.batch), stride_a=a_side[2],
+        stride_b=b_side[2], stride_c=m * n)
     return p
 
 

@@ -1,6 +1,6 @@
 """Sums, means, norms, extremes and counts."""
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import prod
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 from math import prod
 
-import numpy as np
-
 from .._arrays import as_array, deliver, packed, result_in, run
 from .._operations import operation
 
