@@ -55,7 +55,7 @@ static void launch(const job *j, size_t groups, size_t local, plan *out)
 static const tunable naive_tunables[] = {
     {"GROUP",
      "work-items in a work-group, at most what the device takes",
-     {32, 128, 256, 512},
+     {32, 128, 256},
      256,
      32,
      .host_only = true}};

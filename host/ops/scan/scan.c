@@ -92,7 +92,7 @@ static const variant scan_loop = {.name = "loop",
 
 static const variant *const variants[] = {
     &scan_loop,    &scan_simd,           &scan_hillis_steele, &scan_blelloch, &scan_blelloch_padded,
-    &scan_shuffle, &scan_three_launches, &scan_look_back,     &scan_chunks,
+    &scan_shuffle, &scan_three_launches, &scan_look_back,     &scan_warps,    &scan_chunks,
 };
 
 /* ---- the operation ------------------------------------------------------------------------- */
@@ -212,15 +212,15 @@ static void describe(const problem *q, text *out)
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"simd", "loop"};
-    static const char *const of_lines[] = {"look-back", "three-launches", "chunks"};
+    static const char *const of_lines[] = {"warps", "look-back", "three-launches", "chunks"};
     const bool tiles = d->kind != DEVICE_CPU && scan_inner(scan_of(p)) == 1;
 
     if (d->kind == DEVICE_HOST) {
         memcpy(out, on_host, sizeof(on_host));
         return ARRAY_COUNT(on_host);
     }
-    memcpy(out, of_lines + (tiles ? 0 : 2), (tiles ? 3 : 1) * sizeof(*of_lines));
-    return tiles ? 3 : 1;
+    memcpy(out, of_lines + (tiles ? 0 : 3), (tiles ? 4 : 1) * sizeof(*of_lines));
+    return tiles ? 4 : 1;
 }
 
 /* Whatever the size: its time is spent on memory, and kernels read the elements twice. */

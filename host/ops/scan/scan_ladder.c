@@ -76,7 +76,7 @@ static const char *plan_hillis_steele(const job *j, plan *out)
 }
 
 static const tunable line_tunables[] = {
-    {"GROUP", GROUP_MEANING, {0, 32, 64, 128, 256, 512}, 0, 32, .host_only = true},
+    {"GROUP", GROUP_MEANING, {0, 32, 64, 128, 256}, 0, 32, .host_only = true},
 };
 
 const variant scan_hillis_steele = {

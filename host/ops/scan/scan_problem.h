@@ -22,6 +22,9 @@ extern const variant scan_hillis_steele, scan_blelloch, scan_blelloch_padded, sc
 /** scan_tiles.c: work-groups scan tiles in local memory. */
 extern const variant scan_three_launches, scan_look_back;
 
+/** scan_warps.c: elements in registers, and warps that look back. */
+extern const variant scan_warps;
+
 /** scan_chunks.c: each work-item scans a stretch of a line by itself. */
 extern const variant scan_chunks;
 

@@ -89,7 +89,7 @@ static const variant select_loop = {.name = "loop",
 
 static const variant *const variants[] = {
     &select_loop,   &select_simd,           &select_atomic,    &select_group_atomic,
-    &select_ballot, &select_three_launches, &select_look_back,
+    &select_ballot, &select_three_launches, &select_look_back, &select_warps,
 };
 
 /* ---- the operation ------------------------------------------------------------------------- */
@@ -181,11 +181,11 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
 {
     static const char *const on_host[] = {"simd", "loop"};
     static const char *const on_cpu[] = {"three-launches"};
-    static const char *const on_gpu[] = {"look-back", "three-launches"};
+    static const char *const on_gpu[] = {"warps", "look-back", "three-launches"};
     const char *const *list = d->kind == DEVICE_HOST  ? on_host
                               : d->kind == DEVICE_CPU ? on_cpu
                                                       : on_gpu;
-    const size_t count = d->kind == DEVICE_CPU ? 1 : 2;
+    const size_t count = d->kind == DEVICE_HOST ? 2 : d->kind == DEVICE_CPU ? 1 : 3;
 
     (void)p;
     memcpy(out, list, count * sizeof(*list));

@@ -12,7 +12,7 @@
 
 /* As select.clh has it. */
 typedef struct select_call {
-    uint64_t n, items, tiles, from, to, to_indices, to_count, value;
+    uint64_t n, items, tiles, from, to, to_indices, to_count, blocks_at, ticket_at, value;
 } select_call;
 
 /* The bits of what is compared with, rounded to the type. */
@@ -145,7 +145,7 @@ static const char *plan_ballot(const job *j, plan *out)
 }
 
 static const tunable counter_tunables[] = {
-    {"GROUP", GROUP_MEANING, {0, 32, 64, 128, 256, 512}, 0, 32, .cpu_most = 32},
+    {"GROUP", GROUP_MEANING, {0, 32, 64, 128, 256}, 0, 32, .cpu_most = 32},
 };
 
 const variant select_atomic = {
@@ -302,4 +302,74 @@ const variant select_look_back = {
     .tunables = tile_tunables,
     .tunable_count = ARRAY_COUNT(tile_tunables),
     .plan = plan_look_back,
+};
+
+/* ---- warps --------------------------------------------------------------------------------- */
+
+enum { WARPS_BLOCK = 32 /* tiles, cl/common/warp_look_back.clh */ };
+
+enum { WARPS_GROUP = 256, WARPS_ITEMS = 16, WARPS_TILES_PER_UNIT = 4 };
+
+static const char *plan_warps(const job *j, plan *out)
+{
+    const tsr_select_problem *p = select_of(j->problem);
+    const size_t group = group_fit(j->device, 0, param(j->params, "GROUP"));
+    const size_t units = size_max(j->device->compute_units, 1), given = param(j->params, "ITEMS");
+    const char *why = define(j, out);
+    size_t items = given ? given : WARPS_ITEMS;
+    select_call call;
+    command *c;
+
+    if (why)
+        return why;
+    if (last_group_of(j->device) != LAST_GROUP_PTX)
+        return "it needs NVIDIA's compute capability 7.0";
+    if (group < 32)
+        return "it needs work-groups of whole warps";
+    if (p->n > UINT32_MAX)
+        return plan_unsupported(out, "it counts in 32 bits: at most %u elements, not %zu",
+                                UINT32_MAX, p->n);
+    while (!given && items > 1 && p->n / (group * items) < units * WARPS_TILES_PER_UNIT)
+        items /= 2;
+    plan_set(out, "GROUP", (uint32_t)group);
+    plan_set(out, "ITEMS", (uint32_t)items);
+    if (p->n == 0) {
+        clear_count(p, out);
+        return NULL;
+    }
+    call = call_of(p, items, size_div_up(p->n, group * items));
+    call.blocks_at = call.tiles;
+    call.ticket_at = call.blocks_at + size_div_up(call.tiles, WARPS_BLOCK);
+    out->workspace = (call.ticket_at + 1) * sizeof(uint64_t);
+    plan_fill(out, ARG_WORKSPACE, 0, 0, out->workspace, 0);
+    c = plan_launch_1d(out, 0, call.tiles * group, group);
+    command_operand(c, SELECT_X);
+    add_results(c, p);
+    command_operand(c, SELECT_COUNT);
+    command_workspace(c);
+    command_block(c, &call, sizeof(call));
+    c->bytes = element_bytes(p) + stored_bytes(p) + 2 * (double)out->workspace;
+    return NULL;
+}
+
+static const tunable warps_tunables[] = {
+    {"GROUP", "work-items in a work-group", {64, 128, 256, 512}, WARPS_GROUP, 64},
+    {"ITEMS",
+     "elements that a work-item keeps in registers: fewer tiles to look back over against "
+     "work-groups side by side; 0: by the size",
+     {0, 1, 2, 4, 8, 16, 32},
+     0,
+     1},
+};
+
+const variant select_warps = {
+    .name = "warps",
+    .idea = "elements in registers, places by ballots; a warp looks back over many tiles at once",
+    .source = "select/select_warps.cl",
+    .entries = {"select_warps"},
+    .build = "",
+    .needs = 1u << FEATURE_PTX,
+    .tunables = warps_tunables,
+    .tunable_count = ARRAY_COUNT(warps_tunables),
+    .plan = plan_warps,
 };

@@ -18,7 +18,7 @@ extern const variant select_simd;
 /** select_groups.c: work-groups find their places by atomics, by three launches, or by looking
  *  back. */
 extern const variant select_atomic, select_group_atomic, select_ballot, select_three_launches,
-    select_look_back;
+    select_look_back, select_warps;
 
 /* The operands, in order. */
 enum { SELECT_X, SELECT_RESULT, SELECT_INDICES, SELECT_COUNT, SELECT_OPERANDS };

@@ -1,0 +1,101 @@
+/* Scans of tiles in registers, whose warps look back: NVIDIA's. */
+#include "base/sizes.h"
+#include "core/groups.h"
+#include "core/last_group.h"
+#include "ops/scan/scan_plan.h"
+
+enum { VECTOR = 4, BLOCK = 32 /* tiles, cl/common/warp_look_back.clh */ };
+
+enum { GROUP_USUAL = 256, VECTORS_MOST = 4, TILES_PER_UNIT = 4 };
+
+/* As scan_warps.cl has it. */
+typedef struct warps_call {
+    uint64_t n, rows, tiles, blocks, from, to, blocks_at, ticket_at;
+} warps_call;
+
+/* As many vectors as still leave each compute unit some tiles, and no more than a line has. */
+static size_t usual_vectors(const job *j, size_t group)
+{
+    const tsr_scan_problem *p = scan_of(j->problem);
+    const size_t units = size_max(j->device->compute_units, 1);
+    size_t vectors = VECTORS_MOST;
+
+    while (vectors > 1 && (scan_elements(p) / (group * VECTOR * vectors) < units * TILES_PER_UNIT ||
+                           p->n <= group * VECTOR * vectors / 2))
+        vectors /= 2;
+    return vectors;
+}
+
+static const char *plan_warps(const job *j, plan *out)
+{
+    const tsr_scan_problem *p = scan_of(j->problem);
+    const size_t group = group_fit(j->device, 0, param(j->params, "GROUP"));
+    const size_t given = param(j->params, "VECTORS");
+    const size_t vectors = given ? given : usual_vectors(j, group), tile = group * vectors * VECTOR;
+    const size_t words = scan_value_bytes(p) > 4 ? 2 : 1;
+    const bool from_multiples = p->offset_x % VECTOR == 0 && p->offset_result % VECTOR == 0;
+    const bool rows_of_multiples = p->n % VECTOR == 0 || (scan_outer(p) == 1 && !p->reverse);
+    warps_call call = {.n = p->n,
+                       .rows = scan_outer(p),
+                       .tiles = size_div_up(p->n, tile),
+                       .from = p->offset_x,
+                       .to = p->offset_result};
+    const char *why = scan_define(j, out);
+    size_t tiles;
+    command *c;
+
+    if (why)
+        return why;
+    if (last_group_of(j->device) != LAST_GROUP_PTX)
+        return "it needs NVIDIA's compute capability 7.0";
+    if (scan_inner(p) > 1)
+        return "it scans lines of neighbours, not columns";
+    if (p->segments)
+        return "it scans lines without segments";
+    if (group < 32)
+        return "it needs work-groups of whole warps";
+    plan_set(out, "GROUP", (uint32_t)group);
+    plan_set(out, "VECTORS", (uint32_t)vectors);
+    plan_define(out, "ALIGNED=%d", from_multiples && rows_of_multiples);
+    plan_define(out, "STATE_WORDS=%zu", words);
+    if (scan_elements(p) == 0)
+        return NULL;
+    tiles = call.rows * call.tiles;
+    if (tiles > UINT32_MAX - 1)
+        return plan_unsupported(out, "it numbers tiles in 32 bits: at most %u, not %zu",
+                                UINT32_MAX - 1, tiles);
+    call.blocks = size_div_up(call.tiles, BLOCK);
+    call.blocks_at = tiles * words;
+    call.ticket_at = call.blocks_at + call.rows * call.blocks * words;
+    out->workspace = (call.ticket_at + 1) * sizeof(uint64_t);
+    plan_fill(out, ARG_WORKSPACE, 0, 0, out->workspace, 0);
+    c = plan_launch_1d(out, 0, tiles * group, group);
+    command_operand(c, SCAN_X);
+    command_operand(c, SCAN_RESULT);
+    command_workspace(c);
+    command_block(c, &call, sizeof(call));
+    c->bytes = j->problem->op->bytes(j->problem) + 2 * (double)out->workspace;
+    return NULL;
+}
+
+static const tunable tunables[] = {
+    {"GROUP", "work-items in a work-group", {64, 128, 256, 512}, GROUP_USUAL, 64},
+    {"VECTORS",
+     "vectors of four elements that a work-item keeps in registers: fewer tiles to look back over "
+     "against work-groups side by side; 0: by the size",
+     {0, 1, 2, 4, 8},
+     0,
+     1},
+};
+
+const variant scan_warps = {
+    .name = "warps",
+    .idea = "elements in registers, scanned by shuffles; a warp looks back over many tiles at once",
+    .source = "scan/scan_warps.cl",
+    .entries = {"scan_warps"},
+    .build = "",
+    .needs = 1u << FEATURE_PTX,
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_warps,
+};
