@@ -9,6 +9,9 @@
  * turns, one takes a whole row; columns side by side become vectors. */
 enum { ROWS_CPU = 1, ROWS_GPU = 256, COLUMNS_CPU = 64, COLUMNS_GPU = 256 };
 
+/* Elements in flight of a work-item along a row, where LOADS is 0. */
+enum { ROWS_LOADS_CPU = 4, ROWS_LOADS_GPU = 8 };
+
 /* Elements of a work-item in a part that are worth a second launch, times LOADS. */
 enum { PART_TURNS = 8 };
 
@@ -104,7 +107,7 @@ static void launch(const job *j, const reduce_axis_call *call, size_t local, siz
     "work-groups for each compute unit that few rows or columns are cut into parts for"
 
 static const tunable rows_tunables[] = {
-    {"LOADS", "elements that a work-item has in flight", {1, 4, 8}, 4, 1},
+    {"LOADS", "elements that a work-item has in flight; 0: by the device", {0, 1, 4, 8}, 0, 1},
     {"GROUP", GROUP_MEANING, {0, 1, 32, 256}, 0, 32},
     {"TEAM",
      "work-items of a group that share a row, at most GROUP; 0: by its length",
@@ -119,8 +122,9 @@ static const char *rows_plan(const job *j, plan *out)
     const tsr_reduce_problem *p = reduce_of(j->problem);
     const reduce_shape s = reduce_shape_of(p);
     const size_t set = param(j->params, "GROUP"), team_set = param(j->params, "TEAM");
-    const size_t loads = param(j->params, "LOADS");
+    const size_t loads_set = param(j->params, "LOADS");
     const bool on_cpu = j->device->kind == DEVICE_CPU;
+    const size_t loads = loads_set ? loads_set : on_cpu ? ROWS_LOADS_CPU : ROWS_LOADS_GPU;
     const size_t local = group_fit(j->device, 0, set ? set : on_cpu ? ROWS_CPU : ROWS_GPU);
     const size_t groups_at_once =
         size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
@@ -135,10 +139,14 @@ static const char *rows_plan(const job *j, plan *out)
                                 local * left_bytes(p), j->device->local_memory);
     if ((why = define_values(j, out)))
         return why;
-    while (team < local && team < (team_set ? team_set : size_div_up(s.n, loads)))
+    /* Rows that fill the device with small teams need no larger ones, which meet more often. */
+    while (team < local && (team_set ? team < team_set
+                                     : team < size_div_up(s.n, loads) &&
+                                           (on_cpu || s.outer * team < groups_at_once * local)))
         team *= 2;
     plan_set(out, "GROUP", (uint32_t)local);
     plan_set(out, "TEAM", (uint32_t)team);
+    plan_set(out, "LOADS", (uint32_t)loads);
     call = cut(p, s.outer, groups_at_once * (local / team), team * loads);
     groups = size_min(size_div_up(s.outer * (size_t)call.parts, local / team),
                       groups_at_once * (on_cpu ? 1 : GPU_TURNS));

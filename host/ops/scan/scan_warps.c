@@ -6,7 +6,7 @@
 
 enum { VECTOR = 4, BLOCK = 32 /* tiles, cl/common/warp_look_back.clh */ };
 
-enum { GROUP_USUAL = 256, VECTORS_MOST = 4, TILES_PER_UNIT = 4 };
+enum { GROUP_USUAL = 256, VECTORS_MOST = 8, TILES_PER_UNIT = 4 };
 
 /* As scan_warps.cl has it. */
 typedef struct warps_call {
@@ -83,7 +83,7 @@ static const tunable tunables[] = {
     {"VECTORS",
      "vectors of four elements that a work-item keeps in registers: fewer tiles to look back over "
      "against work-groups side by side; 0: by the size",
-     {0, 1, 2, 4, 8},
+     {0, 1, 2, 4, 8, 16},
      0,
      1},
 };

@@ -116,11 +116,8 @@ static void describe(const problem *q, text *out)
 
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
-    static const char *const on_host[] = {"simd", "loop"}, *const on_device[] = {
-                                                               "general",         "in-place",
-                                                               "vector",          "swizzle",
-                                                               "padded",          "tile",
-                                                               "write-coalesced", "read-coalesced"};
+    static const char *const on_host[] = {"simd", "loop"};
+    static const char *const on_device[] = {"vector", "general", "in-place"};
 
     (void)p;
     if (d->kind == DEVICE_HOST) {

@@ -208,7 +208,7 @@ const variant transpose_vector = {.name = "vector",
 
 static const tunable general_tunables[] = {
     {"TILE",
-     "rows and columns of a tile; 0: 64 of elements of 1 or 2 bytes, else 32",
+     "rows and columns of a tile; 0: 64 of small elements, else 32",
      {0, 16, 32, 64},
      0,
      16},
@@ -231,7 +231,7 @@ static const char *set_tiles(const job *j, size_t tiles, size_t *tile, size_t *g
     const size_t given = param(j->params, "TILE"), items = param(j->params, "ITEMS");
     const size_t usual = cpu ? GROUP_CPU : group_fit(j->device, 0, GROUP_GPU);
 
-    *tile = given ? given : bytes <= 2 ? 64 : 32;
+    *tile = given ? given : bytes <= (cpu ? 2 : 4) && tiles == 1 ? 64 : 32;
     *group = *tile * (items ? items : size_max(usual / *tile, 1));
     plan_set(out, "TILE", (uint32_t)*tile);
     plan_set(out, "ITEMS", (uint32_t)(*group / *tile));
