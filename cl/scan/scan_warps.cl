@@ -8,7 +8,9 @@
  *     warp takes VECTORS * 128 that follow one another, a vector of each lane
  *     at a time.
  * Parameters: those of scan.clh; GROUP, a multiple of 32; VECTORS; ALIGNED, 1 where
- *     vectors begin at multiples of their size; STATE_WORDS (warp_look_back.clh).
+ *     vectors begin at multiples of their size; AHEAD, how many tiles further on
+ *     each group has one fetched into the second-level cache; STATE_WORDS
+ *     (warp_look_back.clh).
  * Launch: 1-D, a work-group of GROUP for each tile, behind a fill that clears the
  *     states and, behind them, the ticket.
  * Local memory: a value for each warp, and two more.
@@ -16,8 +18,9 @@
  */
 #include "scan/scan.clh"
 
-#if !defined(GROUP) || !defined(VECTORS) || !defined(ALIGNED) || !defined(STATE_WORDS)
-#error "GROUP, VECTORS, ALIGNED, STATE_WORDS: the tile, and how it is moved"
+#if !defined(GROUP) || !defined(VECTORS) || !defined(ALIGNED) || !defined(AHEAD) ||                \
+    !defined(STATE_WORDS)
+#error "GROUP, VECTORS, ALIGNED, AHEAD, STATE_WORDS: the tile, and how it is moved"
 #endif
 
 #define WARPS (GROUP / 32)
@@ -131,6 +134,9 @@ scan_warps(__global const X *x, __global RESULT *result, __global ulong *states,
     tile = (uint)(drawn % call.tiles);
     line = row * call.n;
     i = (ulong)tile * TILE + warp * (VECTORS * 128) + lane * 4;
+    for (uint k = item * (128 / sizeof(X)); AHEAD && k < TILE; k += GROUP * (128 / sizeof(X)))
+        if (((ulong)drawn + AHEAD) * TILE + k < call.rows * call.n)
+            fetch_line(x + call.from + ((ulong)drawn + AHEAD) * TILE + k);
 #pragma unroll
     for (uint j = 0; j < VECTORS; j++)
         load_vector(v[j], x, call.from + line, i + j * 128, call.n);

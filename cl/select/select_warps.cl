@@ -1,26 +1,29 @@
-/* Select: one launch, elements in registers, ballots for places, and warps that look back.
+/* Select: one launch, vectors in registers, and warps that look back.
  *
- * Idea: as select_look_back.cl; but neighbours load neighbours, each element once,
- *     into registers; a ballot tells every lane of a warp which of 32 neighbours
- *     are selected, and so its own place; and a warp looks back over 64 and more
- *     tiles at a time (warp_look_back.clh).  The order is that of x.
- * Work split: a work-group for a tile of GROUP * ITEMS elements; a warp takes
- *     ITEMS * 32 that follow one another, 32 at a time.
- * Parameters: those of select.clh; GROUP, a multiple of 32; ITEMS, elements of a
- *     work-item.
+ * Idea: as select_look_back.cl; but each element is loaded once, neighbours by
+ *     neighbours; one scan of a warp by shuffles finds the places of up to four
+ *     rows of its elements, whose counts are the bytes of a word; the selected
+ *     ones are put side by side in local memory and stored from there, neighbours
+ *     by neighbours; and a warp looks back over 64 and more tiles at a time
+ *     (warp_look_back.clh).  The order is that of x.
+ * Work split: a work-group for a tile of GROUP * ROWS * 4 elements; a warp takes
+ *     ROWS rows of 128 that follow one another, a vector of four each lane.
+ * Parameters: those of select.clh; GROUP, a multiple of 32; ROWS, up to 4; ALIGNED, 1
+ *     where vectors begin at multiples of their size; AHEAD, how many tiles further
+ *     on each group has one fetched into the second-level cache.
  * Launch: 1-D, a work-group of GROUP for each tile, behind a fill that clears the
  *     states and, behind them, the ticket.
- * Local memory: a word for each warp, and two more.
+ * Local memory: a tile, a word for each warp, and two more.
  * Limits: fewer than 2^32 elements; NVIDIA only.
  */
 #include "select/select.clh"
 
-#if !defined(GROUP) || !defined(ITEMS)
-#error "GROUP: work-items in a work-group; ITEMS: elements of each"
+#if !defined(GROUP) || !defined(ROWS) || !defined(ALIGNED) || !defined(AHEAD)
+#error "GROUP, ROWS, ALIGNED, AHEAD: the tile, and how it is moved"
 #endif
 
 #define WARPS (GROUP / 32)
-#define TILE  (GROUP * ITEMS)
+#define TILE  (GROUP * ROWS * 4)
 
 #define TOTAL          uint
 #define TOTAL_IDENTITY 0
@@ -43,42 +46,99 @@ static inline uint total_of(ulong bits)
 
 #include "common/warp_look_back.clh"
 
+#define PASTE(a, b)  a##b
+#define VECTOR_OF(T) PASTE(T, 4)
+
+/* Elements i to i + 3, of which those from n on are 0. */
+static inline void load_vector(BITS v[4], __global const BITS *x, ulong i, ulong n)
+{
+#if ALIGNED
+    if (i + 4 <= n) {
+        const VECTOR_OF(BITS) four = *(__global const VECTOR_OF(BITS) *)(x + i);
+
+        v[0] = four.x;
+        v[1] = four.y;
+        v[2] = four.z;
+        v[3] = four.w;
+        return;
+    }
+#endif
+#pragma unroll
+    for (uint k = 0; k < 4; k++)
+        v[k] = i + k < n ? x[i + k] : 0;
+}
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 select_warps(__global const BITS *x, __global BITS *result, __global long *indices,
              __global ulong *count, __global ulong *states, const select_call call)
 {
+    __local BITS kept[TILE]; /* the selected elements of the tile */
+#if WITH_INDICES
+    __local ushort places[TILE]; /* and where they are in it */
+#endif
     __local uint counts[WARPS], drawn, found;
     const uint item = (uint)get_local_id(0), lane = item % 32, warp = item / 32;
-    const uint lower_lanes = (1u << lane) - 1;
+    const uint in_tile = warp * (ROWS * 128) + lane * 4;
     const VALUE value = value_of(&call);
-    BITS own[ITEMS];
-    uint selected[ITEMS]; /* of each 32 neighbours, the lanes */
-    uint of_warp = 0, all = 0, before = 0, tile;
-    ulong first, place;
+    BITS v[ROWS][4];
+    uint selected = 0;         /* the work-item's elements, as bits */
+    uint by_row = 0;           /* how many of them a row has, a byte each; then with those of the
+                                  lanes before */
+    uint of_warp, all = 0, before = 0, tile;
+    ulong first;
 
     if (item == 0)
         drawn = take_ticket((__global uint *)(states + call.ticket_at));
     /* Drawn before the others read it. */
     barrier(CLK_LOCAL_MEM_FENCE);
     tile = drawn;
-    first = (ulong)tile * TILE + warp * (ITEMS * 32) + lane;
+    first = (ulong)tile * TILE;
+    for (uint k = item * (128 / sizeof(BITS)); AHEAD && k < TILE; k += GROUP * (128 / sizeof(BITS)))
+        if (first + AHEAD * (ulong)TILE + k < call.n)
+            fetch_line(x + call.from + first + AHEAD * (ulong)TILE + k);
 #pragma unroll
-    for (uint j = 0; j < ITEMS; j++)
-        own[j] = first + j * 32 < call.n ? x[call.from + first + j * 32] : 0;
+    for (uint j = 0; j < ROWS; j++)
+        load_vector(v[j], x + call.from, first + in_tile + j * 128, call.n);
 #pragma unroll
-    for (uint j = 0; j < ITEMS; j++) {
-        selected[j] = warp_ballot(first + j * 32 < call.n ? holds(own[j], value) : 0);
-        of_warp += popcount(selected[j]);
+    for (uint j = 0; j < ROWS; j++) {
+#pragma unroll
+        for (uint k = 0; k < 4; k++)
+            if (holds(v[j][k], value) && (first + TILE <= call.n ||
+                                          first + in_tile + j * 128 + k < call.n)) {
+                selected |= 1u << (4 * j + k);
+                by_row += 1u << 8 * j;
+            }
     }
-    if (lane == 0)
-        counts[warp] = of_warp;
-    /* Of all warps, before any adds them. */
-    barrier(CLK_LOCAL_MEM_FENCE);
+    {
+        const uint up_to = warp_scan(by_row, lane), rows = warp_broadcast(up_to, 31);
+
+        by_row = up_to - by_row;
+        of_warp = (rows & 255) + (rows >> 8 & 255) + (rows >> 16 & 255) + (rows >> 24);
+        if (lane == 0)
+            counts[warp] = of_warp;
+        /* Of all warps, before any adds them. */
+        barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-    for (uint w = 0; w < WARPS; w++) {
-        if (w == warp)
-            before = all;
-        all += counts[w];
+        for (uint w = 0; w < WARPS; w++) {
+            if (w == warp)
+                before = all;
+            all += counts[w];
+        }
+#pragma unroll
+        for (uint j = 0; j < ROWS; j++) {
+            uint place = before + (by_row >> 8 * j & 255);
+
+#pragma unroll
+            for (uint k = 0; k < 4; k++)
+                if (selected >> (4 * j + k) & 1) {
+                    kept[place] = v[j][k];
+#if WITH_INDICES
+                    places[place] = (ushort)(in_tile + j * 128 + k);
+#endif
+                    place++;
+                }
+            before += rows >> 8 * j & 255;
+        }
     }
     if (warp == 0) {
         const uint of_tiles = look_back(states, states + call.blocks_at, tile, all);
@@ -89,14 +149,14 @@ select_warps(__global const BITS *x, __global BITS *result, __global long *indic
                 count[call.to_count] = (ulong)of_tiles + all;
         }
     }
-    /* Found before the others read it. */
+    /* Found, and all that is kept is there, before others read it. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    place = (ulong)found + before;
-#pragma unroll
-    for (uint j = 0; j < ITEMS; j++) {
-        if (selected[j] >> lane & 1)
-            put(result, indices, &call, place + popcount(selected[j] & lower_lanes), own[j],
-                first + j * 32);
-        place += popcount(selected[j]);
-    }
+    result += call.to + found;
+    for (uint i = item; i < all; i += GROUP)
+        result[i] = kept[i];
+#if WITH_INDICES
+    indices += call.to_indices + found;
+    for (uint i = item; i < all; i += GROUP)
+        indices[i] = (long)(first + places[i]);
+#endif
 }

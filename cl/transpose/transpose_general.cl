@@ -5,7 +5,10 @@
  * Work split: work-group g moves tile g % tiles of matrix g / tiles, counted row by row; its
  *     work-items, TILE across and ITEMS down, take a row of the tile, then the one ITEMS further
  *     down.
- * Parameters: PART, PARTS, TILE, ITEMS (transpose_element.clh).
+ *     A row of B may begin in the middle of what memory writes at a time: there the
+ *     tile's part of it begins up to SECTOR - 1 elements early.
+ * Parameters: PART, PARTS, TILE, ITEMS (transpose_element.clh); SECTOR, elements that
+ *     memory writes at a time, a power of two, or 1 where no row begins within.
  * Launch: 1-D, work-groups of TILE * ITEMS, one for each tile that is begun.
  * Local memory: TILE rows of a tile and what is to spare.
  */
@@ -23,23 +26,31 @@ __kernel __attribute__((reqd_work_group_size(TILE *ITEMS, 1, 1))) void
 transpose_general(__global const element *restrict a, __global element *restrict b,
                   const transpose_call call)
 {
-    __local element tile[TILE * PITCH];
-    const ulong across = (call.columns + TILE - 1) / TILE, down = (call.rows + TILE - 1) / TILE;
+    __local element tile[(TILE + SECTOR - 1) * PITCH];
+    const ulong across = (call.columns + TILE - 1) / TILE;
+    const ulong down = (call.rows + SECTOR - 1 + TILE - 1) / TILE;
     const ulong matrix = get_group_id(0) / (across * down);
     const ulong row = get_group_id(0) / across % down * TILE;
     const ulong column = get_group_id(0) % across * TILE;
     const uint x = (uint)get_local_id(0) % TILE, y = (uint)get_local_id(0) / TILE;
-    const uint rows = (uint)min(call.rows - row, (ulong)TILE);
     const uint columns = (uint)min(call.columns - column, (ulong)TILE);
+    const ulong from_b = call.from_b + matrix * call.stride_b + column * call.ld_b + row;
 
-    a += call.from_a + matrix * call.stride_a + row * call.ld_a + column;
-    b += call.from_b + matrix * call.stride_b + column * call.ld_b + row;
-    for (uint i = y; i < rows; i += ITEMS)
-        if (x < columns)
-            tile[i * PITCH + x] = a[i * call.ld_a + x];
+    a += call.from_a + matrix * call.stride_a + column;
+    for (uint i = y; i < TILE + SECTOR - 1; i += ITEMS) {
+        const ulong r = row + i - (SECTOR - 1); /* wraps above the first: no row */
+
+        if (x < columns && r < call.rows)
+            tile[i * PITCH + x] = a[r * call.ld_a + x];
+    }
     /* Filled before read: a column of the tile comes from other work-items. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = y; i < columns; i += ITEMS)
-        if (x < rows)
-            b[i * call.ld_b + x] = tile[x * PITCH + i];
+    for (uint i = y; i < columns; i += ITEMS) {
+        const ulong to = from_b + i * call.ld_b;
+        const uint early = (uint)(to % SECTOR);
+        const ulong r = row + x - early; /* likewise */
+
+        if (r < call.rows)
+            b[to - early + x] = tile[(x + SECTOR - 1 - early) * PITCH + i];
+    }
 }

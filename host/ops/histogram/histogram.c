@@ -7,9 +7,9 @@
 #include "ops/histogram/histogram_problem.h"
 #include "stream/engine.h"
 
-static const variant *const variants[] = {&histogram_loop,  &histogram_tables,     &histogram_naive,
-                                          &histogram_local, &histogram_copies,     &histogram_few,
-                                          &histogram_bytes, &histogram_item_bytes, &histogram_own};
+static const variant *const variants[] = {&histogram_loop,  &histogram_tables, &histogram_naive,
+                                          &histogram_local, &histogram_copies, &histogram_few,
+                                          &histogram_bytes, &histogram_own};
 
 static tsr_status check(const problem *q, tsr_error *err)
 {
@@ -125,12 +125,8 @@ enum { OWN_BYTES_MAX = 4096 };
 
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
-    static const char *const on_host[] = {"tables", "loop"}, *const on_device[] = {"item-bytes",
-                                                                                   "bytes",
-                                                                                   "few",
-                                                                                   "copies",
-                                                                                   "local",
-                                                                                   "naive"},
+    static const char *const on_host[] = {"tables", "loop"},
+                             *const on_device[] = {"bytes", "few", "copies", "local", "naive"},
                              *const weighted[] = {"own", "naive"},
                              *const weighted_many[] = {"naive", "own"};
     const tsr_histogram_problem *p = histogram_of(q);

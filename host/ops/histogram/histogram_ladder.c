@@ -231,10 +231,21 @@ const variant histogram_few = {.name = "few",
 /* Of a work-item at once. */
 enum { BYTES_A_LOAD = 16, BYTE_VALUES = 256 };
 
+/* Work-items of a group on a GPU where GROUP is 0: its large table serves many. */
+enum { BYTES_GROUP_GPU = 1024 };
+
+static const tunable bytes_tunables[] = {
+    {"COPIES", COPIES_MEANING, {2, 4, 8, 16, 32}, 32, 2},
+    {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512, 1024}, 0, 32},
+    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 2, 2, .host_only = true},
+};
+
 static const char *bytes_plan(const job *j, plan *out)
 {
     const tsr_histogram_problem *p = histogram_of(j->problem);
-    const size_t local = group_of(j);
+    const size_t set = param(j->params, "GROUP");
+    const size_t usual = j->device->kind == DEVICE_CPU ? GROUP_CPU : BYTES_GROUP_GPU;
+    const size_t local = group_fit(j->device, 0, set ? set : usual);
 
     if (tsr_type_size(p->type) != 1)
         return plan_unsupported(out, "it counts the values of 8 bits, not %s",
@@ -250,44 +261,6 @@ const variant histogram_bytes = {
     .source = "histogram/histogram_bytes.cl",
     .entries = {"histogram_bytes", "histogram_clear"},
     .build = "",
-    .tunables = copies_tunables,
-    .tunable_count = ARRAY_COUNT(copies_tunables),
+    .tunables = bytes_tunables,
+    .tunable_count = ARRAY_COUNT(bytes_tunables),
     .plan = bytes_plan};
-
-enum { ITEM_BYTES_GROUP = 128 };
-
-static const char *item_bytes_plan(const job *j, plan *out)
-{
-    const tsr_histogram_problem *p = histogram_of(j->problem);
-    const size_t local = group_fit(j->device, 0, param(j->params, "GROUP"));
-
-    if (tsr_type_size(p->type) != 1)
-        return plan_unsupported(out, "it counts the values of 8 bits, not %s",
-                                tsr_type_name(p->type));
-    if (local < 64)
-        return plan_unsupported(out, "it needs work-groups of 64, the device takes %zu", local);
-    histogram_define(p, out);
-    return plan_groups(j, groups_for(j, local, BYTES_A_LOAD * ELEMENTS_MIN), local,
-                       BYTE_VALUES * local, 0, out);
-}
-
-static const tunable item_bytes_tunables[] = {
-    {"GROUP", "work-items in a work-group", {64, 128}, ITEM_BYTES_GROUP, 64},
-    {"PER_UNIT",
-     "work-groups for each compute unit, at most: more hide latency, fewer leave fewer tables",
-     {1, 2, 4, 6, 8, 12},
-     6,
-     1,
-     .host_only = true},
-};
-
-const variant histogram_item_bytes = {
-    .name = "item-bytes",
-    .idea =
-        "a table of bytes for each work-item in place of atomics, added up before any overflows",
-    .source = "histogram/histogram_item_bytes.cl",
-    .entries = {"histogram_item_bytes", "histogram_clear"},
-    .build = "",
-    .tunables = item_bytes_tunables,
-    .tunable_count = ARRAY_COUNT(item_bytes_tunables),
-    .plan = item_bytes_plan};

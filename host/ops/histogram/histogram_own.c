@@ -37,6 +37,9 @@ static const tunable tunables[] = {
      .host_only = true},
 };
 
+/* Local memory that a driver may keep for itself: NVIDIA's starts no group that asks for all. */
+enum { DRIVER_BYTES = 1024 };
+
 /* As histogram_own.cl has it. */
 typedef struct own_call {
     histogram_call all;
@@ -52,7 +55,9 @@ static const char *own_plan(const job *j, plan *out)
     const size_t set = param(j->params, "GROUP"), size = tsr_type_size(sums.type);
     const size_t usual = d->kind == DEVICE_CPU ? GROUP_CPU : GROUP_GPU;
     const size_t local = group_fit(d, 0, set ? set : usual);
-    const size_t memory = size_min(d->local_memory, (size_t)param(j->params, "TABLE") << 10);
+    const size_t table = (size_t)param(j->params, "TABLE") << 10;
+    const size_t memory =
+        size_min(d->local_memory - size_min(DRIVER_BYTES, d->local_memory), table);
     const size_t slice = size_min(memory / (local * size), p->bins);
     /* Sums that are written and read again are to be few beside the elements. */
     const size_t worth = p->n / local / size_max(ELEMENTS_MIN, ELEMENTS_PER_SUM * p->bins);

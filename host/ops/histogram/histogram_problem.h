@@ -16,7 +16,7 @@ extern const variant histogram_loop, histogram_tables;
 
 /** histogram_ladder.c: kernels, from plain to fast. */
 extern const variant histogram_naive, histogram_local, histogram_copies, histogram_few,
-    histogram_bytes, histogram_item_bytes;
+    histogram_bytes;
 
 /** histogram_own.c: sums of weights in one order. */
 extern const variant histogram_own;

@@ -12,6 +12,9 @@ enum { ROWS_CPU = 1, ROWS_GPU = 256, COLUMNS_CPU = 64, COLUMNS_GPU = 256 };
 /* Elements in flight of a work-item along a row, where LOADS is 0. */
 enum { ROWS_LOADS_CPU = 4, ROWS_LOADS_GPU = 8 };
 
+/* Work-items of a GPU that share a row of any length: they read 32 bytes side by side. */
+enum { TEAM_GPU = 8 };
+
 /* Elements of a work-item in a part that are worth a second launch, times LOADS. */
 enum { PART_TURNS = 8 };
 
@@ -140,9 +143,10 @@ static const char *rows_plan(const job *j, plan *out)
     if ((why = define_values(j, out)))
         return why;
     /* Rows that fill the device with small teams need no larger ones, which meet more often. */
-    while (team < local && (team_set ? team < team_set
-                                     : team < size_div_up(s.n, loads) &&
-                                           (on_cpu || s.outer * team < groups_at_once * local)))
+    while (team < local &&
+           (team_set ? team < team_set
+                     : team < size_div_up(s.n, loads) &&
+                           (on_cpu || team < TEAM_GPU || s.outer * team < groups_at_once * local)))
         team *= 2;
     plan_set(out, "GROUP", (uint32_t)local);
     plan_set(out, "TEAM", (uint32_t)team);

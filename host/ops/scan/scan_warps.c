@@ -86,6 +86,12 @@ static const tunable tunables[] = {
      {0, 1, 2, 4, 8, 16},
      0,
      1},
+    {"AHEAD",
+     "how many tiles further on each work-group has one fetched into the second-level cache; 0: "
+     "none is",
+     {0, 128, 256, 512},
+     256,
+     0},
 };
 
 const variant scan_warps = {

@@ -308,15 +308,15 @@ const variant select_look_back = {
 
 enum { WARPS_BLOCK = 32 /* tiles, cl/common/warp_look_back.clh */ };
 
-enum { WARPS_GROUP = 256, WARPS_ITEMS = 16, WARPS_TILES_PER_UNIT = 4 };
+enum { WARPS_VECTOR = 4, WARPS_GROUP = 256, WARPS_ROWS = 4, WARPS_TILES_PER_UNIT = 4 };
 
 static const char *plan_warps(const job *j, plan *out)
 {
     const tsr_select_problem *p = select_of(j->problem);
     const size_t group = group_fit(j->device, 0, param(j->params, "GROUP"));
-    const size_t units = size_max(j->device->compute_units, 1), given = param(j->params, "ITEMS");
+    const size_t units = size_max(j->device->compute_units, 1), given = param(j->params, "ROWS");
     const char *why = define(j, out);
-    size_t items = given ? given : WARPS_ITEMS;
+    size_t rows = given ? given : WARPS_ROWS, tile, memory;
     select_call call;
     command *c;
 
@@ -329,15 +329,23 @@ static const char *plan_warps(const job *j, plan *out)
     if (p->n > UINT32_MAX)
         return plan_unsupported(out, "it counts in 32 bits: at most %u elements, not %zu",
                                 UINT32_MAX, p->n);
-    while (!given && items > 1 && p->n / (group * items) < units * WARPS_TILES_PER_UNIT)
-        items /= 2;
+    while (!given && rows > 1 &&
+           p->n / (group * rows * WARPS_VECTOR) < units * WARPS_TILES_PER_UNIT)
+        rows /= 2;
+    tile = group * rows * WARPS_VECTOR;
+    memory = tile * (tsr_type_size(p->type) + (p->with_indices ? sizeof(uint16_t) : 0)) +
+             (group / 32 + 2) * sizeof(uint32_t);
+    if (memory > j->device->local_memory)
+        return plan_unsupported(out, "it needs %zu bytes of local memory, and the device has %zu",
+                                memory, j->device->local_memory);
     plan_set(out, "GROUP", (uint32_t)group);
-    plan_set(out, "ITEMS", (uint32_t)items);
+    plan_set(out, "ROWS", (uint32_t)rows);
+    plan_define(out, "ALIGNED=%d", p->offset_x % WARPS_VECTOR == 0);
     if (p->n == 0) {
         clear_count(p, out);
         return NULL;
     }
-    call = call_of(p, items, size_div_up(p->n, group * items));
+    call = call_of(p, rows, size_div_up(p->n, tile));
     call.blocks_at = call.tiles;
     call.ticket_at = call.blocks_at + size_div_up(call.tiles, WARPS_BLOCK);
     out->workspace = (call.ticket_at + 1) * sizeof(uint64_t);
@@ -354,17 +362,23 @@ static const char *plan_warps(const job *j, plan *out)
 
 static const tunable warps_tunables[] = {
     {"GROUP", "work-items in a work-group", {64, 128, 256, 512}, WARPS_GROUP, 64},
-    {"ITEMS",
-     "elements that a work-item keeps in registers: fewer tiles to look back over against "
-     "work-groups side by side; 0: by the size",
-     {0, 1, 2, 4, 8, 16, 32},
+    {"ROWS",
+     "vectors of four elements that a work-item keeps in registers: fewer tiles to look back over "
+     "against work-groups side by side; 0: by the size",
+     {0, 1, 2, 4},
      0,
      1},
+    {"AHEAD",
+     "how many tiles further on each work-group has one fetched into the second-level cache; 0: "
+     "none is",
+     {0, 128, 256, 512},
+     256,
+     0},
 };
 
 const variant select_warps = {
     .name = "warps",
-    .idea = "elements in registers, places by ballots; a warp looks back over many tiles at once",
+    .idea = "vectors in registers, places by a scan of bytes; a warp looks back over many tiles",
     .source = "select/select_warps.cl",
     .entries = {"select_warps"},
     .build = "",

@@ -117,15 +117,18 @@ static void describe(const problem *q, text *out)
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"simd", "loop"};
-    static const char *const on_device[] = {"vector", "general", "in-place"};
+    static const char *const of_vectors[] = {"vector", "general", "in-place"};
 
-    (void)p;
+    const tsr_transpose_problem *t = transpose_of(p);
+    /* Rows that begin at multiples of a vector, on both sides. */
+    const bool vectors = t->rows % 4 == 0 && t->columns % 4 == 0;
+
     if (d->kind == DEVICE_HOST) {
         memcpy(out, on_host, sizeof(on_host));
         return ARRAY_COUNT(on_host);
     }
-    memcpy(out, on_device, sizeof(on_device));
-    return ARRAY_COUNT(on_device);
+    memcpy(out, of_vectors + !vectors, (vectors ? 3 : 2) * sizeof(*of_vectors));
+    return vectors ? 3 : 2;
 }
 
 /* It is as fast as memory at any size, and writes results past the caches, which no kernel can. */

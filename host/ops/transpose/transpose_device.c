@@ -218,6 +218,12 @@ static const tunable general_tunables[] = {
      {0, 1, 4, 8},
      0,
      4},
+    /* Of `general` alone. */
+    {"SECTOR",
+     "elements that memory writes at a time, which a tile's rows of B begin at; 0: by the device",
+     {0, 1, 4, 8},
+     0,
+     4},
 };
 
 /* Set TILE and ITEMS for so many tiles in local memory, and what the element is. */
@@ -245,6 +251,22 @@ typedef struct transpose_call {
     uint64_t rows, columns, from_a, from_b, ld_a, ld_b, stride_a, stride_b;
 } transpose_call;
 
+/* Bytes that a GPU's memory writes at a time; elements that a tile's rows have to spare, at most.
+ */
+enum { SECTOR_BYTES = 32, TRANSPOSE_PAD_MAX = 4 };
+
+/* Elements that memory writes at a time, where rows of B begin within; else 1. */
+static size_t sector_of(const job *j)
+{
+    const tsr_transpose_problem *p = transpose_of(j->problem);
+    const stored_matrix b = transpose_stored(p, TRANSPOSE_B);
+    const size_t sector = SECTOR_BYTES / size_min(transpose_bytes(p), SECTOR_BYTES);
+    const bool begins = b.offset % sector == 0 && b.ld % sector == 0 && b.stride % sector == 0;
+
+    return j->device->kind == DEVICE_CPU || begins || SECTOR_BYTES % transpose_bytes(p) ? 1
+                                                                                        : sector;
+}
+
 static const char *general_plan(const job *j, plan *out)
 {
     const tsr_transpose_problem *p = transpose_of(j->problem);
@@ -257,13 +279,23 @@ static const char *general_plan(const job *j, plan *out)
                                  .ld_b = b.ld,
                                  .stride_a = a.stride,
                                  .stride_b = b.stride};
-    size_t tile, group, groups;
+    size_t tile, group, groups, sector;
     const char *why = p->in_place ? not_in_place : set_tiles(j, 1, &tile, &group, out);
     command *c;
 
     if (why)
         return why;
-    groups = size_div_up(p->columns, tile) * size_div_up(p->rows, tile) * transpose_batch(p);
+    sector = param(j->params, "SECTOR");
+    if (!sector)
+        sector = sector_of(j);
+    if ((tile + sector - 1) * (tile + TRANSPOSE_PAD_MAX) * transpose_bytes(p) >
+        j->device->local_memory)
+        sector = 1;
+    plan_set(out, "SECTOR", (uint32_t)sector);
+    if (p->rows == 0)
+        return NULL;
+    groups = size_div_up(p->columns, tile) * size_div_up(p->rows + sector - 1, tile) *
+             transpose_batch(p);
     if (groups == 0)
         return NULL;
     c = plan_launch_1d(out, 0, groups * group, group);
@@ -318,5 +350,5 @@ const variant transpose_in_place = {
     .entries = {"transpose_in_place"},
     .build = "",
     .tunables = general_tunables,
-    .tunable_count = ARRAY_COUNT(general_tunables),
+    .tunable_count = ARRAY_COUNT(general_tunables) - 1,
     .plan = in_place_plan};
