@@ -134,7 +134,7 @@ scan_warps(__global const X *x, __global RESULT *result, __global ulong *states,
     tile = (uint)(drawn % call.tiles);
     line = row * call.n;
     i = (ulong)tile * TILE + warp * (VECTORS * 128) + lane * 4;
-    for (uint k = item * (128 / sizeof(X)); AHEAD && k < TILE; k += GROUP * (128 / sizeof(X)))
+    for (uint k = item * (128 / sizeof(X)); k < TILE; k += GROUP * (128 / sizeof(X)))
         if (((ulong)drawn + AHEAD) * TILE + k < call.rows * call.n)
             fetch_line(x + call.from + ((ulong)drawn + AHEAD) * TILE + k);
 #pragma unroll

@@ -93,7 +93,7 @@ select_warps(__global const BITS *x, __global BITS *result, __global long *indic
     barrier(CLK_LOCAL_MEM_FENCE);
     tile = drawn;
     first = (ulong)tile * TILE;
-    for (uint k = item * (128 / sizeof(BITS)); AHEAD && k < TILE; k += GROUP * (128 / sizeof(BITS)))
+    for (uint k = item * (128 / sizeof(BITS)); k < TILE; k += GROUP * (128 / sizeof(BITS)))
         if (first + AHEAD * (ulong)TILE + k < call.n)
             fetch_line(x + call.from + first + AHEAD * (ulong)TILE + k);
 #pragma unroll

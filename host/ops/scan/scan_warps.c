@@ -87,11 +87,10 @@ static const tunable tunables[] = {
      0,
      1},
     {"AHEAD",
-     "how many tiles further on each work-group has one fetched into the second-level cache; 0: "
-     "none is",
-     {0, 128, 256, 512},
+     "how many tiles further on each work-group has one fetched into the second-level cache",
+     {128, 256, 512},
      256,
-     0},
+     128},
 };
 
 const variant scan_warps = {
