@@ -148,7 +148,7 @@ static void tables_of_work_items_fit(void **state)
     assert_int_equal(out.count, 2);
     c = &out.commands[0];
     assert_int_equal(c->global[1], 3);
-    assert_int_equal(c->arg[5].bytes, 49152);
+    assert_int_equal(c->arg[5].bytes, 48128); /* the driver keeps a KiB */
     assert_int_equal(out.workspace, c->global[0] / c->local[0] * structure.bins * sizeof(float));
     plan_free(&out);
 }
