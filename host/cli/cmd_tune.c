@@ -1,8 +1,10 @@
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "cli/activity.h"
 #include "cli/bench_problem.h"
@@ -32,6 +34,16 @@ typedef struct search {
     size_t class_size[SIZES_MAX]; /* problems of each class, in order */
 } search;
 
+/* What a search has tried until now, for finish_early() on another thread. */
+typedef struct under_way {
+    pthread_mutex_t lock;
+    const problem *problems; /* count of them; NULL: none goes on */
+    size_t count;
+    const char *on_arrays;
+    tune_result found;        /* a copy */
+    uint64_t start, build_ns; /* by the clock, and of the session then */
+} under_way;
+
 typedef struct tuning_run {
     const options *o;
     search search;
@@ -47,6 +59,8 @@ typedef struct tuning_run {
     double seconds, build_seconds; /* of all searches, and of them what compilers took */
     text reason;                   /* why the first that did not run did not */
     json_t *classes;
+    const tune_result *found; /* of the search that goes on */
+    under_way now;
 } tuning_run;
 
 /* ---- what to tune ------------------------------------------------------------------------ */
@@ -99,10 +113,29 @@ static tsr_status plan_sizes(const options *o, const char *const *sizes, size_t 
 
 /* ---- while it goes on -------------------------------------------------------------------- */
 
+/* Candidates grow one by one, and times are added to them. */
+static void copy_what_is_tried(tuning_run *r)
+{
+    under_way *now = &r->now;
+    tune_candidate *tried;
+
+    pthread_mutex_lock(&now->lock);
+    tried = realloc(now->found.tried, (r->found->count + 1) * sizeof(*tried));
+    if (tried) {
+        memcpy(tried, r->found->tried, r->found->count * sizeof(*tried));
+        now->found.tried = tried;
+        now->found.count = r->found->count;
+    }
+    now->found.build_seconds = (double)(r->session->build_ns - now->build_ns) * 1e-9;
+    pthread_mutex_unlock(&now->lock);
+}
+
 static void show_progress(const tune_progress *p, void *context)
 {
-    const tuning_run *r = context;
+    tuning_run *r = context;
     text line = {0};
+
+    copy_what_is_tried(r);
 
     if (p->last && p->last->outcome == TUNE_WRONG) {
         activity_end();
@@ -167,45 +200,62 @@ static void too_short(double seconds, double build_seconds, text *out)
                 build_seconds);
 }
 
-static tsr_status tune_class(tuning_run *r, const problem *problems, size_t count, tsr_error *err)
+/* Tell what became of a class. */
+static void report_class(tuning_run *r, const tune_report *report)
 {
-    tune_result found;
-    text where = {0}, why = {0};
-    tsr_error search_err = {0};
-    tsr_status searched, st = TSR_OK;
-    tune_report report = {.problems = problems, .count = count, .found = &found};
+    const tune_result *found = report->found;
+    text why = {0};
 
-    activity_begin("tuning for %.3g s", r->options.seconds);
-    searched = tune_search(r->session, problems, count, &r->options, &found, &search_err);
-    activity_end();
-    if (found.best)
-        st = keep(r, problems, count, &found, &where, err);
-    report.where = text_get(&where);
-    report.on_arrays = on_arrays(r, problems);
-    note_candidates(r, &found);
+    note_candidates(r, found);
     if (r->classes)
-        json_array_append_new(r->classes, tune_report_json(&report));
+        json_array_append_new(r->classes, tune_report_json(report));
     else
-        tune_report_print(&report);
+        tune_report_print(report);
     fflush(stdout);
-    if (found.surpassed)
+    if (found->surpassed)
         fprintf(stderr,
                 "tessera: %s: what ran until now is faster than what --kernel and --set allow, "
                 "which takes its place\n",
                 r->o->command);
-    r->seconds += found.seconds;
-    r->build_seconds += found.build_seconds;
     if (interrupted(r))
         text_append(&why, "interrupted before the fastest were compared");
     else
-        too_short(found.seconds, found.build_seconds, &why);
-    if (found.undecided)
+        too_short(found->seconds, found->build_seconds, &why);
+    if (found->undecided)
         fprintf(stderr, "tessera: %s: nothing kept: %s\n", r->o->command, text_get(&why));
-    text_free(&why);
-    if (found.alone)
+    if (found->alone)
         fprintf(stderr,
                 "tessera: %s: nothing kept: %s, which runs as before, was compared with nothing\n",
-                r->o->command, found.before->variant->name);
+                r->o->command, found->before->variant->name);
+    text_free(&why);
+}
+
+static tsr_status tune_class(tuning_run *r, const problem *problems, size_t count, tsr_error *err)
+{
+    tune_result found = {0};
+    text where = {0};
+    tsr_error search_err = {0};
+    tsr_status searched, st = TSR_OK;
+    tune_report report = {
+        .problems = problems, .count = count, .found = &found, .on_arrays = on_arrays(r, problems)};
+
+    r->found = &found;
+    r->now.problems = problems;
+    r->now.count = count;
+    r->now.on_arrays = report.on_arrays;
+    r->now.found.count = 0;
+    r->now.start = clock_ns();
+    r->now.build_ns = r->session->build_ns;
+    activity_begin("tuning for %.3g s", r->options.seconds);
+    searched = tune_search(r->session, problems, count, &r->options, &found, &search_err);
+    activity_end();
+    r->now.problems = NULL;
+    if (found.best)
+        st = keep(r, problems, count, &found, &where, err);
+    report.where = text_get(&where);
+    report_class(r, &report);
+    r->seconds += found.seconds;
+    r->build_seconds += found.build_seconds;
     tune_result_free(&found);
     text_free(&where);
     if (searched != TSR_OK) {
@@ -214,6 +264,26 @@ static tsr_status tune_class(tuning_run *r, const problem *problems, size_t coun
         return searched;
     }
     return st;
+}
+
+/* The class whose search does not return, as far as it came. */
+static void report_under_way(tuning_run *r)
+{
+    under_way *now = &r->now;
+    const tune_report report = {.problems = now->problems,
+                                .count = now->count,
+                                .found = &now->found,
+                                .where = "",
+                                .on_arrays = now->on_arrays};
+
+    pthread_mutex_lock(&now->lock);
+    now->found.stopped = true;
+    now->found.seconds = (double)(clock_ns() - now->start) * 1e-9;
+    for (size_t i = 0; i < now->found.count; i++)
+        now->found.undecided = now->found.undecided || now->found.tried[i].outcome >= TUNE_TIMED;
+    if (now->problems && now->found.count)
+        report_class(r, &report);
+    pthread_mutex_unlock(&now->lock);
 }
 
 static tsr_status tune_classes(tuning_run *r, tsr_error *err)
@@ -328,6 +398,7 @@ static int finish_early(void *context)
     tuning_run *r = context;
     tsr_error err = {0};
 
+    report_under_way(r);
     if (write_entries(r, &err))
         print_error(r->o->command, &err, NULL);
     return finish(r);
@@ -343,7 +414,8 @@ int cmd_tune(const options *o)
                                 .set_count = o->set_count,
                                 .warm = o->given[OPTION_WARM],
                                 .seed = o->seed,
-                                .progress = show_progress}};
+                                .progress = show_progress},
+                    .now.lock = PTHREAD_MUTEX_INITIALIZER};
     tsr_error err = {0};
     tsr_status st;
     int status;
@@ -367,6 +439,7 @@ int cmd_tune(const options *o)
         status = print_error(o->command, &err, NULL);
     output_discard(r.file);
     text_free(&r.reason);
+    tune_result_free(&r.now.found);
     json_decref(r.classes);
     tsr_session_close(r.session);
     choice_close(&r.choice);

@@ -33,9 +33,10 @@ static bool stopped(const bench_options *o)
     return o->stop && *o->stop;
 }
 
-static bool late(const bench_options *o)
+/* Whether what takes so long is not done before the deadline. */
+static bool late(const bench_options *o, double ns)
 {
-    return o->deadline && clock_ns() >= o->deadline;
+    return o->deadline && (double)clock_ns() + ns >= (double)o->deadline;
 }
 
 /* Whether a row that has n samples after `start` wants another. */
@@ -362,7 +363,8 @@ tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
     result_row row;
     tsr_error why = {0};
     verdict v = {0};
-    double first_ns = 0;
+    double first_ns = 0, proof_ns;
+    uint64_t start;
     tsr_status st;
 
     if (!s->profiling && session_facts(s)->kind != DEVICE_HOST)
@@ -371,13 +373,16 @@ tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
     st = variant_open(s, p, run, options, &b, &why);
     if (is_chosen(&b, run, st))
         describe_variant(&b, &row);
+    start = clock_ns();
     st = st ? st : prove(&b, &v, &first_ns, &why);
+    proof_ns = (double)(clock_ns() - start);
     if (!st || st == TSR_EBOUND)
         note_report(&b, &v, &row);
     st = st ? st : warm_up(&b, options, first_ns, &why);
     st = st ? st : take_samples(&b, options, &row, &why);
     variant_close(&b);
-    if (!st && options->costs && row.time.count && !stopped(options))
+    if (!st && options->costs && row.time.count && !stopped(options) &&
+        !late(options, proof_ns)) /* it built once, too */
         st = bench_costs(s, p, run, &row, &why);
     if (st)
         note_refusal(p, &why, &row);
@@ -711,7 +716,7 @@ static tsr_status calibrate(candidate *c, const bench_options *o, size_t *calls,
     tsr_status st = TSR_OK;
 
     *calls = 1;
-    for (int i = 0; i < 3 && !st && !stopped(o) && !(i && late(o)); i++) {
+    for (int i = 0; i < 3 && !st && !stopped(o) && !(i && late(o, 0)); i++) {
         double each;
 
         st = run_one(c, *calls, false, &ns, err);
@@ -758,7 +763,7 @@ tsr_status bench_interleave(candidate *candidates, size_t count, const bench_opt
         st = calibrate(&candidates[i], options, &calls[i], &brief[i], err);
     start = clock_ns();
     while (!st && rounds < ROUNDS_MAX && go_on(options, rounds, start, seconds) &&
-           !(rounds && late(options))) {
+           !(rounds && late(options, 0))) {
         for (size_t i = 0; i < count && !st; i++) {
             const size_t which = turn(rounds, i, count);
             double *sample = &ns[which * ROUNDS_MAX + rounds];

@@ -19,8 +19,9 @@ typedef struct bench_options {
     bool on_arrays; /* where no variant is named: what a call on arrays in host memory runs, which
                        may be C code on a CPU, and not what one on buffers does */
     const volatile sig_atomic_t *stop; /* nonzero: finish with what there is.  May be NULL */
-    uint64_t deadline; /* of peers, by clock_ns: what does not fit before is left out.  0: none */
-    void **expected;   /* of verify_result, shared by all rows of one problem.  May be NULL */
+    uint64_t
+        deadline;    /* of peers and costs, by clock_ns: what does not fit is left out.  0: none */
+    void **expected; /* of verify_result, shared by all rows of one problem.  May be NULL */
 } bench_options;
 
 /**

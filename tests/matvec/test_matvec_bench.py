@@ -58,6 +58,13 @@ class Ladder(test_bench.Bench):
                 self.assertEqual(row["work"], 2 * 300 * 70)
         self.assertTrue(any(r["unsupported"] for r in rows))
 
+    def test_budget_leaves_out_what_building_costs(self):
+        """It takes as long again as the row."""
+        row, = rows_of(self.succeed("bench", "matvec", "--size", "90", "--kernel", "row-item",
+                                    "--device", "cpu", "--budget", "1e-9", "--json",
+                                    "--quiet").out)
+        self.assertEqual((row["outcome"], row["build_cold_ns"]), ("timed", 0))
+
     def test_table(self):
         out = self.done.stdout
         self.assertRegex(out, r"(?m)^matvec 300x70 float32 on .* \(\d+:\d+\), (cold|warm)$")
