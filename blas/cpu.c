@@ -47,9 +47,9 @@ static bool is_this_library(const void *address)
 /* The first of two names that the library has, and not this one in its name. */
 static void *symbol_of(void *handle, const char *name, const char *other)
 {
-    void *symbol = dlsym(handle, name);
+    void *symbol = handle ? dlsym(handle, name) : NULL;
 
-    if (!symbol && other)
+    if (handle && !symbol && other)
         symbol = dlsym(handle, other);
     return symbol && !is_this_library(symbol) ? symbol : NULL;
 }
@@ -91,11 +91,6 @@ static void open_blas(cpu_blas *blas, bool wide)
         if (open_library(blas, blas->candidates[i], wide))
             return;
     }
-    fprintf(stderr,
-            "libtessera-blas: no BLAS of the CPU with integers of %d bits: install one "
-            "(libopenblas0), or name it in %s\n",
-            wide ? 64 : 32, blas->variable);
-    _Exit(127);
 }
 
 static void open_32(void)
@@ -127,6 +122,7 @@ static void *find_64(const char *name)
 void blas_cpu_resolve(blas_target *target, const char *name, size_t integer)
 {
     const bool wide = integer == 8;
+    const cpu_blas *blas = wide ? &cpu_64 : &cpu_32;
     void *symbol = wide ? find_64(name) : find(name);
     blas_function f = NULL;
 
@@ -137,8 +133,15 @@ void blas_cpu_resolve(blas_target *target, const char *name, size_t integer)
         snprintf(fortran, sizeof fortran, "%.6s_%s", name + strlen("cblas_"), wide ? "64_" : "");
         symbol = wide ? find_64(fortran) : find(fortran);
     }
+    if (!symbol && !blas->handle) {
+        fprintf(stderr,
+                "libtessera-blas: no BLAS of the CPU with integers of %d bits: install one "
+                "(libopenblas0), or name it in %s\n",
+                wide ? 64 : 32, blas->variable);
+        _Exit(127);
+    }
     if (!symbol) {
-        fprintf(stderr, "libtessera-blas: %s has no %s\n", wide ? cpu_64.path : cpu_32.path, name);
+        fprintf(stderr, "libtessera-blas: %s has no %s\n", blas->path, name);
         _Exit(127);
     }
     memcpy(&f, &symbol, sizeof f);
@@ -148,7 +151,7 @@ void blas_cpu_resolve(blas_target *target, const char *name, size_t integer)
 const char *blas_cpu_path(void)
 {
     pthread_once(&once_32, open_32);
-    return cpu_32.path;
+    return cpu_32.handle ? cpu_32.path : "none";
 }
 
 /* ---- what a libblas.so.3 has beside its routines ------------------------------------------------

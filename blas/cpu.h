@@ -23,7 +23,8 @@ typedef _Atomic(blas_function) blas_target;
  */
 void blas_cpu_resolve(blas_target *target, const char *name, size_t integer);
 
-/** Path of the library whose integers have 4 bytes, for the log. */
+/** Path of the library whose integers have 4 bytes, as the log and measured rates name it; "none".
+ */
 const char *blas_cpu_path(void);
 
 #endif

@@ -1,6 +1,7 @@
 #include "blas/offload.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -52,10 +53,25 @@ static bool load_function(void *handle, const char *name, void *function)
     return symbol;
 }
 
+/* The libtessera in the folder of this library, which may have been loaded by the name of a link.
+ */
+static void *open_beside(void)
+{
+    char path[2 * PATH_MAX], self[PATH_MAX];
+    Dl_info info;
+
+    if (!dladdr(&tsr, &info) || !info.dli_fname || !realpath(info.dli_fname, self))
+        return NULL;
+    snprintf(path, sizeof path, "%.*s/%s", (int)(strrchr(self, '/') - self), self, TESSERA_LIBRARY);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
 static bool load_tessera(void)
 {
     void *handle = dlopen(TESSERA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
+    if (!handle)
+        handle = open_beside();
     if (!handle) {
         snprintf(why_not, sizeof why_not, "%s", dlerror());
         return false;

@@ -133,6 +133,16 @@ class Programs(unittest.TestCase):
         self.assertEqual(err, "")
         self.assertEqual(len([l for l in log if ": device, " in l]), 80)
 
+    def test_as_the_systems_blas(self):
+        """In the place of libblas.so.3 it finds another one for the CPU."""
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(LIBRARY, os.path.join(folder, "libblas.so.3"))
+            out, err, log = run(PRODUCTS, preload=False, LD_LIBRARY_PATH=folder,
+                                TESSERA_BLAS="always", TESSERA_DEVICE="host")
+        self.assertEqual((out, err), ("right\n", ""))
+        self.assertNotIn(folder, log[0])
+        self.assertTrue(any(": device, " in l for l in log))
+
     def test_wrong_values_are_named(self):
         _, err, _ = run(PRODUCTS, TESSERA_BLAS="perhaps", TESSERA_BLAS_CPU="/no/such.so")
         self.assertIn("TESSERA_BLAS: 'perhaps' is none of auto, always and never", err)
