@@ -8,12 +8,12 @@
  *     The sums of one bin lie side by side, so that the work-items of a group use
  *     different banks of local memory, whatever bins they are at.
  * Work split: a group takes a stretch of the array, whose elements its work-items
- *     take in turns, and as many bins as its tables hold: groups of the second
- *     dimension look at the same elements for other bins.
+ *     take in turns, and as many bins as its tables hold, a slice: neighbouring groups
+ *     look at the same elements for other bins.
  * Parameters: GROUP; ELEMENT, STORED, VALUE, UNEVEN, WEIGHTS (histogram.clh).  PER_UNIT
  *     and TABLE only decide the number of groups and of bins on the host.
- * Launch: histogram_own, 2-D, work-groups of GROUP x 1, stretches x slices of bins;
- *     histogram_add_up, 1-D, work-groups of GROUP, any number of them.
+ * Launch: 1-D, work-groups of GROUP: histogram_own, one for each stretch and slice;
+ *     histogram_add_up, any number of them.
  * Local memory: a sum for each bin of a slice and work-item.
  * Limits: any type of elements, weights, and number of bins; a pass over the array for
  *     each slice.
@@ -35,7 +35,8 @@ typedef struct own_call {
     histogram_call all;
     ulong stretch;   /* elements of a group */
     ulong stretches; /* groups that share them */
-    ulong slice;     /* bins of a table */
+    ulong slice;     /* bins of a table, */
+    ulong slices;    /* and how many tables have all bins */
     ulong add;       /* 1: to the sums that are there, else 0 */
 } own_call;
 
@@ -46,9 +47,10 @@ histogram_own(__global const ELEMENT *restrict x, __global const VALUE *restrict
 {
     const uint item = (uint)get_local_id(0);
     const ulong bins = call.all.bins;
-    const ulong begin = get_group_id(0) * call.stretch;
+    const ulong stretch = get_group_id(0) / call.slices;
+    const ulong begin = stretch * call.stretch;
     const ulong end = min(begin + call.stretch, call.all.n);
-    const ulong first = get_group_id(1) * call.slice;
+    const ulong first = get_group_id(0) % call.slices * call.slice;
     const ulong here = min(call.slice, bins - first);
 
     edges += call.all.edges;
@@ -72,7 +74,7 @@ histogram_own(__global const ELEMENT *restrict x, __global const VALUE *restrict
         /* From its own on, so that neighbours are at different banks. */
         for (uint k = 0; k < GROUP; k++)
             sum += table[b * GROUP + (item + k) % GROUP];
-        partial[get_group_id(0) * bins + first + b] = sum;
+        partial[stretch * bins + first + b] = sum;
     }
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fields.h"
 #include "core/registry.h"
 
 /* ---- made-up devices ---------------------------------------------------------------------- */
@@ -139,6 +140,9 @@ static void check_launch(const subject *s, const command *c)
     }
     if (items > d->max_work_group)
         wrong(s, "a work-group has more work-items than the device takes", items);
+    /* What NVIDIA's devices take along the first dimension. */
+    if (c->local[0] && c->global[0] / c->local[0] > INT32_MAX)
+        wrong(s, "a launch has more work-groups than devices take", c->global[0] / c->local[0]);
     for (unsigned i = 0; i < c->n_args; i++) {
         const command_arg *a = &c->arg[i];
 
@@ -336,6 +340,39 @@ static void every_plan_is_sound(void **state)
     }
 }
 
+/* Each extent beyond 2^32 by itself: a plan covers it by launches that devices take, or says why
+ * not. */
+static void plans_of_large_problems_are_sound(void **state)
+{
+    static made_up devices[DEVICES];
+    const operation *op;
+
+    (void)state;
+    make_devices(devices);
+    for (size_t i = 0; (op = operation_at(i)); i++) {
+        size_t plans = 0, jobs = 0;
+
+        for (size_t k = 0; k < op->command->field_count; k++) {
+            const field *f = &op->command->fields[k];
+            problem p, normal;
+            unsigned order[OPERANDS_MAX];
+
+            if (!f->extent)
+                continue;
+            op->sweep(0, false, &p);
+            field_set_count(f, &p, ((size_t)1 << 33) + 3);
+            if (op->check(&p, NULL))
+                continue;
+            normal = problem_normal(&p, order);
+            for (size_t v = 0; v < op->variant_count; v++, jobs++)
+                plans += check_variant(op->variants[v], &normal, &devices[DEVICES - 1], false);
+            if (found[0])
+                fail_msg("%s", found);
+        }
+        print_message("%s: %zu plans of %zu jobs beyond 2^32\n", op->name, plans, jobs);
+    }
+}
+
 /* ---- the checks themselves ----------------------------------------------------------------- */
 
 /* A plan with one thing wrong with it, by DEFECT. */
@@ -358,13 +395,15 @@ static const char *defective_plan(const job *j, plan *out)
         plan_define(out, "DEFECT=%u", defect);
     if (defect == 9)
         plan_fill(out, ARG_OPERAND, 0, 0, 4, 0);
+    if (defect == 10)
+        c->global[0] = (size_t)64 << 32;
     return NULL;
 }
 
-enum { DEFECTS = 9 };
+enum { DEFECTS = 10 };
 
 static const tunable defective_tunables[] = {
-    {"DEFECT", "which", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 10}};
+    {"DEFECT", "which", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 11}};
 
 static const variant defective = {.name = "defective",
                                   .idea = "",
@@ -413,6 +452,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_plan_is_sound),
+        cmocka_unit_test(plans_of_large_problems_are_sound),
         cmocka_unit_test(each_defect_is_found),
     };
 

@@ -43,7 +43,7 @@ enum { DRIVER_BYTES = 1024 };
 /* As histogram_own.cl has it. */
 typedef struct own_call {
     histogram_call all;
-    uint64_t stretch, stretches, slice, add;
+    uint64_t stretch, stretches, slice, slices, add;
 } own_call;
 
 static const char *own_plan(const job *j, plan *out)
@@ -65,9 +65,10 @@ static const char *own_plan(const job *j, plan *out)
     const size_t wanted = size_max(size_min(worth, most), 1);
     const size_t stretch = size_max(size_div_up(p->n, wanted), 1);
     const size_t stretches = size_max(size_div_up(p->n, stretch), 1);
-    const own_call call = {histogram_call_of(p), stretch, stretches, slice, p->add};
+    const size_t slices = slice ? size_div_up(p->bins, slice) : 0;
+    const own_call call = {histogram_call_of(p), stretch, stretches, slice, slices, p->add};
     const char *why = histogram_unsupported(p, d);
-    size_t slices, adding;
+    size_t adding, items;
     command *c;
 
     if (!p->weights)
@@ -77,13 +78,13 @@ static const char *own_plan(const job *j, plan *out)
     if (slice == 0)
         return plan_unsupported(out, "its %zu work-items have no %zu bytes of local memory each",
                                 local, size);
-    if (!size_mul(stretches, view_bytes(&sums), &out->workspace))
+    if (!size_mul(stretches, view_bytes(&sums), &out->workspace) ||
+        !size_mul(stretches * local, slices, &items))
         return plan_unsupported(out, "there is no memory for %zu times %zu sums", stretches,
                                 p->bins);
-    slices = size_div_up(p->bins, slice);
     plan_set(out, "GROUP", (uint32_t)local);
     histogram_define(p, out);
-    c = plan_launch_2d(out, OWN, stretches * local, slices, local, 1);
+    c = plan_launch_1d(out, OWN, items, local);
     command_operand(c, HISTOGRAM_X);
     command_operand(c, HISTOGRAM_EDGES);
     command_operand(c, HISTOGRAM_WEIGHTS);
