@@ -1,6 +1,7 @@
 /* Arrays that come to the device in pieces: some lines at a time, or where the device does not hold
  * one, stretches of it, to whose results the host adds what the stretches before have come to. */
 #include <math.h>
+#include <string.h>
 
 #include "base/elements.h"
 #include "core/real.h"
@@ -111,14 +112,44 @@ static uint64_t combine_wholes(size_t by, tsr_type type, uint64_t a, uint64_t b)
     return ((a ^ sign) < (b ^ sign)) == (by == TSR_SCAN_MIN) ? a : b;
 }
 
+/* Results of a stretch of a line, where nothing is before it or of sums that have its type; false,
+ * and nothing done, of others. */
+static bool add_plainly(const tsr_scan_problem *p, const stretch *at, tsr_type type,
+                        const void *block, void *result, size_t to, const carry *before)
+{
+    const size_t n = at->count * scan_inner(p), size = tsr_type_size(type);
+
+    if (type != tsr_scan_result_type(p))
+        return false;
+    if (at->begins) {
+        memcpy((char *)result + to * size, block, n * size);
+        return true;
+    }
+    if (p->by != TSR_SCAN_SUM || scan_inner(p) > 1)
+        return false;
+    if (type == TSR_F32)
+        for (size_t i = 0; i < n; i++)
+            ((float *)result)[to + i] = (float)(before->real + (double)((const float *)block)[i]);
+    else if (type == TSR_F64)
+        for (size_t i = 0; i < n; i++)
+            ((double *)result)[to + i] = before->real + ((const double *)block)[i];
+    else if (size == sizeof(uint64_t))
+        for (size_t i = 0; i < n; i++)
+            ((uint64_t *)result)[to + i] = before->whole + ((const uint64_t *)block)[i];
+    else
+        return false;
+    return true;
+}
+
 /* The results of a stretch, of `type` in `block`, behind what came before; and the carry of each
  * line behind them.  x has the stretch's elements. */
 static void carry_reals(const tsr_scan_problem *p, const stretch *at, tsr_type type,
                         const void *block, const void *x, void *result, size_t to, carry *before)
 {
     const size_t inner = scan_inner(p), last = p->reverse ? 0 : at->count - 1;
+    const size_t left = add_plainly(p, at, type, block, result, to, before) ? 0 : at->count;
 
-    for (size_t i = 0; i < at->count; i++)
+    for (size_t i = 0; i < left; i++)
         for (size_t j = 0; j < inner; j++) {
             const double value = real_get(type, block, i * inner + j);
 
@@ -139,8 +170,9 @@ static void carry_wholes(const tsr_scan_problem *p, const stretch *at, const voi
 {
     const tsr_type type = tsr_scan_result_type(p);
     const size_t inner = scan_inner(p), last = p->reverse ? 0 : at->count - 1;
+    const size_t left = add_plainly(p, at, type, block, result, to, before) ? 0 : at->count;
 
-    for (size_t i = 0; i < at->count; i++)
+    for (size_t i = 0; i < left; i++)
         for (size_t j = 0; j < inner; j++) {
             const uint64_t value = integer_get(type, block, i * inner + j);
 
