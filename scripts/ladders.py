@@ -94,6 +94,9 @@ def story(operation, by_variant, column, foreign="cpu-", first=None, base=None):
     names = [v["name"] for v in operation["variants"]]
     rows = [(name, by_variant[name][column]) for name in names[names.index(first) if first else 0:]
             if column in by_variant.get(name, {}) and not name.startswith(foreign)]
+    if not rows:
+        yield NOT_MEASURED
+        return
     base = base or rows[0][0]
     best, basis = rows[0][1]["rate"], dict(rows)[base]["rate"]
     shares = rows[0][1]["unit"] == "GB/s" and any(row["share"] for _, row in rows)
@@ -116,12 +119,12 @@ def make_stories(operation, named_rows):
     places = re.findall(r"^<!-- steps (\S+) (.*) -->$", text, re.MULTILINE)
     for column, problem in places:
         by_variant = steps(named_rows, operation["op"], problem)
-        measured = any(column in rows for rows in by_variant.values())
-        if not measured and (column, problem) in STORIES:
+        known = (column, problem) in STORIES
+        if known and not any(column in rows for rows in by_variant.values()):
             raise ValueError(f"no rows of {operation['op']} {problem} on {column}")
-        how = STORIES.get((column, problem), ())
+        how = STORIES[column, problem] if known else ()
         text = results_rows.put(text, f"steps {column} {problem}", "\n".join(
-            story(operation, by_variant, column, *how)) if measured else NOT_MEASURED)
+            story(operation, by_variant, column, *how)))
     if places:
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)

@@ -37,6 +37,11 @@ class Story(unittest.TestCase):
         self.assertEqual(story(IN_FLOPS, rows, "cpu-", "first", "first")[4:],
                          ["| first | 100 | 1.00 x | 1.0 x |", "| second | 300 | 3.00 x | 3.0 x |"])
 
+    def test_nothing_measured(self):
+        """Also where all that was measured is no step of today's, or of another device."""
+        for name in "cpu-own", "gone":
+            self.assertEqual(story(IN_FLOPS, [step(name, 1, IN_FLOPS)]), ["Not measured yet."])
+
     def test_share_of_the_limit(self):
         rows = [step("first", 100, IN_BYTES, share=0.25, bound_by="memory copy"),
                 step("second", 90, IN_BYTES, share=0.225, bound_by="memory copy")]

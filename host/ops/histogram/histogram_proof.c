@@ -118,8 +118,8 @@ static void fill_element(const tsr_histogram_problem *p, distribution f, size_t 
     }
 }
 
-/* All elements are inside for a measurement; for a test some are outside of both ends.  Uneven bins
- * get wider, and some are empty. */
+/* All elements are inside where they may be measured; of distributions that tests alone have, some
+ * are outside of both ends.  Uneven bins get wider, and some are empty. */
 static void fill_edges(const tsr_histogram_problem *p, distribution f, void *edges)
 {
     const tsr_type type = tsr_histogram_edge_type(p->type);
@@ -128,7 +128,7 @@ static void fill_edges(const tsr_histogram_problem *p, distribution f, void *edg
 
     for (size_t i = 0; i < p->offset_edges; i++)
         real_set(type, edges, i, NAN);
-    if (f != DISTRIBUTION_PLAIN) {
+    if (f == DISTRIBUTION_SPECIAL || f == DISTRIBUTION_UNIFORM) {
         const double width = s.high - s.low;
 
         s.low += 0.1 * width;
