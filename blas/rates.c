@@ -45,10 +45,15 @@ static bool read_rates(const char *line, blas_rates *out)
 {
     blas_rates r;
 
-    if (sscanf(line, "latency %lf in %lf out %lf device %lf cpu %lf cpu-bytes %lf", &r.latency,
-               &r.in, &r.out, &r.device, &r.cpu, &r.cpu_bytes) != 6 ||
-        !(r.latency > 0 && r.in > 0 && r.out > 0 && r.device > 0 && r.cpu > 0 && r.cpu_bytes > 0))
+    if (sscanf(line, "latency %lf in %lf out %lf device %lf %lf %lf cpu %lf %lf %lf cpu-bytes %lf",
+               &r.latency, &r.in, &r.out, &r.device[0], &r.device[1], &r.device[2], &r.cpu[0],
+               &r.cpu[1], &r.cpu[2], &r.cpu_bytes) != 10 ||
+        !(r.latency > 0 && r.in > 0 && r.out > 0 && r.cpu_bytes > 0))
         return false;
+    for (size_t i = 0; i < RATES_SIDES; i++) {
+        if (!(r.device[i] > 0 && r.cpu[i] > 0))
+            return false;
+    }
     *out = r;
     return true;
 }
@@ -111,12 +116,34 @@ bool rates_are_checked(void)
     return atomic_load(&checked);
 }
 
+/* Seconds of so many operations, by rates between the sides that were timed. */
+static double seconds_of(const double rates_of_sides[RATES_SIDES], double operations)
+{
+    static const double sides[RATES_SIDES] = {256, 704, 2048};
+    double at[RATES_SIDES]; /* operations of the square products */
+
+    for (size_t i = 0; i < RATES_SIDES; i++)
+        at[i] = 2 * sides[i] * sides[i] * sides[i];
+    if (operations <= at[0])
+        return operations / rates_of_sides[0];
+    for (size_t i = 1; i < RATES_SIDES; i++) {
+        if (operations < at[i]) {
+            const double part = (operations - at[i - 1]) / (at[i] - at[i - 1]);
+
+            /* Seconds grow with the operations, whatever the rates are. */
+            return (1 - part) * at[i - 1] / rates_of_sides[i - 1] +
+                   part * at[i] / rates_of_sides[i];
+        }
+    }
+    return operations / rates_of_sides[RATES_SIDES - 1];
+}
+
 double rates_device_product(const blas_rates *r, bool f64, double m, double n, double k,
                             bool reads_c)
 {
     const double size = f64 ? sizeof(double) : sizeof(float);
     const double in = size * (m * k + k * n + (reads_c ? m * n : 0)) / r->in;
-    const double work = 2 * m * n * k / r->device;
+    const double work = seconds_of(r->device, 2 * m * n * k);
     const double out = size * m * n / r->out;
     double longest = in > out ? in : out;
 
@@ -128,7 +155,7 @@ double rates_device_product(const blas_rates *r, bool f64, double m, double n, d
 
 double rates_cpu(const blas_rates *r, double operations, double bytes)
 {
-    const double work = operations / r->cpu, copies = bytes / r->cpu_bytes;
+    const double work = seconds_of(r->cpu, operations), copies = bytes / r->cpu_bytes;
 
     return work > copies ? work : copies;
 }

@@ -10,13 +10,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Small products are slower for their work than large ones: square ones of three sides are timed.
+ */
+enum { RATES_SIDES = 3 };
+
 /** Of one type of real numbers, in seconds, and bytes and operations a second. */
 typedef struct blas_rates {
-    double latency;   /* of a product on the device */
-    double in, out;   /* copies to the device, and back */
-    double device;    /* its products */
-    double cpu;       /* those of the CPU's BLAS */
-    double cpu_bytes; /* of the CPU's, where they are thin: bytes of the matrices */
+    double latency;             /* of a product on the device */
+    double in, out;             /* copies to the device, and back */
+    double device[RATES_SIDES]; /* its products of sides 256, 704 and 2048 */
+    double cpu[RATES_SIDES];    /* those of the CPU's BLAS */
+    double cpu_bytes;           /* of the CPU's, where they are thin: bytes of the matrices */
 } blas_rates;
 
 /** Read the file, once.  Rates of another BLAS of the CPU, or of other threads, are none. */

@@ -30,13 +30,16 @@ typedef enum shape {
     SHAPE_SMALL, /* takes no time but to be called */
     SHAPE_LONG,  /* long operands, a small result */
     SHAPE_THIN,  /* the opposite */
-    SHAPE_SQUARE,
+    SHAPE_SQUARE_256,
+    SHAPE_SQUARE_704,
+    SHAPE_SQUARE_2048,
     SHAPE_COUNT
 } shape;
 
 static const struct {
     int m, n, k;
-} shapes[SHAPE_COUNT] = {{64, 64, 64}, {64, 64, 1 << 16}, {2048, 2048, 8}, {2048, 2048, 2048}};
+} shapes[SHAPE_COUNT] = {{64, 64, 64},    {64, 64, 1 << 16}, {2048, 2048, 8},
+                         {256, 256, 256}, {704, 704, 704},   {2048, 2048, 2048}};
 
 enum { ELEMENTS = 1 << 22, REPEATS_MIN = 3, REPEATS_MAX = 50 };
 #define SECONDS_A_SHAPE 0.3
@@ -174,8 +177,10 @@ static tsr_status read_log(const char *log, text *path, bool refused[2], text *r
 /* ---- rates ------------------------------------------------------------------------------------
  */
 
+enum { SIDES = SHAPE_COUNT - SHAPE_SQUARE_256 };
+
 typedef struct rates {
-    double latency, in, out, device, cpu, cpu_bytes;
+    double latency, in, out, device[SIDES], cpu[SIDES], cpu_bytes;
 } rates;
 
 static double bytes_of(shape s, bool f64, bool in, bool out)
@@ -194,17 +199,19 @@ static double rest(double whole, double known)
 
 static rates rates_from(const double device[SHAPE_COUNT], const double cpu[SHAPE_COUNT], bool f64)
 {
-    const double work =
-        2.0 * shapes[SHAPE_SQUARE].m * shapes[SHAPE_SQUARE].n * shapes[SHAPE_SQUARE].k;
     rates r;
 
     r.latency = device[SHAPE_SMALL];
     r.in = bytes_of(SHAPE_LONG, f64, true, false) / rest(device[SHAPE_LONG], r.latency);
     r.out = bytes_of(SHAPE_THIN, f64, false, true) / rest(device[SHAPE_THIN], r.latency);
-    r.device = work / rest(device[SHAPE_SQUARE],
-                           r.latency + bytes_of(SHAPE_SQUARE, f64, true, false) / r.in +
-                               bytes_of(SHAPE_SQUARE, f64, false, true) / r.out);
-    r.cpu = work / cpu[SHAPE_SQUARE];
+    for (int i = 0; i < SIDES; i++) {
+        const shape s = (shape)(SHAPE_SQUARE_256 + i);
+        const double work = 2.0 * shapes[s].m * shapes[s].n * shapes[s].k;
+
+        r.device[i] = work / rest(device[s], r.latency + bytes_of(s, f64, true, false) / r.in +
+                                                 bytes_of(s, f64, false, true) / r.out);
+        r.cpu[i] = work / cpu[s];
+    }
     r.cpu_bytes = bytes_of(SHAPE_THIN, f64, true, true) / cpu[SHAPE_THIN];
     return r;
 }
@@ -222,9 +229,11 @@ static tsr_status store(const char *device, const char *platform, const char *cp
                 device, platform, cpu_blas, sysconf(_SC_NPROCESSORS_ONLN));
     for (size_t i = 0; i < 2; i++) {
         if (!refused[i])
-            text_format(
-                &content, "%s latency %.3e in %.3e out %.3e device %.3e cpu %.3e cpu-bytes %.3e\n",
-                types[i], r[i].latency, r[i].in, r[i].out, r[i].device, r[i].cpu, r[i].cpu_bytes);
+            text_format(&content,
+                        "%s latency %.3e in %.3e out %.3e device %.3e %.3e %.3e cpu %.3e %.3e "
+                        "%.3e cpu-bytes %.3e\n",
+                        types[i], r[i].latency, r[i].in, r[i].out, r[i].device[0], r[i].device[1],
+                        r[i].device[2], r[i].cpu[0], r[i].cpu[1], r[i].cpu[2], r[i].cpu_bytes);
     }
     tuning_folder(where);
     folders_make(text_get(where));
@@ -250,12 +259,11 @@ static void print_rates(const char *device, const char *cpu_blas, const times *o
     for (size_t i = 0; i < 2; i++) {
         if (refused[i])
             continue;
-        printf("  %s  a call %.1f us, copies %.1f GB/s and %.1f GB/s back, %.4g GFLOP/s; the CPU "
-               "%.4g GFLOP/s\n",
-               types[i], r[i].latency * 1e6, r[i].in * 1e-9, r[i].out * 1e-9, r[i].device * 1e-9,
-               r[i].cpu * 1e-9);
-        printf("           2048x2048x2048 in %.3g ms, on the CPU in %.3g ms\n",
-               on_device->t[i][SHAPE_SQUARE] * 1e3, on_cpu->t[i][SHAPE_SQUARE] * 1e3);
+        printf("  %s  a call %.1f us, copies %.1f GB/s and %.1f GB/s back\n", types[i],
+               r[i].latency * 1e6, r[i].in * 1e-9, r[i].out * 1e-9);
+        for (int k = SHAPE_SQUARE_256; k < SHAPE_COUNT; k++)
+            printf("           %dx%dx%d in %.3g ms, on the CPU in %.3g ms\n", shapes[k].m,
+                   shapes[k].n, shapes[k].k, on_device->t[i][k] * 1e3, on_cpu->t[i][k] * 1e3);
     }
     printf("kept in %s\n", where);
 }

@@ -22,7 +22,7 @@ ENVIRONMENTS = {"cpu-blas": {"TESSERA_BLAS": "never"},
                 "host": {"TESSERA_BLAS": "always", "TESSERA_DEVICE": "host"},
                 "device": {"TESSERA_BLAS": "always", "TESSERA_DEVICE": "cpu"},
                 "rates": {"TESSERA_BLAS": "auto", "TESSERA_DEVICE": "host"}}
-RATES = "%s latency 1e-9 in 1e12 out 1e12 device 1e15 cpu 1 cpu-bytes 1e12"
+RATES = "%s latency 1e-9 in 1e12 out 1e12 device 1e15 1e15 1e15 cpu 1 1 1 cpu-bytes 1e12"
 ROUTINES = {t + r for t in "sdcz" for r in ("gemm", "symm", "syrk", "syr2k", "trmm", "trsm")}
 ROUTINES |= {t + r for t in "cz" for r in ("hemm", "herk", "her2k")}
 # Why the CPU has a call of a program that sends all to the device.
