@@ -78,7 +78,7 @@ def type_name(dtype):
 def plain(a):
     """An array whose memory can be exported, for types that Python's buffers do not know."""
     if type(a) is np.ndarray:
-        return a if a.dtype.kind not in "VmM" else _plain(a)
+        return a if a.dtype.isbuiltin == 1 and a.dtype.kind not in "mM" else _plain(a)
     if type(a) is DeviceArray:
         raise TypeError(_MIXED)
     return a

@@ -306,19 +306,10 @@ def to_numpy(x):
     return np.ndarray(x.shape, x.dtype, raw, strides=x.strides).copy()
 
 
-_adopted: dict = {}
-
-
 def from_pyopencl(arr):
-    """The memory of a pyopencl.array.Array, without a copy: calls go to its queue.
-
-    The pyopencl array has to live as long as what is made of it.
-    """
-    queue = arr.queue.int_ptr
-    session = _adopted.get(queue)
-    if session is None:
-        session = _adopted[queue] = _tessera.Session.adopt(queue)
-        _devices.add(session)
+    """The memory of a pyopencl.array.Array, which is retained, without a copy: calls go to its
+    queue."""
+    session = _devices.adopt(arr.queue.int_ptr)
     return DeviceArray(session.memory(arr.base_data.int_ptr), arr.shape, arr.dtype, arr.strides,
                        arr.offset)
 

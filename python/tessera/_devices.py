@@ -80,10 +80,14 @@ def session(which=None):
     return found
 
 
-def add(one):
-    """Keep a session on a queue of the caller's with the others."""
+def adopt(queue):
+    """The session on a queue of the caller's, by the address of the cl_command_queue, which it
+    retains."""
     with _opening:
-        _sessions[one] = one
+        found = _sessions.get(("queue", queue))
+        if found is None:
+            found = _sessions["queue", queue] = _tessera.Session.adopt(queue)
+    return found
 
 
 def close():

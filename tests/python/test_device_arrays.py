@@ -207,6 +207,9 @@ def test_pyopencl():
     assert back.base_data.int_ptr == product.memory.handle
     np.testing.assert_allclose(back.get(), a @ a.T, rtol=1e-5)
     equal(ts.from_pyopencl(theirs[5:, :]), a[5:])
+    ts.close()
+    raised(ts.Error, ts.to_numpy, ours)
+    equal(ts.from_pyopencl(theirs), a)
     out_of_order = cl.CommandQueue(
         context, properties=cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE)
     raised(ts.UnsupportedError, ts.from_pyopencl, pyopencl.array.to_device(out_of_order, a))
