@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/standard_error.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
 
@@ -56,7 +57,7 @@ static void draw(uint64_t now)
     const bool builds = line.building.what[0] &&
                         (!line.activity.what[0] || now - line.building.since >= silence_ns);
     const doing *last = builds ? &line.building : &line.activity;
-    const size_t columns = terminal_width(STDERR_FILENO) - 1;
+    const size_t columns = terminal_width(standard_error_fd()) - 1;
     text shown = {0}, tail = {0};
     size_t used;
 

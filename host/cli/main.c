@@ -9,6 +9,7 @@
 #include <omp.h>
 #endif
 
+#include "base/standard_error.h"
 #include "base/text.h"
 #include "cli/activity.h"
 #include "cli/commands.h"
@@ -661,6 +662,7 @@ int main(int argc, char **argv)
 
     bound_threads();
     hold_standard_streams();
+    standard_error_guard();
     interrupt_ends();
     status = run(argc, argv);
     errno = 0;

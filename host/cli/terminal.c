@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/standard_error.h"
+
 enum { WIDTH_MIN = 40 };
 
 size_t terminal_width(int fd)
@@ -89,24 +91,22 @@ void progress_show(const char *line)
 
     text_append(&plain, empty_line);
     /* The last column stays free: some terminals begin a new line there. */
-    text_append_cut(&plain, line, terminal_width(STDERR_FILENO) - 1);
+    text_append_cut(&plain, line, terminal_width(standard_error_fd()) - 1);
     if (!plain.failed) {
         text_make_plain(plain.data + strlen(empty_line), "");
-        progress_shown = 1;
-        fputs(plain.data, stderr);
-        fflush(stderr);
+        /* A line more or less: nothing is lost where it cannot be written. */
+        progress_shown = write(standard_error_fd(), plain.data, strlen(plain.data)) > 0;
     }
     text_free(&plain);
 }
 
 void progress_clear(void)
 {
-    fputs(empty_line, stderr);
-    progress_shown = 0;
+    progress_shown = write(standard_error_fd(), empty_line, strlen(empty_line)) < 0;
 }
 
 void progress_abandon(void)
 {
-    if (progress_shown && write(STDERR_FILENO, empty_line, strlen(empty_line)) > 0)
+    if (progress_shown && write(standard_error_fd(), empty_line, strlen(empty_line)) > 0)
         progress_shown = 0;
 }

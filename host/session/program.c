@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/standard_error.h"
 #include "device/query.h"
 #include "session/retarget.h"
 #include "session/source.h"
@@ -166,6 +167,17 @@ static void read_log(const tsr_session *s, cl_program handle, text *out)
     free(log);
 }
 
+/* Its log says what the compiler has to say. */
+static cl_int build_quietly(const tsr_session *s, cl_program handle, const char *options)
+{
+    cl_int rc;
+
+    standard_error_hide();
+    rc = clBuildProgram(handle, 1, &s->device.id, options, NULL, NULL);
+    standard_error_show();
+    return rc;
+}
+
 /* From the cache; false where there is nothing usable, whatever the reason. */
 static bool load(tsr_session *s, program *p)
 {
@@ -187,8 +199,7 @@ static bool load(tsr_session *s, program *p)
         clCreateProgramWithBinary(s->context, 1, &s->device.id, &size, &borrowed, &status, &rc);
     free(binary);
     if (p->handle && rc == CL_SUCCESS && status == CL_SUCCESS &&
-        clBuildProgram(p->handle, 1, &s->device.id, text_get(&p->options), NULL, NULL) ==
-            CL_SUCCESS) {
+        build_quietly(s, p->handle, text_get(&p->options)) == CL_SUCCESS) {
         p->built = TSR_BUILD_CACHED;
         p->saved = true;
         return true;
@@ -244,7 +255,7 @@ static tsr_status retarget(tsr_session *s, program *p, const char *target, tsr_e
     again = clCreateProgramWithBinary(s->context, 1, &s->device.id, &ptx.length, &borrowed, &status,
                                       &rc);
     if (again && rc == CL_SUCCESS)
-        rc = status ? status : clBuildProgram(again, 1, &s->device.id, "", NULL, NULL);
+        rc = status ? status : build_quietly(s, again, "");
     if (again)
         read_log(s, again, &p->log);
     if (!again || rc != CL_SUCCESS) {
@@ -272,7 +283,7 @@ static tsr_status compile(tsr_session *s, program *p, const char *source, tsr_er
     if (!p->handle)
         return tsr_fail(err, TSR_ECL, rc, "clCreateProgramWithSource(%s)",
                         text_get(&p->source_file));
-    rc = clBuildProgram(p->handle, 1, &s->device.id, text_get(&p->options), NULL, NULL);
+    rc = build_quietly(s, p->handle, text_get(&p->options));
     read_log(s, p->handle, &p->log);
     if (rc != CL_SUCCESS)
         return build_failed(s, p, text_get(&p->options), rc, err);

@@ -5,7 +5,8 @@
  *
  * Values of clGetDeviceInfo by their names without CL_DEVICE_; MAX_WORK_ITEM_SIZES has one number
  * for all dimensions.  The limits hold: a launch or a buffer beyond them fails as it would on such
- * a device, and the file that TESSERA_FORGED_REPORT names gets a line about it.
+ * a device, and the file that TESSERA_FORGED_REPORT names gets a line about it.  Each build writes
+ * what TESSERA_FORGED_COMPILER says to standard error, as the compilers of some drivers do.
  */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
@@ -198,6 +199,17 @@ static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueNDRangeKernel(
     return next->clEnqueueNDRangeKernel(q, kernel, dims, offset, global, local, n_wait, wait, done);
 }
 
+static CL_API_ENTRY cl_int CL_API_CALL
+at_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
+                  const char *options, void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+{
+    const char *chatter = getenv("TESSERA_FORGED_COMPILER");
+
+    if (chatter)
+        fprintf(stderr, "%s\n", chatter);
+    return next->clBuildProgram(program, count, devices, options, notify, data);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL __attribute__((visibility("default")))
 clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *size_out)
 {
@@ -225,6 +237,7 @@ clInitLayer(cl_uint entries, const cl_icd_dispatch *target, cl_uint *entries_out
     layer.clGetKernelWorkGroupInfo = at_clGetKernelWorkGroupInfo;
     layer.clCreateBuffer = at_clCreateBuffer;
     layer.clEnqueueNDRangeKernel = at_clEnqueueNDRangeKernel;
+    layer.clBuildProgram = at_clBuildProgram;
     *entries_out = count;
     *layer_out = &layer;
     return CL_SUCCESS;

@@ -57,6 +57,17 @@ class Forged(Case):
             self.fail("%s\n%s" % (violations, r))
         return r
 
+    def test_compilers_write_nothing_to_standard_error(self):
+        self.save_examples()
+        env = {"OPENCL_LAYERS": LAYER, "TESSERA_FORGED_COMPILER": "1 warning generated."}
+        on_kernels = {**env, "TESSERA_FORGED": "EXECUTION_CAPABILITIES=1"}
+        example = next(iter(EXAMPLES.values()))
+        self.assertNotIn("generated", self.tessera("devices", env=env, timeout=600).err)
+        r = self.tessera(*example["CALL"], "--copy", "--device", "0:0", "--json", env=on_kernels,
+                         timeout=600)
+        self.assertEqual((r.status, r.err.count("generated")), (0, 0), r)
+        self.assertEqual(json.loads(r.out)["build"], "compiled", r)
+
     def check_call(self, device, op):
         example = EXAMPLES[op]
         name = example["RESULT"][0]

@@ -1,0 +1,49 @@
+#include "base/standard_error.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool guarded;
+static int kept = -1; /* a copy of standard error */
+static unsigned hidden;
+
+void standard_error_guard(void)
+{
+    kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    guarded = kept >= 0;
+}
+
+void standard_error_hide(void)
+{
+    int nowhere;
+
+    if (!guarded)
+        return;
+    pthread_mutex_lock(&lock);
+    if (hidden++ == 0) {
+        nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (nowhere >= 0) {
+            dup2(nowhere, STDERR_FILENO);
+            close(nowhere);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void standard_error_show(void)
+{
+    if (!guarded)
+        return;
+    pthread_mutex_lock(&lock);
+    if (--hidden == 0)
+        dup2(kept, STDERR_FILENO);
+    pthread_mutex_unlock(&lock);
+}
+
+int standard_error_fd(void)
+{
+    return guarded ? kept : STDERR_FILENO;
+}

@@ -1,0 +1,21 @@
+/**
+ * Standard error of the command, out of reach of compilers.
+ *
+ * Some drivers' compilers write "1 error generated." to standard error themselves, of probes too,
+ * where an error is an answer.  A library leaves that to the program that uses it: nothing is
+ * hidden before standard_error_guard(), which the command calls.
+ */
+#ifndef BASE_STANDARD_ERROR_H
+#define BASE_STANDARD_ERROR_H
+
+void standard_error_guard(void);
+
+/** What is written to standard error gets lost until the same number of calls of
+ *  standard_error_show(), of any threads. */
+void standard_error_hide(void);
+void standard_error_show(void);
+
+/** The descriptor that reaches it, hidden or not. */
+int standard_error_fd(void);
+
+#endif
