@@ -52,26 +52,23 @@ class Measured(Case):
         with open(cls.file, encoding="utf-8") as f:
             return rows_of(f.read())
 
-    def test_limits_alone(self):
-        """No ladder, and an operation is refused."""
-        own = self.path("own")
-        shutil.copytree(os.path.join(self.cache, "own"), own)
-        r = self.succeed("roofline", "--limits", "--device", "cpu", "--json",
-                         env={"TESSERA_CACHE_DIR": own})
-        self.assertEqual({x["kind"] for x in rows_of(r.out)}, {"limit"})
-        self.assertEqual(len(rows_of(r.out)), len([x for x in self.rows if x["kind"] == "limit"]))
+    def test_limits_take_no_operation(self):
         self.fail_with(2, "roofline", OP, "--limits", says="takes no operation")
         self.fail_with(2, "roofline", "--limits", "--size", "8", says="takes no --size")
 
     def again(self, *args):
-        """The limits of a further run, which finds the first's: {name: row}, and what it said."""
+        """The limits of a further run, without a ladder, which finds the first's: {name: row}, and what
+        it said."""
         own = self.path("own")
         if not os.path.exists(own):
             shutil.copytree(os.path.join(self.cache, "own"), own)
-        r = self.succeed("roofline", OP, "--size", "8", "--device", "cpu", "-o", "more.json",
-                         *args, env={"TESSERA_CACHE_DIR": own})
+        r = self.succeed("roofline", "--limits", "--device", "cpu", "-o", "more.json", *args,
+                         env={"TESSERA_CACHE_DIR": own})
         with open(self.path("more.json"), encoding="utf-8") as f:
-            return {row["name"]: row for row in rows_of(f.read()) if row["kind"] == "limit"}, r
+            rows = rows_of(f.read())
+        self.assertEqual([(row["kind"], row["name"]) for row in rows],
+                         [("limit", name) for name in LIMITS])
+        return {row["name"]: row for row in rows}, r
 
     def limits(self):
         return {r["name"]: r for r in self.rows if r["kind"] == "limit"}
