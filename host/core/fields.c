@@ -123,7 +123,7 @@ bool field_read(const field *f, const char *value, problem *p)
         *(bool *)member = true;
         return true;
     case FIELD_REAL:
-        return real_read(value, member);
+        return (!f->reads || f->reads(value)) && real_read(value, member);
     case FIELD_PRECISION:
         if (f->choices)
             *(tsr_precision *)member = (tsr_precision)chosen;

@@ -150,7 +150,8 @@ typedef struct field {
     const char *otherwise;       /* what help says there is where it is not given; NULL: nothing */
     size_t most;                 /* of a count, which is at least 1; 0: any */
     const field_choice *choices; /* its names, NULL behind the last; or NULL */
-    bool (*reads)(const char *value); /* of FIELD_ASKED: whether that is one; or NULL */
+    bool (*reads)(
+        const char *value); /* of FIELD_ASKED and FIELD_REAL: whether that is one; or NULL */
 } field;
 
 /** A member of the problem structure that is no field: where operands lie in memory, or what an

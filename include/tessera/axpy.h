@@ -31,8 +31,8 @@ extern "C" {
  * of IEEE 754, and NumPy's, of float16 and bfloat16 too.  NaN and infinities go as in the formula:
  * alpha 0 times an infinity is NaN.
  *
- * Integers: alpha is a whole number from -2^63 to below 2^63; results are taken modulo 2^bits, as
- * NumPy has them.
+ * Integers: alpha is a whole number from -2^63 to 2^63, one that a double holds: beyond 2^53 not
+ * all are.  Results are taken modulo 2^bits, as NumPy has them.
  */
 typedef struct tsr_axpy_problem {
     tsr_type type; /* of x, y and z: any */

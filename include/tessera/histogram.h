@@ -33,8 +33,9 @@ typedef enum tsr_histogram_weights {
  *
  * Elements are of any type.  Edges are float32 where elements have 8 or 16 bits or are float32,
  * else float64 (tsr_histogram_edge_type), and elements are compared in that type: exactly, but that
- * 64-bit integers are rounded to float64 first, as NumPy has it.  A device that flushes denormals
- * takes them for 0.
+ * 64-bit integers are rounded to float64 first: NumPy does that for bins of equal width, but
+ * compares them with edges that are integers as they are.  A device that flushes denormals takes
+ * them for 0.
  *
  * Counts are int64 and exact: the same for every variant, device and run.  With `add`, they are
  * added to those that are there.

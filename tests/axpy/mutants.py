@@ -14,7 +14,7 @@ MUTANTS = {
     "axpy-last-stretch":
         ("host/ops/axpy/axpy_host.c", "size_min(a->at_once, a->whole.n - first)", 0, "a->at_once", HOST),
     "axpy-negative-factor-of-integers":
-        ("host/ops/axpy/axpy.c", "0 - (uint64_t)-alpha", 0, "(uint64_t)-alpha", HOST),
+        ("host/ops/axpy/axpy.c", "0 - (uint64_t)-alpha", 0, "(uint64_t)-alpha", PLAN),
     "axpy-half-tie":
         ("host/base/vector_half.h", "0xFFFu + (bits >> 13 & 1)", 0, "0x1000u", PLAN),
     "axpy-fractions-of-integers":

@@ -36,6 +36,16 @@ class Axpy(Case):
         self.fail_with(1, "axpy", "x.npy", "y.npy", "-o", "z.npy", "--alpha", "0.5", *HOST,
                        says="alpha = 0.5: of int32 it is a whole number from -2^63 to 2^63")
 
+    def test_factors_are_not_rounded(self):
+        """Whole ones: an integer would be multiplied by another one."""
+        x, y = np.array([1, -3]), np.array([0, 0])
+        for alpha in -2**63, 2**53, 2**62 + 2**10, -2**53 - 2:
+            np.testing.assert_array_equal(self.axpy(x, y, "--alpha=%d" % alpha),
+                                          x * np.int64(alpha))
+        for alpha in 2**53 + 1, -2**53 - 1, 2**63 - 1:
+            self.fail_with(2, "axpy", "x.npy", "y.npy", "-o", "z.npy", "--alpha=%d" % alpha, *HOST,
+                           says=("--alpha", str(alpha)))
+
     def test_problems_at_random_against_numpy(self):
         rng = np.random.default_rng(2)
         for _ in range(40):

@@ -140,6 +140,17 @@ static bool is_nan_bits(uint16_t bits, uint16_t infinity)
 
 /* The forms without branches have the same values, of each number of 16 bits, and beside those
  * between which it is a tie. */
+/* Modulo 2^64, whatever the sign. */
+static void factors_of_integers(void **state)
+{
+    (void)state;
+    assert_true(axpy_whole(3) == 3);
+    assert_true(axpy_whole(-3) == UINT64_MAX - 2);
+    assert_true(axpy_whole(0x1p63) == (uint64_t)1 << 63);
+    assert_true(axpy_whole(-0x1p63) == (uint64_t)1 << 63);
+    assert_true(axpy_whole(-0.0) == 0);
+}
+
 static void halves_without_branches(void **state)
 {
     (void)state;
@@ -220,6 +231,7 @@ int main(void)
         cmocka_unit_test(launches_reach_every_element),
         cmocka_unit_test(vectors_are_aligned_where_operands_are),
         cmocka_unit_test(what_is_no_problem),
+        cmocka_unit_test(factors_of_integers),
         cmocka_unit_test(halves_without_branches),
         cmocka_unit_test(stores_past_the_caches),
     };

@@ -1,10 +1,26 @@
+#include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/posing.h"
 #include "ops/axpy/axpy_problem.h"
+
+/* A whole number that float64 rounds is none that an integer could be multiplied by. */
+static bool is_factor(const char *value)
+{
+    char *end;
+    long long whole;
+    double held;
+
+    errno = 0;
+    whole = strtoll(value, &end, 10);
+    held = (double)whole;
+    return *end || errno || (held < 0x1p63 && (long long)held == whole);
+}
 
 static const field fields[] = {
     {.name = "type",
@@ -25,7 +41,8 @@ static const field fields[] = {
      .taken = WITH_FILES | WITH_SIZES,
      .value = "A",
      .meaning = "factor of X; of integers a whole number",
-     .expects = "a number"},
+     .expects = "a number, whole ones as float64 holds them",
+     .reads = is_factor},
     {.name = "in_place",
      .kind = FIELD_FLAG,
      .offset = offsetof(tsr_axpy_problem, in_place),
