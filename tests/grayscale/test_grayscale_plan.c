@@ -96,6 +96,26 @@ static void images_have_limits(void **state)
     }
 }
 
+/* Vectors where pictures begin at one, of bytes. */
+static void vectors_come_first_where_they_fit(void **state)
+{
+    const device_facts d = {.kind = DEVICE_GPU};
+    const char *names[PREFERENCES_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        const problem p = picture((tsr_grayscale_problem){.type = i == 3 ? TSR_F32 : TSR_U8,
+                                                          .height = 2,
+                                                          .width = 2,
+                                                          .channels = 3,
+                                                          .offset_in = i == 1 ? 3 : 32,
+                                                          .offset_out = i == 2 ? 4 : 0});
+
+        assert_int_equal(operation_grayscale.prefer(&p, &d, names), i == 0 ? 3 : 2);
+        assert_string_equal(names[0], i == 0 ? "vectors" : "packed");
+    }
+}
+
 static void what_is_refused(void **state)
 {
     const tsr_grayscale_problem good = {.type = TSR_F32, .height = 2, .width = 2, .channels = 4};
@@ -117,9 +137,8 @@ static void what_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_add_up),
-        cmocka_unit_test(launches_cover_the_picture),
-        cmocka_unit_test(images_have_limits),
+        cmocka_unit_test(weights_add_up),     cmocka_unit_test(launches_cover_the_picture),
+        cmocka_unit_test(images_have_limits), cmocka_unit_test(vectors_come_first_where_they_fit),
         cmocka_unit_test(what_is_refused),
     };
 

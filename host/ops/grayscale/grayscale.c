@@ -158,15 +158,20 @@ static void describe(const problem *q, text *out)
 
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
-    static const char *const on_host[] = {"simd", "loop"}, *const on_device[] = {"packed", "naive"};
+    static const char *const on_host[] = {"simd", "loop"};
+    static const char *const on_device[] = {"vectors", "packed", "naive"};
+    const tsr_grayscale_problem *q = grayscale_of(p);
+    /* Where pictures of bytes begin elsewhere than vectors do, words are faster than bytes. */
+    const bool vectors =
+        q->type == TSR_U8 && (q->offset_in | q->offset_out) % GRAYSCALE_VECTOR_BYTES == 0;
+    const size_t count = ARRAY_COUNT(on_device) - !vectors;
 
-    (void)p;
     if (d->kind == DEVICE_HOST) {
         memcpy(out, on_host, sizeof(on_host));
         return ARRAY_COUNT(on_host);
     }
-    memcpy(out, on_device, sizeof(on_device));
-    return ARRAY_COUNT(on_device);
+    memcpy(out, on_device + !vectors, count * sizeof(*on_device));
+    return count;
 }
 
 /* Time is spent on memory in either case. */

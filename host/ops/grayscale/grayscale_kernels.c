@@ -84,7 +84,7 @@ const variant grayscale_naive = {.name = "naive",
 
 /* ---- several pixels a work-item ------------------------------------------------------------- */
 
-enum { GROUP_CPU = 16, GROUP_GPU = 256, WORD_BYTES = 4, VECTOR_BYTES = 16 };
+enum { GROUP_CPU = 16, GROUP_GPU = 256, WORD_BYTES = 4 };
 
 static const tunable line_tunables[] = {
     {"GROUP", GROUP_MEANING, {0, 16, 32, 64, 128, 256, 512}, 0, 16},
@@ -127,7 +127,7 @@ const variant grayscale_packed = {
 
 static const char *vectors_plan(const job *j, plan *out)
 {
-    return plan_line(j, VECTOR_BYTES, out);
+    return plan_line(j, GRAYSCALE_VECTOR_BYTES, out);
 }
 
 const variant grayscale_vectors = {

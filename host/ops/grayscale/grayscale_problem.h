@@ -14,6 +14,9 @@ extern const operation_command grayscale_command;
 /** grayscale_kernels.c */
 extern const variant grayscale_naive, grayscale_packed, grayscale_vectors, grayscale_image;
 
+/** Bytes that `vectors` loads and stores at once. */
+enum { GRAYSCALE_VECTOR_BYTES = 16 };
+
 /* The operands, in order. */
 enum { GRAYSCALE_COLOUR, GRAYSCALE_GREY };
 
