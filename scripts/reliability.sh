@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # The long runs of tests of which scripts/test.sh has a small share: thousands of damaged files under
 # ASan and UBSan, calls of OpenCL that fail once and from then on, forged devices, random problems
-# against NumPy, signals at random moments, and bugs planted in the C code, which tests have to find.
+# against NumPy, calls of the Python package, signals at random moments, and bugs planted in the C
+# code, which tests have to find.
 #
-#     scripts/reliability.sh [NAME...]     all, or some of: malformed faults forged random signals
-#                                          mutants
+#     scripts/reliability.sh [NAME...]     all, or some of: malformed faults forged random python
+#                                          signals mutants
 #
 # Some hours on two cores.  TESSERA_BUILD_DIR is where the build folder goes (default: build/).
 # A part that fails does not keep the others from running; the exit status is then 1.
@@ -14,7 +15,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 builds=${TESSERA_BUILD_DIR:-$root/build}
 mkdir -p "$builds"
 builds=$(cd "$builds" && pwd)
-parts=${*:-malformed faults forged random signals mutants}
+parts=${*:-malformed faults forged random python signals mutants}
 failed=0
 
 # part FOLDER DIRECTORY TEST NAME=VALUE...: a Python test of tests/DIRECTORY on what was built in the
@@ -66,6 +67,16 @@ for name in $parts; do
         done
         part reliability cli test_random TESSERA_RANDOM=2000
         ;;
+    python)
+        build reliability -DCMAKE_BUILD_TYPE=Release
+        cmake --build "$builds/reliability" --target tessera_python tessera_python_modules
+        for calls in "compare_numpy.py $root 5000" "compare_numpy.py $root 5000 --on-device --device cpu" \
+            "test_module.py 100000" test_device_arrays.py; do
+            # shellcheck disable=SC2086
+            env PYTHONPATH="$builds/reliability/python" POCL_CACHE_DIR="$builds/pocl-cache" \
+                PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/python/"$calls || failed=1
+        done
+        ;;
     signals)
         build reliability -DCMAKE_BUILD_TYPE=Release
         part reliability cli test_signals TESSERA_RANDOM=200
@@ -75,7 +86,7 @@ for name in $parts; do
             failed=1
         ;;
     *)
-        echo "Usage: scripts/reliability.sh [malformed|faults|forged|random|signals|mutants]..." >&2
+        echo "Usage: scripts/reliability.sh [malformed|faults|forged|random|python|signals|mutants]..." >&2
         exit 2
         ;;
     esac

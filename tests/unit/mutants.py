@@ -8,6 +8,7 @@ SOURCE, VERIFY, TIMING = "unit/test_kernel_source", "unit/test_verify", "unit/te
 STREAMS = "unit/test_streams unit/test_matmul_streams unit/test_sort_streams"
 SESSION = "unit/test_matmul_session unit/test_matmul_in_place"
 EACH_CALL = "faults/EveryFunction"
+GENERIC = "unit/test_generic"
 
 # name: (file, text, which occurrence of it, replacement, tests)
 MUTANTS = {
@@ -337,4 +338,12 @@ MUTANTS = {
     "median-of-unsorted":
         ("host/measure/timing.c", "    qsort(samples_ns, n, sizeof(*samples_ns), compare);\n", 0, "",
          TIMING),
+    # ---- operations by their descriptions
+    "member-described-twice":
+        ("host/stream/generic.c", "            return true;\n    return false;\n}\n\nint tsr_operation_member", 0,
+         "            return false;\n    return false;\n}\n\nint tsr_operation_member", GENERIC),
+    "member-of-a-count-without-a-name":
+        ("host/stream/generic.c", "        return f->name != NULL;", 0, "        return true;", GENERIC),
+    "type-beyond-the-last":
+        ("host/stream/generic.c", "(unsigned)type < TSR_TYPE_COUNT && ", 0, "", GENERIC),
 }

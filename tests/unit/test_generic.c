@@ -61,6 +61,7 @@ static void calls_are_checked(void **state)
     assert_int_equal(tsr_operation_problem_bytes(NULL), 0);
     assert_false(tsr_operation_takes(NULL, TSR_F32));
     assert_false(tsr_operation_takes(op, TSR_TYPE_COUNT));
+    assert_false(tsr_operation_takes(op, (tsr_type)(32 + TSR_F32)));
     assert_int_equal(tsr_operation_operands(NULL, p, operands, &count, &err), TSR_EINVAL);
     assert_int_equal(tsr_operation_operands(op, NULL, operands, &count, &err), TSR_EINVAL);
     assert_int_equal(tsr_operation_operands(op, p, NULL, &count, &err), TSR_EINVAL);
