@@ -1,4 +1,4 @@
-#include "cli/bench_explain.h"
+#include "cli/bench_print.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,9 @@
-#include "cli/bench_measure.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "cli/activity.h"
-#include "cli/bench_explain.h"
 #include "cli/bench_print.h"
 #include "cli/messages.h"
 #include "cli/tuning_list.h"

@@ -1,5 +1,3 @@
-#include "cli/bench_overlap.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 #include "cli/activity.h"
 #include "cli/bench_problem.h"
 #include "cli/bench_rows.h"
+#include "cli/commands.h"
 #include "cli/device_choice.h"
 #include "cli/interrupt.h"
 #include "cli/messages.h"

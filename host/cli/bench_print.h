@@ -4,6 +4,7 @@
 #define CLI_BENCH_PRINT_H
 
 #include "cli/bench_state.h"
+#include "measure/explain.h"
 
 /** The exit status is the first one that is not EXIT_DONE. */
 void bench_worsen(bench *b, int status);
@@ -28,5 +29,17 @@ void bench_print_peers(bench *b);
 
 /** A line of errors: one variant or peer. */
 void bench_print_errors(bench *b, const bench_errors_entry *e);
+
+/**
+ * bench_explain.c: the table of --explain behind the row that it explains, whose copies it takes
+ * over: the commands of one call, and where its time goes.
+ *
+ * @param l  The device's limits; NULL where they are not measured.
+ */
+void explain_print(const explanation *x, const result_row *row, const limits *l);
+
+/** bench_explain.c: the same as one JSON line of schema tessera-explain-1 (docs/results.md) on
+ * standard output.  Returns an exit status, after a message where it failed. */
+int explain_print_json(const explanation *x, const result_row *row, const limits *l);
 
 #endif

@@ -1,4 +1,5 @@
-/** The state of a run of `tessera bench`, shared by what measures and what prints. */
+/** A run of `tessera bench`: its state, shared by what measures and what prints, and the measuring.
+ */
 #ifndef CLI_BENCH_STATE_H
 #define CLI_BENCH_STATE_H
 
@@ -61,5 +62,15 @@ typedef struct bench {
     size_t compared_count; /* rows of `compared`, which are printed behind the variants' */
     bench_errors errors;   /* with --errors */
 } bench;
+
+/** bench_measure.c: whether it ends before its time. */
+bool bench_ended(const bench *b);
+
+/** bench_measure.c: measure every problem on a device, and print each row. */
+void bench_on_device(bench *b, const tsr_device *device);
+
+/** bench_measure.c: print the rows that were measured and wait for their turn, where the bench ends
+ *  before it. */
+void bench_print_waiting(bench *b);
 
 #endif

@@ -6,8 +6,6 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "cli/activity.h"
-#include "cli/bench_measure.h"
-#include "cli/bench_overlap.h"
 #include "cli/bench_print.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"

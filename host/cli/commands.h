@@ -12,6 +12,7 @@ int cmd_kernels(const options *o);
 int cmd_run(const options *o); /* the operation that o->command names */
 int cmd_verify(const options *o);
 int cmd_bench(const options *o);
+int bench_overlap(const options *o); /* `bench overlap`: copies that hide behind compute */
 int cmd_roofline(const options *o);
 int cmd_tune(const options *o);
 int cmd_compare(const options *o);

@@ -2,7 +2,7 @@
 #include "base/elements.h"
 #include "base/sizes.h"
 #include "core/groups.h"
-#include "ops/scan/scan_plan.h"
+#include "ops/scan/scan_problem.h"
 
 /* ---- elements ------------------------------------------------------------------------------ */
 

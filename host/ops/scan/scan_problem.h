@@ -92,6 +92,11 @@ tsr_status scan_check_segments(size_t n, size_t segments, const uint64_t *offset
 /** scan_command.c: "sum", "min" or "max". */
 const char *scan_by_name(const problem *p);
 
+/** scan_chunks.c, for all general kernels: bytes of a value that is combined; and NULL and the -Ds
+ * of cl/scan/scan.clh, or why the device has no such elements. */
+size_t scan_value_bytes(const tsr_scan_problem *p);
+const char *scan_define(const job *j, plan *out);
+
 /** scan_partition.c: operation.partition. */
 tsr_status scan_partition(const problem *p, const struct selection *sel,
                           const struct stream_budget *budget, struct partition *out,

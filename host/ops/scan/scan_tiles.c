@@ -2,7 +2,7 @@
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "core/last_group.h"
-#include "ops/scan/scan_plan.h"
+#include "ops/scan/scan_problem.h"
 
 enum { TILE_TOTALS, TILE_CARRIES, TILE_SCANS };
 
