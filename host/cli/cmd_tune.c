@@ -256,6 +256,7 @@ static tsr_status tune_class(tuning_run *r, const problem *problems, size_t coun
     report_class(r, &report);
     r->seconds += found.seconds;
     r->build_seconds += found.build_seconds;
+    r->found = NULL;
     tune_result_free(&found);
     text_free(&where);
     if (searched != TSR_OK) {
