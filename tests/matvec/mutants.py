@@ -14,7 +14,7 @@ MUTANTS = {
          HOST),
     "matvec-incx":
         ("host/ops/matvec/matvec_host.c", "matvec_incx(p) == 1 && ", 0, "",
-         HOST + " unit/test_matvec_session"),
+         "unit/test_matvec_plan"),
     "matvec-offset-of-a-copy":
         ("host/ops/matvec/matvec_host.c", "plain.offset_x = plain.offset_y = 0;", 0,
          "plain.offset_y = 0;", HOST),
