@@ -23,6 +23,7 @@ typedef enum device_state {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(device_state) state; /* written by who has the lock */
+static atomic_bool touched;         /* OpenCL may be loaded: set before it is */
 static char why_not[sizeof((tsr_error *)0)->message];
 static const tsr_device *device;
 static tsr_session *session;
@@ -146,8 +147,10 @@ bool offload_begin(bool any, const char **reason)
     if (now == DEVICE_UNOPENED || now == DEVICE_OPEN || (now == DEVICE_CPU && any)) {
         pthread_mutex_lock(&lock);
         now = atomic_load(&state);
-        if (now == DEVICE_UNOPENED)
+        if (now == DEVICE_UNOPENED) {
+            atomic_store(&touched, true);
             now = find_device();
+        }
         if (!session && (now == DEVICE_OPEN || (now == DEVICE_CPU && any)))
             now = open_session();
         atomic_store(&state, now);
@@ -164,11 +167,11 @@ void offload_end(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Another thread of the parent may have had the lock. */
+/* Another thread of the parent may have had the lock, and may have been opening the device. */
 void offload_after_fork(void)
 {
     pthread_mutex_init(&lock, NULL);
-    if (atomic_load(&state) == DEVICE_UNOPENED)
+    if (!atomic_load(&touched))
         return;
     snprintf(why_not, sizeof why_not, "the process was forked from one that used the device");
     atomic_store(&state, DEVICE_NONE);

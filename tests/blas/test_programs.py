@@ -114,6 +114,31 @@ class Programs(unittest.TestCase):
         self.assertIn("the process was forked from one that used the device", "\n".join(log))
         self.assertEqual(len([l for l in log if ": device, " in l]), 2)
 
+    def test_children_while_the_device_is_opened(self):
+        """Another thread of the parent is in the first product, which opens the device."""
+        for delay in (0, 0.0002, 0.0005, 0.001, 0.01, 0.05):
+            out, _, log = run("""
+                import os
+                import signal
+                import threading
+                import time
+                import numpy as np
+                def product(n):
+                    a = np.ones((n, n))
+                    return (a @ a.T.copy())[0, 0]
+                first = threading.Thread(target=product, args=(60,))
+                first.start()
+                time.sleep(%r)
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(20)
+                    os._exit(int(product(50)))
+                print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+                first.join()
+                """ % delay, TESSERA_BLAS="always", TESSERA_DEVICE="cpu")
+            self.assertEqual(out, "50\n", delay)
+            self.assertTrue([l for l in log if " 60 60 60: device, " in l], log)
+
     def test_threads(self):
         _, err, log = run("""
             import threading
