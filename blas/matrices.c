@@ -286,8 +286,11 @@ void matrix_add_triangle(element type, int64_t order, bool upper, bool twice, bo
                 x.im += hermitian ? -y.im : y.im;
             }
             if (beta.re != 0 || beta.im != 0) {
-                const blas_number y = times(beta, load(f64, complex, at));
+                blas_number y = load(f64, complex, at);
 
+                if (hermitian && i == j)
+                    y.im = 0; /* what is stored there is not read */
+                y = times(beta, y);
                 x.re += y.re;
                 x.im += y.im;
             }

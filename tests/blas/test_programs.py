@@ -359,6 +359,19 @@ OTHERS = """
         assert np.allclose(c[:, :n][inside], expected[inside], atol=1e-13)
         assert (np.diagonal(c).imag == 0).all()
         assert np.isnan(c[:, :n][~inside]).all() and np.isnan(c[:, n:]).all()
+    # The imaginary parts of a Hermitian matrix's diagonal are not read.
+    two = np.array([2], dtype=complex)
+    for update in ("zherk", "zher2k"):
+        c = np.ones((n, ld), dtype=complex)
+        np.fill_diagonal(c.imag, np.nan)
+        if update == "zherk":
+            blas.cblas_zherk(101, 121, 111, n, k, ctypes.c_double(2), pointer(a), k,
+                             ctypes.c_double(3), pointer(c), ld)
+        else:
+            blas.cblas_zher2k(101, 121, 111, n, k, pointer(two), pointer(a), k, pointer(a), k,
+                              ctypes.c_double(3), pointer(c), ld)
+        expected = (2 if update == "zherk" else 4) * a @ a.conj().T + 3
+        assert np.allclose(np.triu(c[:, :n]), np.triu(expected), atol=1e-13), update
     print("right")
 """ % LIBRARY
 
@@ -417,7 +430,7 @@ class Elements(unittest.TestCase):
         out, err, log = run(OTHERS, preload=False, TESSERA_BLAS="always", TESSERA_DEVICE="host",
                             TESSERA_BLAS_BLOCK="2")
         self.assertEqual((out, err), ("right\n", ""))
-        self.assertEqual(len([l for l in log if ": device, " in l]), 2)
+        self.assertEqual(len([l for l in log if ": device, " in l]), 4)
 
 
 class Command(unittest.TestCase):
