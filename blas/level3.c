@@ -36,14 +36,14 @@ _Atomic(uint64_t) blas_small_below;
 /* ---- the call as one of column-major matrices --------------------------------------------------
  */
 
-/* The letter of an option of C's enumerations; one that is none stays what it is. */
+/* The letter of an option of C's enumerations; 0 where it is none. */
 static int letter_of(int option)
 {
     static const char letters[] = "NTC       UL        NU        LR"; /* from 111 on */
     const int at = option - 111;
 
     if (at < 0 || at >= (int)sizeof letters - 1 || letters[at] == ' ')
-        return option;
+        return 0;
     return letters[at];
 }
 

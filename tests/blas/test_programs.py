@@ -376,6 +376,24 @@ OTHERS = """
 """ % LIBRARY
 
 
+# Options of C's calling sequence that are letters, as Fortran's are.
+LETTERS = """
+    import ctypes
+    import os
+    import numpy as np
+    blas = ctypes.CDLL(%r)
+    pointer = lambda a: a.ctypes.data_as(ctypes.c_void_p)
+    a, c = np.ones((9, 9)), np.zeros((9, 9))
+    child = os.fork()
+    if child == 0:
+        blas.cblas_dgemm(101, ord("N"), ord("T"), 9, 9, 9, ctypes.c_double(1), pointer(a), 9,
+                         pointer(a), 9, ctypes.c_double(0), pointer(c), 9)
+        os._exit(77 if c.any() else 0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 77
+    print("right")
+""" % LIBRARY
+
+
 # Matrices that several threads copy, of small integers, whose products are exact.
 LARGE = """
     import ctypes
@@ -431,6 +449,12 @@ class Elements(unittest.TestCase):
                             TESSERA_BLAS_BLOCK="2")
         self.assertEqual((out, err), ("right\n", ""))
         self.assertEqual(len([l for l in log if ": device, " in l]), 4)
+
+    def test_letters_are_no_options_of_c(self):
+        """The CPU's BLAS reports them, in its way, which may end the program."""
+        out, _, log = run(LETTERS, preload=False, TESSERA_BLAS="always", TESSERA_DEVICE="host")
+        self.assertEqual(out.splitlines()[-1], "right")
+        self.assertFalse([l for l in log if ": device, " in l], log)
 
 
 class Command(unittest.TestCase):
