@@ -9,6 +9,7 @@ typedef struct memory_object {
     session_object *session;
     cl_mem memory;
     size_t bytes;
+    PyObject *owner; /* what hands the memory out again once it is gone, or NULL */
 } memory_object;
 
 static PyTypeObject *memory_type;
@@ -22,8 +23,8 @@ static PyObject *raise_cl(const char *call, cl_int rc)
     return raise_error(TSR_ECL, &err);
 }
 
-/* Takes the caller's reference to the OpenCL object. */
-static PyObject *memory_make(session_object *s, cl_mem memory, size_t bytes)
+/* Takes the caller's reference to the OpenCL object, and one of its own to the owner. */
+static PyObject *memory_make(session_object *s, cl_mem memory, size_t bytes, PyObject *owner)
 {
     memory_object *out = (memory_object *)PyType_GenericAlloc(memory_type, 0);
 
@@ -35,6 +36,8 @@ static PyObject *memory_make(session_object *s, cl_mem memory, size_t bytes)
     out->session = s;
     out->memory = memory;
     out->bytes = bytes;
+    out->owner = owner;
+    Py_XINCREF(owner);
     return (PyObject *)out;
 }
 
@@ -71,18 +74,22 @@ PyObject *session_allocate(PyObject *self, PyObject *size)
     memory = clCreateBuffer(tsr_session_context(s->session), CL_MEM_READ_WRITE, bytes ? bytes : 1,
                             NULL, &rc);
     pthread_mutex_unlock(&s->lock);
-    return memory ? memory_make(s, memory, bytes) : raise_cl("clCreateBuffer", rc);
+    return memory ? memory_make(s, memory, bytes, NULL) : raise_cl("clCreateBuffer", rc);
 }
 
-/* The caller's buffer, by its address, which is retained. */
-PyObject *session_memory(PyObject *self, PyObject *handle)
+/* The caller's buffer, by its address, which is retained, and its owner, if it has one. */
+PyObject *session_memory(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
-    cl_mem memory = (cl_mem)PyLong_AsVoidPtr(handle);
+    PyObject *handle, *owner = NULL;
+    cl_mem memory;
     cl_context context = NULL;
     size_t bytes = 0;
     cl_int rc;
 
+    if (!PyArg_ParseTuple(args, "O|O", &handle, &owner))
+        return NULL;
+    memory = (cl_mem)PyLong_AsVoidPtr(handle);
     if (PyErr_Occurred() || !queue_lock(s))
         return NULL;
     rc = clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
@@ -91,7 +98,7 @@ PyObject *session_memory(PyObject *self, PyObject *handle)
         rc = CL_INVALID_CONTEXT;
     rc = rc ? rc : clRetainMemObject(memory);
     pthread_mutex_unlock(&s->lock);
-    return rc ? raise_cl("the buffer", rc) : memory_make(s, memory, bytes);
+    return rc ? raise_cl("the buffer", rc) : memory_make(s, memory, bytes, owner);
 }
 
 PyObject *session_finish(PyObject *self, PyObject *unused)
@@ -324,6 +331,7 @@ static void memory_dealloc(PyObject *self)
 
     if (m->memory && !m->session->abandoned)
         clReleaseMemObject(m->memory);
+    Py_XDECREF(m->owner);
     Py_DECREF(&m->session->head);
     PyObject_Free(self);
     Py_DECREF(type);

@@ -49,7 +49,7 @@ void keep_report(const tsr_report *report);
 
 /* Methods of a session that are in _memory.c, and the type of the memory that they return. */
 PyObject *session_allocate(PyObject *self, PyObject *size);
-PyObject *session_memory(PyObject *self, PyObject *handle);
+PyObject *session_memory(PyObject *self, PyObject *args);
 PyObject *session_finish(PyObject *self, PyObject *unused);
 PyObject *session_queue(PyObject *self, PyObject *unused);
 PyObject *session_enqueue(PyObject *self, PyObject *const *args, Py_ssize_t count);

@@ -1,6 +1,7 @@
 """Arrays in the memory of a device."""
 
 import operator
+import sys
 from math import prod
 
 import numpy as np
@@ -20,9 +21,9 @@ class DeviceArray:
     """An array in the memory of an OpenCL device.
 
     Tessera's functions take it in place of a NumPy array, and their result is on the device too; so
-    are x @ y, x + y, x - y, and +, - and * with a number.  Slices and x.T are views.  Calls return
-    once the work is enqueued, in order; wait() waits for it.  Nothing is copied from or to the host
-    but by ts.asarray() and ts.to_numpy().
+    are x @ y, x + y, x - y, and +, - and * with a number, which for integers is one that their type
+    holds.  Slices and x.T are views.  Calls return once the work is enqueued, in order; wait() waits
+    for it.  Nothing is copied from or to the host but by ts.asarray() and ts.to_numpy().
     """
 
     __slots__ = ("memory", "offset", "shape", "strides", "dtype")
@@ -214,44 +215,73 @@ class DeviceArray:
     def _scaled_sum(self, alpha, x, y):
         """alpha x + y, of which y may be a number."""
         from .ops.axpy import axpy
-        if isinstance(y, (int, float, np.number)):
-            y = _filled_like(x, y)
-        return axpy(alpha, x, y)
+        return axpy(alpha, x, y if isinstance(y, DeviceArray) else _filled_like(x, y))
+
+    def _scaled(self, alpha):
+        # -0.0 is what is added to keep the sign of a zero.
+        return self._scaled_sum(alpha, self, -0.0 if self.dtype.kind in "fV" else 0)
+
+    def _number(self, x):
+        """A number as an operator takes it: of an array of integers one that their type holds, as
+        the result is of that type too.  None for what is no number."""
+        if isinstance(x, bool) or not isinstance(x, (int, float, np.integer, np.floating)):
+            return None
+        if self.dtype.kind not in "iu":
+            return float(x)
+        n = None if isinstance(x, (float, np.floating)) else int(x)
+        info = np.iinfo(self.dtype)
+        if n is None or not info.min <= n <= info.max:
+            raise TypeError("an array on a device is %s, and %r is no %s"
+                            % (self.dtype, x, self.dtype))
+        return n
 
     def __add__(self, other):
         if isinstance(other, DeviceArray):
             return self._scaled_sum(1, self, other)
-        return self._scaled_sum(1, self, other) if _is_number(other) else NotImplemented
+        n = self._number(other)
+        return NotImplemented if n is None else self._scaled_sum(1, self, n)
 
     __radd__ = __add__
 
     def __sub__(self, other):
         if isinstance(other, DeviceArray):
             return self._scaled_sum(-1, other, self)
-        return self._scaled_sum(1, self, -other) if _is_number(other) else NotImplemented
+        n = self._number(other)
+        return NotImplemented if n is None else self._scaled_sum(1, self, -n)
 
     def __rsub__(self, other):
-        return self._scaled_sum(-1, self, other) if _is_number(other) else NotImplemented
+        n = self._number(other)
+        return NotImplemented if n is None else self._scaled_sum(-1, self, n)
 
     def __mul__(self, other):
-        # -0.0 is what is added to keep the sign of a zero.
-        return self._scaled_sum(other, self, -0.0 if self.dtype.kind in "fV" else 0) \
-            if _is_number(other) else NotImplemented
+        n = self._number(other)
+        return NotImplemented if n is None else self._scaled(n)
 
     __rmul__ = __mul__
 
     def __neg__(self):
-        return self * -1
+        return self._scaled(-1)
 
+    def __bool__(self):
+        raise TypeError("an array on a device is neither true nor false: tessera.to_numpy(x) copies "
+                        "it")
 
-def _is_number(x):
-    return isinstance(x, (int, float, np.number)) and not isinstance(x, bool)
+    def __eq__(self, other):
+        raise TypeError("arrays on a device are not compared: tessera.to_numpy(x) copies one")
+
+    __ne__ = __eq__
+    __hash__ = object.__hash__
 
 
 def _filled_like(x, value):
+    """An array like x of one number, an integer modulo 2^bits."""
     out = DeviceArray.empty(x.memory.session, x.shape, x.dtype)
+    if x.dtype.kind in "iu":
+        pattern = (value % 2 ** (8 * x.itemsize)).to_bytes(x.itemsize, sys.byteorder)
+    else:
+        pattern = np.array(value).astype(x.dtype).tobytes()
     if out.size:
-        out.memory.fill(np.array(value).astype(x.dtype).tobytes(), out.nbytes)
+        out.memory.fill(pattern, out.nbytes)
     return out
 
 
@@ -307,11 +337,11 @@ def to_numpy(x):
 
 
 def from_pyopencl(arr):
-    """The memory of a pyopencl.array.Array, which is retained, without a copy: calls go to its
-    queue."""
+    """The memory of a pyopencl.array.Array without a copy: calls go to its queue.  It is kept, that
+    of a pool too, until no array has it."""
     session = _devices.adopt(arr.queue.int_ptr)
-    return DeviceArray(session.memory(arr.base_data.int_ptr), arr.shape, arr.dtype, arr.strides,
-                       arr.offset)
+    memory = session.memory(arr.base_data.int_ptr, arr.base_data)
+    return DeviceArray(memory, arr.shape, arr.dtype, arr.strides, arr.offset)
 
 
 def to_pyopencl(x):

@@ -7,17 +7,31 @@ import tessera
 _FUNCTIONS = {np.sort: "sort", np.argsort: "argsort", np.sum: "sum", np.mean: "mean",
               np.amin: "min", np.amax: "max", np.argmin: "argmin", np.argmax: "argmax", np.any: "any",
               np.all: "all", np.count_nonzero: "count_nonzero", np.cumsum: "cumsum",
-              np.histogram: "histogram", np.linalg.norm: "norm"}
+              np.histogram: "histogram"}
 
 
 def _transpose(x, axes=None):
     return x.transpose() if axes is None else x.transpose(axes)
 
 
+def _norm(x, ord=None, axis=None, keepdims=False):  # pylint: disable=redefined-builtin
+    along = x.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 1
+    if ord is not None and (ord, along) not in ((2, 1), ("fro", 2)):
+        raise TypeError("norm of an array on a device is the root of the sum of squares, not that "
+                        "of order %r along %d axes" % (ord, along))
+    return tessera.norm(x, axis, keepdims=keepdims)
+
+
+def _matmul(x, y, out=(None,), **named):
+    return tessera.matmul(x, y, out[0], **named)
+
+
 def function_of(func):
     """Ours for a function of NumPy's, or None."""
     if func is np.transpose:
         return _transpose
+    if func is np.linalg.norm:
+        return _norm
     if func is np.reshape:
         return lambda x, shape: x.reshape(shape)
     name = _FUNCTIONS.get(func) or {"min": "min", "max": "max"}.get(func.__name__)
@@ -27,7 +41,7 @@ def function_of(func):
 def ufunc_of(ufunc):
     """Ours for a ufunc of NumPy's, or None."""
     if ufunc is np.matmul:
-        return tessera.matmul
+        return _matmul
     operators = {np.add: "__add__", np.subtract: "__sub__", np.multiply: "__mul__",
                  np.negative: "__neg__"}
     name = operators.get(ufunc)

@@ -43,8 +43,9 @@ class Operation:
     """An operation of the library, on flat memory: what the functions on arrays are made of.
 
     Called, it takes its operands in their order, each anything with a buffer or None, and the
-    members of its problem by name.  An operand that is only written may be None, and becomes a
-    bytearray.  It returns the operands that are written.
+    members of its problem by name.  Buffers have no gaps, as a view of every second element has.
+    An operand that is only written may be None, and becomes a bytearray.  It returns the operands
+    that are written.
 
     >>> import array
     >>> import tessera as ts
@@ -140,6 +141,9 @@ class Operation:
         for i, o in enumerate(described):
             if given[i] is None and o.bytes and o.access == _WRITTEN:
                 given[i] = bytearray(o.bytes)
+            elif given[i] is not None and not memoryview(given[i]).contiguous:
+                raise ValueError("%s: %s has gaps, or goes backwards: flat memory is one stretch"
+                                 % (self.name, o.name))
         self.run(device, problem, tuple(given), kernel, settings)
         return tuple(g for g, o in zip(given, described) if o.is_written and g is not None)
 

@@ -121,6 +121,38 @@ def test_operators():
     raised(TypeError, lambda: x * y)
     raised(TypeError, lambda: x + "a")
     raised(TypeError, lambda: x + y[0])
+    equal(x - np.uint8(5), a - 5)
+    raised(TypeError, lambda: x * np.complex64(1j))
+
+
+def test_operators_of_integers():
+    """With numbers that the type holds as NumPy has them, modulo 2^bits; others are refused."""
+    for dtype in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
+        info = np.iinfo(dtype)
+        a = np.array([0, 1, 5, info.min, info.max], dtype)
+        x = ts.asarray(a, device=DEVICE)
+        numbers = [0, 5, np.int64(7), np.uint8(100), int(info.min), int(info.max)]
+        for n in numbers:
+            k = np.array(n, dtype)
+            for got, expected in ((x + n, a + k), (n + x, k + a), (x - n, a - k), (n - x, k - a)):
+                assert got.dtype == a.dtype
+                equal(got, expected)
+        for n in numbers[:-2]:
+            equal(x * n, a * np.array(n, dtype))
+        equal(-x, -a)
+        others = [0.5, 2.0, float("nan"), np.float32(1), info.max + 1, info.min - 1, 2 ** 70]
+        for n in others + ([np.uint64(2 ** 63)] if dtype == "int64" else []):
+            for f in (lambda: x + n, lambda: n + x, lambda: x - n, lambda: n - x, lambda: x * n):
+                raised(TypeError, f)
+    raised(ValueError, lambda: ts.asarray(np.array([1]), device=DEVICE) * (2 ** 53 + 1))
+
+
+def test_no_comparison():
+    x = ts.asarray(np.arange(3.0), device=DEVICE)
+    for f in (lambda: x == x, lambda: x != x, lambda: x == 1, lambda: 1 != x, lambda: bool(x),
+              lambda: np.arange(3.0) == x, lambda: bool(ts.sum(x)), lambda: x[0] in [x[1]]):
+        raised(TypeError, f)
+    assert {x: 1}[x] == 1 and len(x) == 3
 
 
 def test_functions_of_numpy():
@@ -138,6 +170,18 @@ def test_functions_of_numpy():
     np.testing.assert_allclose(ts.to_numpy(np.sum(x)), np.sum(a))
     np.testing.assert_allclose(ts.to_numpy(np.cumsum(x, axis=1)), np.cumsum(a, axis=1))
     np.testing.assert_allclose(ts.to_numpy(np.linalg.norm(x)), np.linalg.norm(a))
+    np.testing.assert_allclose(ts.to_numpy(np.linalg.norm(x, "fro")), np.linalg.norm(a))
+    np.testing.assert_allclose(ts.to_numpy(np.linalg.norm(x, 2, 1)), np.linalg.norm(a, axis=1))
+    np.testing.assert_allclose(ts.to_numpy(np.linalg.norm(x[0], 2, keepdims=True)),
+                               np.linalg.norm(a[0], 2, keepdims=True))
+    for order, axis in ((1, None), (2, None), (np.inf, 1), (0, 0), ("fro", 1), ("nuc", None),
+                        (2, (0, 1))):
+        raised(TypeError, np.linalg.norm, x, order, axis)
+    out = ts.empty((20, 20), device=DEVICE)
+    assert np.matmul(x, x.T, out=out) is out
+    np.testing.assert_allclose(ts.to_numpy(out), a @ a.T)
+    raised(TypeError, np.matmul, x, x.T, out=np.empty((20, 20)))
+    raised(TypeError, np.add, x, x, out=x)
     counts, edges = np.histogram(x, 7)
     np.testing.assert_array_equal(counts, np.histogram(a, edges)[0])
 
@@ -207,6 +251,15 @@ def test_pyopencl():
     assert back.base_data.int_ptr == product.memory.handle
     np.testing.assert_allclose(back.get(), a @ a.T, rtol=1e-5)
     equal(ts.from_pyopencl(theirs[5:, :]), a[5:])
+    # A pool hands memory out again once pyopencl's array is gone: not what one of ours is in.
+    pool = pyopencl.tools.MemoryPool(pyopencl.tools.ImmediateAllocator(queue))
+    pooled = pyopencl.array.to_device(queue, a, allocator=pool)
+    view = ts.from_pyopencl(pooled)[5:]
+    del pooled
+    pyopencl.array.zeros(queue, a.shape, a.dtype, allocator=pool)
+    equal(view, a[5:])
+    del view
+    assert pool.active_blocks == 0
     ts.close()
     raised(ts.Error, ts.to_numpy, ours)
     equal(ts.from_pyopencl(theirs), a)

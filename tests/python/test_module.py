@@ -116,6 +116,13 @@ def test_memory_is_checked():
                                                 **problem))
     raised(ValueError, op, np.zeros(2000, "f")[::-2], x, device="host", **problem)
     raised(ValueError, op, np.broadcast_to(np.float32(1), 1000), x, device="host", **problem)
+    # Flat memory has no gaps: what is between the elements of a view would be taken for them.
+    apart = np.arange(8, 0, -1, dtype="f")
+    raised(ValueError, ts.operation(ORDER), apart[::2], type="float32", n=4, device="host")
+    raised(ValueError, op, apart.reshape(4, 2)[:, :1], x, device="host", type="float32", n=4)
+    assert apart.tolist() == [8, 7, 6, 5, 4, 3, 2, 1]
+    ts.operation(ORDER)(apart.reshape(2, 4).T, type="float32", n=8, device="host")
+    assert apart.tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
     raised(BufferError, op, x, x, bytes(4000), device="host", **problem)
     raised(TypeError, op, x, x, 5, device="host", **problem)
     raised(TypeError, op, x, x, None, None, x, device="host", **problem)

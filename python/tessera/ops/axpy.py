@@ -26,10 +26,19 @@ def _is_place(y, x):
             not np.may_share_memory(x, y))
 
 
+def _alpha(alpha, dtype):
+    """alpha as the library takes it, a float64: beside integers it is not rounded."""
+    held = float(alpha)
+    if dtype.kind in "iu" and isinstance(alpha, (int, np.integer)) and int(held) != int(alpha):
+        raise ValueError("axpy: alpha is %d, which no float64 is" % alpha)
+    return held
+
+
 def axpy(alpha, x, y, out=None, *, device=None, kernel=None, settings=None):
     """alpha x + y, of any type but booleans; x and y are broadcast.
 
-    out=y computes in place.  Sums of integers wrap, as NumPy's do.
+    out=y computes in place.  Sums of integers wrap, as NumPy's do; their alpha is a whole number
+    that a float64 holds, from -2**63 to 2**63.
 
     >>> import numpy as np
     >>> import tessera as ts
@@ -41,6 +50,7 @@ def axpy(alpha, x, y, out=None, *, device=None, kernel=None, settings=None):
     if dtype == np.bool_:
         raise TypeError("axpy takes numbers, not booleans")
     check_type(_op, dtype)
+    alpha = _alpha(alpha, dtype)
     shape = np.broadcast_shapes(x.shape, y.shape)
     left = packed(broadcast(x, shape), dtype)
     in_place = out is y and y.shape == shape and y.dtype == dtype and _is_place(y, left)
@@ -50,7 +60,7 @@ def axpy(alpha, x, y, out=None, *, device=None, kernel=None, settings=None):
         right = packed(broadcast(y, shape), dtype)
         result = result_in(out, shape, dtype, (left, right))
     if result.size:
-        run(_op, _problem(dtype, result.size, float(alpha), in_place), (left, right, result),
+        run(_op, _problem(dtype, result.size, alpha, in_place), (left, right, result),
             ("offset_x", "offset_y", "offset_z"), device, kernel, settings)
     if out is not None:
         return deliver(result, out)
