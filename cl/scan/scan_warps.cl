@@ -115,6 +115,20 @@ static inline void store_vector(__global RESULT *result, ulong line, ulong i, ul
             store_result(result, line + (REVERSE ? n - 1 - i - k : i + k), v[k]);
 }
 
+/* Bring a tile into the second-level cache, a line of 128 bytes each work-item at a time. */
+static inline void prefetch_tile(__global const X *x, const warps_call *call, ulong number)
+{
+    const ulong first = number % call->tiles * TILE, row = number / call->tiles;
+
+    if (row < call->rows) {
+        const uint count = (uint)min(call->n - first, (ulong)TILE);
+
+        x += row * call->n + (REVERSE ? call->n - first - count : first);
+        for (uint k = get_local_id(0) * (128 / sizeof(X)); k < count; k += GROUP * (128 / sizeof(X)))
+            prefetch_line(x + k);
+    }
+}
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 scan_warps(__global const X *x, __global RESULT *result, __global ulong *states,
            const warps_call call)
@@ -134,9 +148,7 @@ scan_warps(__global const X *x, __global RESULT *result, __global ulong *states,
     tile = (uint)(drawn % call.tiles);
     line = row * call.n;
     i = (ulong)tile * TILE + warp * (VECTORS * 128) + lane * 4;
-    for (uint k = item * (128 / sizeof(X)); k < TILE; k += GROUP * (128 / sizeof(X)))
-        if (((ulong)drawn + AHEAD) * TILE + k < call.rows * call.n)
-            fetch_line(x + call.from + ((ulong)drawn + AHEAD) * TILE + k);
+    prefetch_tile(x + call.from, &call, (ulong)drawn + AHEAD);
 #pragma unroll
     for (uint j = 0; j < VECTORS; j++)
         load_vector(v[j], x, call.from + line, i + j * 128, call.n);

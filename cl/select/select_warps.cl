@@ -95,7 +95,7 @@ select_warps(__global const BITS *x, __global BITS *result, __global long *indic
     first = (ulong)tile * TILE;
     for (uint k = item * (128 / sizeof(BITS)); k < TILE; k += GROUP * (128 / sizeof(BITS)))
         if (first + AHEAD * (ulong)TILE + k < call.n)
-            fetch_line(x + call.from + first + AHEAD * (ulong)TILE + k);
+            prefetch_line(x + call.from + first + AHEAD * (ulong)TILE + k);
 #pragma unroll
     for (uint j = 0; j < ROWS; j++)
         load_vector(v[j], x + call.from, first + in_tile + j * 128, call.n);

@@ -14,6 +14,10 @@
  */
 #include "transpose/transpose_element.clh"
 
+#if TILE % SECTOR
+#error "SECTOR: a divisor of TILE, so that all tiles of a row of B begin as early"
+#endif
+
 /* A call, as one argument; the host's transpose_call has the same members. */
 typedef struct transpose_call {
     ulong rows, columns;      /* of A */

@@ -20,10 +20,8 @@ void standard_error_hide(void)
 {
     int nowhere;
 
-    if (!guarded)
-        return;
     pthread_mutex_lock(&lock);
-    if (hidden++ == 0) {
+    if (hidden++ == 0 && guarded) {
         nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
         if (nowhere >= 0) {
             dup2(nowhere, STDERR_FILENO);
@@ -35,15 +33,22 @@ void standard_error_hide(void)
 
 void standard_error_show(void)
 {
-    if (!guarded)
-        return;
     pthread_mutex_lock(&lock);
-    if (--hidden == 0)
+    if (--hidden == 0 && guarded)
         dup2(kept, STDERR_FILENO);
+    pthread_mutex_unlock(&lock);
+}
+
+void standard_error_release(void)
+{
+    pthread_mutex_lock(&lock);
+    if (guarded)
+        dup2(kept, STDERR_FILENO);
+    guarded = false;
     pthread_mutex_unlock(&lock);
 }
 
 int standard_error_fd(void)
 {
-    return guarded ? kept : STDERR_FILENO;
+    return kept >= 0 ? kept : STDERR_FILENO;
 }

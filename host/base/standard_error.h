@@ -15,6 +15,9 @@ void standard_error_guard(void);
 void standard_error_hide(void);
 void standard_error_show(void);
 
+/** Show it for good, for what a command says as it ends. */
+void standard_error_release(void);
+
 /** The descriptor that reaches it, hidden or not. */
 int standard_error_fd(void);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/standard_error.h"
 #include "cli/messages.h"
 #include "cli/terminal.h"
 #include "file/output.h"
@@ -74,7 +75,10 @@ bool interrupt_came(void)
 /* The other threads work on, in a driver perhaps: nothing that they use is freed. */
 void interrupt_finish(void)
 {
-    const int status = finish_command(finish_context);
+    int status;
+
+    standard_error_release(); /* a compiler may be at work */
+    status = finish_command(finish_context);
 
     fflush(stdout);
     output_remove_temporaries();

@@ -41,7 +41,7 @@ typedef enum tsr_histogram_weights {
  * added to those that are there.
  *
  * With weights, one for each element, counts[i] is the sum of the weights of those elements
- * instead, in the weights' type.  Weights of elements that are in no bin are not read.  Sums of
+ * instead, in the weights' type.  Weights of elements that are in no bin do not count.  Sums of
  * int64 are exact, modulo 2^64.  One of m floating-point weights w errs by at most
  *
  *     gamma_(m+2) sum |w|,  gamma_t = t u / (1 - t u),  u the unit roundoff of the type,

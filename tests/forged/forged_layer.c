@@ -6,7 +6,8 @@
  * Values of clGetDeviceInfo by their names without CL_DEVICE_; MAX_WORK_ITEM_SIZES has one number
  * for all dimensions.  The limits hold: a launch or a buffer beyond them fails as it would on such
  * a device, and the file that TESSERA_FORGED_REPORT names gets a line about it.  Each build writes
- * what TESSERA_FORGED_COMPILER says to standard error, as the compilers of some drivers do.
+ * what TESSERA_FORGED_COMPILER says to standard error, as the compilers of some drivers do, and
+ * takes TESSERA_FORGED_SECONDS longer.
  */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
@@ -204,9 +206,12 @@ at_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices
                   const char *options, void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
     const char *chatter = getenv("TESSERA_FORGED_COMPILER");
+    const char *seconds = getenv("TESSERA_FORGED_SECONDS");
 
     if (chatter)
         fprintf(stderr, "%s\n", chatter);
+    for (unsigned left = seconds ? (unsigned)atoi(seconds) : 0; left;)
+        left = sleep(left); /* a signal does not end it */
     return next->clBuildProgram(program, count, devices, options, notify, data);
 }
 

@@ -7,9 +7,12 @@ eighth.
 
 import json
 import os
+import signal
+import subprocess
+import time
 import unittest
 
-from cli_support import EXAMPLES, Case, has_opencl
+from cli_support import COMMAND, EXAMPLES, Case, environment, has_opencl
 
 LAYER = os.environ["FORGED_LAYER"]
 LONG = os.environ.get("TESSERA_LONG") == "1"
@@ -67,6 +70,20 @@ class Forged(Case):
                          timeout=600)
         self.assertEqual((r.status, r.err.count("generated")), (0, 0), r)
         self.assertEqual(json.loads(r.out)["build"], "compiled", r)
+
+    def test_an_interrupt_while_a_compiler_works_is_told(self):
+        op, example = next(iter(EXAMPLES.items()))
+        job = subprocess.Popen(
+            [COMMAND, "tune", op, "--kernel", example["KERNEL"], "--size", example["SIZE"], "--device",
+             "0:0"], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            env=environment(OPENCL_LAYERS=LAYER, TESSERA_FORGED_SECONDS="8",
+                            TESSERA_CACHE_DIR=self.path("cache"),
+                            TESSERA_TUNING_DIR=self.path("tuning")))
+        time.sleep(4)
+        job.send_signal(signal.SIGINT)
+        _, err = job.communicate(timeout=100)
+        self.assertEqual(job.returncode, 130, err)
+        self.assertIn("interrupted: 0 of 1 classes", err.decode())
 
     def check_call(self, device, op):
         example = EXAMPLES[op]

@@ -16,7 +16,8 @@
 /* Bytes around each operand that are not to change. */
 enum { GUARD = 64 };
 
-static void same_as_qsort(const tsr_sort_problem *s, distribution how)
+/* `outlier`: key 1 is 0 whatever the others are. */
+static void compare_with_qsort(const tsr_sort_problem *s, distribution how, bool outlier)
 {
     const problem p = sort_problem(*s);
     operand o[OPERANDS_MAX];
@@ -33,6 +34,8 @@ static void same_as_qsort(const tsr_sort_problem *s, distribution how)
         }
     }
     operation_sort.fill(&p, 11, how, given[0]);
+    if (outlier)
+        memset((char *)given[0][0] + tsr_type_size(s->type), 0, tsr_type_size(s->type));
     for (size_t i = 0; i < count; i++)
         memcpy(given[1][i], given[0][i], o[i].bytes);
     assert_int_equal(sort_qsort.host(&p, given[0], NULL), TSR_OK);
@@ -42,6 +45,11 @@ static void same_as_qsort(const tsr_sort_problem *s, distribution how)
         free(memory[0][i]);
         free(memory[1][i]);
     }
+}
+
+static void same_as_qsort(const tsr_sort_problem *s, distribution how)
+{
+    compare_with_qsort(s, how, false);
 }
 
 /* A key alone, with an index, with values, with both; ascending and descending. */
@@ -112,6 +120,22 @@ static void test_even_buckets(void **state)
     same_as_qsort(&(tsr_sort_problem){.type = TSR_F64, .n = NOT_SPLIT}, DISTRIBUTION_PLAIN);
 }
 
+/* One key that the sample missed, below or above all others: even buckets would have all words in
+ * one for ever. */
+static void test_an_outlier(void **state)
+{
+    static const tsr_type types[] = {TSR_U16, TSR_U32, TSR_F32, TSR_U64};
+    enum { N = 1 << 20 };
+
+    (void)state;
+    for (size_t t = 0; t < ARRAY_COUNT(types); t++)
+        for (int mode = 0; mode < 4; mode++)
+            compare_with_qsort(
+                &(tsr_sort_problem){
+                    .type = types[t], .n = N, .argsort = mode & 1, .descending = mode & 2},
+                DISTRIBUTION_CONSTANT, true);
+}
+
 /* Among the equal keys of long sequences an index and values stay in their order. */
 static void test_long_ones_are_stable(void **state)
 {
@@ -155,7 +179,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lengths),      cmocka_unit_test(test_distributions),
         cmocka_unit_test(test_long_ones),    cmocka_unit_test(test_long_ones_are_stable),
-        cmocka_unit_test(test_even_buckets), cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_even_buckets), cmocka_unit_test(test_an_outlier),
+        cmocka_unit_test(test_parts),
     };
 
     return cmocka_run_group_tests_name("sort in C", tests, NULL, NULL);

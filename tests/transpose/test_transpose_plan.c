@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/sizes.h"
+#include "core/registry.h"
 #include "ops/transpose/transpose_blocks.h"
 #include "ops/transpose/transpose_problem.h"
 
@@ -135,6 +136,28 @@ static void elements_have_parts(void **state)
     }
 }
 
+/* All tiles of a row of B begin as early: a tile is no smaller than what memory writes at a time.
+ */
+static void tiles_hold_a_sector(void **state)
+{
+    static const uint32_t tiles[] = {16, 32, 64};
+    const device_facts d = device(DEVICE_GPU, 132, 1024);
+    const problem q =
+        problem_of((tsr_transpose_problem){.type = TSR_U8, .rows = 70, .columns = 16});
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(tiles); i++) {
+        params chosen = params_default(&transpose_general);
+        const job j = {.problem = &q, .device = &d, .params = &chosen};
+        plan out;
+
+        chosen.value[0] = tiles[i];
+        assert_null(plan_make(&transpose_general, &j, &out));
+        assert_int_equal(param(&out.params, "SECTOR"), size_min(tiles[i], 32));
+        plan_free(&out);
+    }
+}
+
 static void check_gives(tsr_transpose_problem p, tsr_status expected)
 {
     const problem q = problem_of(p);
@@ -206,8 +229,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_reach_every_element), cmocka_unit_test(what_variants_refuse),
-        cmocka_unit_test(elements_have_parts),          cmocka_unit_test(what_is_no_problem),
-        cmocka_unit_test(blocks_of_every_size),
+        cmocka_unit_test(elements_have_parts),          cmocka_unit_test(tiles_hold_a_sector),
+        cmocka_unit_test(what_is_no_problem),           cmocka_unit_test(blocks_of_every_size),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ typedef union histogram_sum {
 } histogram_sum;
 
 /** Add the weights of n elements, float32, float64 or int64, to a table of bins + 1 sums, in order;
- *  weights of elements that are in no bin are not read. */
+ *  weights of elements that are in no bin do not count. */
 typedef void histogram_weigh_of(const histogram_bins *b, const void *x, size_t n, tsr_type type,
                                 const void *weights, histogram_sum *table);
 

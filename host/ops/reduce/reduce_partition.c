@@ -320,6 +320,6 @@ tsr_status reduce_partition(const problem *q, const selection *sel, const stream
                                    "%d times %zu elements and their results",
                                    (int)PARTITION_SLOTS_MAX, s.inner);
     length = size_min(length, size_max(stream_piece_bytes(all, budget->each) / line, 1));
-    cut_stretches(p, size_min(length, size_div_up(p->n, PIECES_MIN)), out);
+    cut_stretches(p, size_min(length, size_max(p->n / PIECES_MIN, 1)), out);
     return TSR_OK;
 }

@@ -6,7 +6,7 @@
 
 enum { VECTOR = 4, BLOCK = 32 /* tiles, cl/common/warp_look_back.clh */ };
 
-enum { GROUP_USUAL = 256, VECTORS_MOST = 8, TILES_PER_UNIT = 4 };
+enum { GROUP_GPU = 256, VECTORS_MAX = 8, TILES_PER_UNIT = 4 };
 
 /* As scan_warps.cl has it. */
 typedef struct warps_call {
@@ -18,7 +18,7 @@ static size_t usual_vectors(const job *j, size_t group)
 {
     const tsr_scan_problem *p = scan_of(j->problem);
     const size_t units = size_max(j->device->compute_units, 1);
-    size_t vectors = VECTORS_MOST;
+    size_t vectors = VECTORS_MAX;
 
     while (vectors > 1 && (scan_elements(p) / (group * VECTOR * vectors) < units * TILES_PER_UNIT ||
                            p->n <= group * VECTOR * vectors / 2))
@@ -64,9 +64,11 @@ static const char *plan_warps(const job *j, plan *out)
     if (tiles > UINT32_MAX - 1)
         return plan_unsupported(out, "it numbers tiles in 32 bits: at most %u, not %zu",
                                 UINT32_MAX - 1, tiles);
-    call.blocks = size_div_up(call.tiles, BLOCK);
-    call.blocks_at = tiles * words;
-    call.ticket_at = call.blocks_at + call.rows * call.blocks * words;
+    if (call.tiles > 1) { /* else no tile looks back */
+        call.blocks = size_div_up(call.tiles, BLOCK);
+        call.blocks_at = tiles * words;
+        call.ticket_at = call.blocks_at + call.rows * call.blocks * words;
+    }
     out->workspace = (call.ticket_at + 1) * sizeof(uint64_t);
     plan_fill(out, ARG_WORKSPACE, 0, 0, out->workspace, 0);
     c = plan_launch_1d(out, 0, tiles * group, group);
@@ -79,7 +81,7 @@ static const char *plan_warps(const job *j, plan *out)
 }
 
 static const tunable tunables[] = {
-    {"GROUP", "work-items in a work-group", {64, 128, 256, 512}, GROUP_USUAL, 64},
+    {"GROUP", "work-items in a work-group", {64, 128, 256, 512}, GROUP_GPU, 64},
     {"VECTORS",
      "vectors of four elements that a work-item keeps in registers: fewer tiles to look back over "
      "against work-groups side by side; 0: by the size",

@@ -284,16 +284,18 @@ static void sort_bucket(void *context, size_t i, size_t who)
 }
 
 /* Put words from `words` into buckets in `other`, which threads then sort: those in which `varies`
- * has bits that differ. */
+ * has bits that differ.  `even` makes buckets of about as many words each, of a sample's counts;
+ * one may then have all words, and is put into buckets by the topmost bits that vary, which two
+ * have. */
 static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned char *other,
-                            sort_part part, uint64_t varies, size_t threads)
+                            sort_part part, uint64_t varies, bool even, size_t threads)
 {
     buckets x = {.q = q,
                  .words = words,
                  .other = other,
                  .part = part,
-                 .digit = part.n >= EVEN_FROM ? even_digit(q, words, part, varies)
-                                              : bucket_digit(varies, part.n),
+                 .digit = even && part.n >= EVEN_FROM ? even_digit(q, words, part, varies)
+                                                      : bucket_digit(varies, part.n),
                  .chunks = threads,
                  .counts = q->counts,
                  .large = size_max(BUCKETS_FROM, part.n / LARGE_SHARE)};
@@ -314,7 +316,7 @@ static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned ch
         const uint64_t left = varies_in(q->x->kind, other, again[i], threads);
 
         if (left)
-            sort_by_buckets(q, other, words, again[i], left, threads);
+            sort_by_buckets(q, other, words, again[i], left, false, threads);
         else
             unload(q, other, again[i]);
     }
@@ -394,7 +396,7 @@ static void sort_long(const sequence *q, size_t n, size_t threads)
     if (h.low)
         team_run(2, 2, sort_half, &h);
     else if (loaded.varies)
-        sort_by_buckets(q, q->words, q->other, (sort_part){0, n}, loaded.varies, threads);
+        sort_by_buckets(q, q->words, q->other, (sort_part){0, n}, loaded.varies, true, threads);
     else
         unload(q, q->words, (sort_part){0, n});
 }

@@ -287,7 +287,7 @@ static const char *general_plan(const job *j, plan *out)
         return why;
     sector = param(j->params, "SECTOR");
     if (!sector)
-        sector = sector_of(j);
+        sector = size_min(sector_of(j), tile);
     if ((tile + sector - 1) * (tile + TRANSPOSE_PAD_MAX) * transpose_bytes(p) >
         j->device->local_memory)
         sector = 1;
