@@ -1,5 +1,6 @@
 #include "blas/blocked.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +8,10 @@
 #include "blas/offload.h"
 #include "blas/parallel.h"
 
-/* Order of the triangular blocks that the CPU solves and multiplies; TESSERA_BLAS_BLOCK. */
-enum { BLOCK_DEFAULT = 256 };
+/* Order of the triangular blocks that the CPU solves and multiplies. */
+enum { BLOCK_DEFAULT = 256, BLOCK_MAX = 1 << 20 };
+
+static int64_t block_of_triangles = BLOCK_DEFAULT;
 
 static const blas_number one = {1, 0};
 static const blas_number zero = {0, 0};
@@ -374,12 +377,21 @@ static void copy_written(const work *w, matrix c, matrix saved, bool back)
                 copy_written_columns, &s);
 }
 
-static int64_t block_of_triangles(void)
+void blocked_set_up(void)
 {
     const char *text = getenv("TESSERA_BLAS_BLOCK");
-    const long block = text ? strtol(text, NULL, 10) : 0;
+    char *end;
+    long block;
 
-    return block > 0 ? block : BLOCK_DEFAULT;
+    if (!text || !*text)
+        return;
+    block = strtol(text, &end, 10);
+    if (*end || block < 1 || block > BLOCK_MAX) {
+        fprintf(stderr, "libtessera-blas: TESSERA_BLAS_BLOCK: '%s' is no number from 1 to %d\n",
+                text, BLOCK_MAX);
+        return;
+    }
+    block_of_triangles = block;
 }
 
 static bool run(work *w, matrix a, matrix b, matrix c)
@@ -412,7 +424,7 @@ static bool run(work *w, matrix a, matrix b, matrix c)
 double blocked_predict(const blas_call *call, const blas_rates *rates)
 {
     blas_call copy = *call;
-    work w = {&copy, element_of(call->type), block_of_triangles(), {NULL, 0, 'N'}, rates, 0};
+    work w = {&copy, element_of(call->type), block_of_triangles, {NULL, 0, 'N'}, rates, 0};
     const bool triangle = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
     const matrix none = {NULL, 0, 'N'};
 
@@ -424,7 +436,7 @@ double blocked_predict(const blas_call *call, const blas_rates *rates)
 
 bool blocked_run(blas_call *call)
 {
-    work w = {call, element_of(call->type), block_of_triangles(), {NULL, 0, 'N'}, NULL, 0};
+    work w = {call, element_of(call->type), block_of_triangles, {NULL, 0, 'N'}, NULL, 0};
     const bool triangle = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
     const bool reads_c = triangle || !is_zero(call->beta);
     const matrix a = {(char *)call->a, call->lda, 'N'};

@@ -7,6 +7,9 @@
 #include "blas/level3.h"
 #include "blas/rates.h"
 
+/** Read TESSERA_BLAS_BLOCK, once, before the other functions are called. */
+void blocked_set_up(void);
+
 /**
  * Do a call, of column-major matrices and legal, on the device that was taken.
  *

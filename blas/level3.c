@@ -333,6 +333,7 @@ static void set_up(void)
     else if (wish && *wish && strcmp(wish, "auto") != 0)
         fprintf(stderr, "libtessera-blas: TESSERA_BLAS: '%s' is none of auto, always and never\n",
                 wish);
+    blocked_set_up();
     log_open();
     if (mode == MODE_AUTO)
         rates_read();
@@ -351,7 +352,8 @@ bool blas_level3(blas_call *call)
         return false;
     }
     call->reason = reason_against(call);
-    if (call->reason || !offload_begin(mode == MODE_ALWAYS, &call->reason))
+    if (call->reason ||
+        !offload_begin(element_of(call->type).f64, mode == MODE_ALWAYS, &call->reason))
         return false;
     /* Rates of another device do not count. */
     call->reason = reason_against(call);

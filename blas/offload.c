@@ -25,6 +25,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(device_state) state; /* written by who has the lock */
 static atomic_bool touched;         /* OpenCL may be loaded: set before it is */
 static char why_not[sizeof((tsr_error *)0)->message];
+static atomic_bool refused[2]; /* does the device take no products of float32, of float64? */
+static char why_refused[2][sizeof why_not];
 static const tsr_device *device;
 static tsr_session *session;
 static tsr_precision precision;
@@ -139,10 +141,14 @@ static device_state open_session(void)
     return DEVICE_OPEN;
 }
 
-bool offload_begin(bool any, const char **reason)
+bool offload_begin(bool f64, bool any, const char **reason)
 {
     device_state now = atomic_load(&state);
 
+    if (atomic_load(&refused[f64])) {
+        *reason = why_refused[f64];
+        return false;
+    }
     /* Without the lock: a thread whose call stays on the CPU waits for none. */
     if (now == DEVICE_UNOPENED || now == DEVICE_OPEN || (now == DEVICE_CPU && any)) {
         pthread_mutex_lock(&lock);
@@ -202,9 +208,13 @@ bool offload_multiply(const offload_product *p, uint64_t *bytes, const char **re
     }
     snprintf(why_not, sizeof why_not, "%s", err.message);
     *reason = why_not;
-    /* A driver that failed is not asked again. */
-    if (err.status == TSR_ECL && err.cl != OBJECT_ALLOCATION_FAILURE &&
-        err.cl != OUT_OF_RESOURCES && err.cl != OUT_OF_HOST_MEMORY)
+    /* A driver that failed is not asked again, nor a device for a type that it does not have. */
+    if (err.status == TSR_EBUILD || (err.status == TSR_ECL && err.cl != OBJECT_ALLOCATION_FAILURE &&
+                                     err.cl != OUT_OF_RESOURCES && err.cl != OUT_OF_HOST_MEMORY)) {
         atomic_store(&state, DEVICE_NONE);
+    } else if (err.status == TSR_EUNSUPPORTED && !atomic_load(&refused[p->f64])) {
+        memcpy(why_refused[p->f64], why_not, sizeof why_not);
+        atomic_store(&refused[p->f64], true);
+    }
     return false;
 }

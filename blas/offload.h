@@ -14,12 +14,13 @@
 /**
  * Have the device for the calling thread; waits for another thread's call.  Opens it if need be.
  *
+ * @param f64     Products of float64 are to be done, not of float32.
  * @param any     Also a CPU device of which no rates are known: a product takes about as long there
  * as in the CPU's BLAS.
  * @param reason  Receives why there is none.
  * @return False: there is none, and offload_end() is not to be called.
  */
-bool offload_begin(bool any, const char **reason);
+bool offload_begin(bool f64, bool any, const char **reason);
 void offload_end(void);
 
 /** In a child of a process that used it there is no device: drivers do not survive fork(). */

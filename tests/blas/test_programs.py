@@ -169,9 +169,11 @@ class Programs(unittest.TestCase):
         self.assertTrue(any(": device, " in l for l in log))
 
     def test_wrong_values_are_named(self):
-        _, err, _ = run(PRODUCTS, TESSERA_BLAS="perhaps", TESSERA_BLAS_CPU="/no/such.so")
+        _, err, _ = run(PRODUCTS, TESSERA_BLAS="perhaps", TESSERA_BLAS_CPU="/no/such.so",
+                        TESSERA_BLAS_BLOCK="2.5")
         self.assertIn("TESSERA_BLAS: 'perhaps' is none of auto, always and never", err)
         self.assertIn("TESSERA_BLAS_CPU: /no/such.so is no BLAS", err)
+        self.assertIn("TESSERA_BLAS_BLOCK: '2.5' is no number from 1 to 1048576", err)
 
 
 # Each routine of real numbers on blocks of larger arrays, by a device and by the CPU's BLAS alone: the
@@ -214,6 +216,21 @@ ROUTINES = """
 """ % LIBRARY
 
 
+# Of float32 and float64 by turns.
+PRODUCTS_OF_TYPES = """
+    import ctypes
+    import numpy as np
+    blas = ctypes.CDLL(%r)
+    pointer = lambda a: a.ctypes.data_as(ctypes.c_void_p)
+    for name, t, real in 2 * (("s", np.float32, ctypes.c_float), ("d", np.float64, ctypes.c_double)):
+        a = np.ones((9, 9), dtype=t)
+        c = a.copy()
+        getattr(blas, "cblas_" + name + "gemm")(101, 111, 111, 9, 9, 9, real(1), pointer(a), 9,
+                                                pointer(a), 9, real(2), pointer(c), 9)
+        assert (c == 11).all()
+""" % LIBRARY
+
+
 class Failures(unittest.TestCase):
     def run_routines(self, **variables):
         out, err, log = run(ROUTINES, preload=False, TESSERA_BLAS="always", TESSERA_BLAS_BLOCK="4",
@@ -238,6 +255,23 @@ class Failures(unittest.TestCase):
             self.assertTrue(all(": CPU, " in l for l in log[log.index(failed[0]):]), log)
         self.assertGreater(products, 20)
 
+    def test_kernels_that_do_not_build(self):
+        """The device is not used again."""
+        _, err, log = run(PRODUCTS_OF_TYPES, preload=False, TESSERA_BLAS="always",
+                          LD_LIBRARY_PATH=FAILING_TESSERA, FAILING_PRODUCT="2", FAILING_STATUS="build")
+        self.assertEqual(err, "")
+        self.assertEqual(len([l for l in log if ": device, " in l]), 1, log)
+        self.assertEqual(len([l for l in log if "failed on purpose in product 2" in l]), 3, log)
+
+    def test_type_that_the_device_does_not_have(self):
+        """It is not tried again; the other type is."""
+        _, err, log = run(PRODUCTS_OF_TYPES, preload=False, TESSERA_BLAS="always",
+                          LD_LIBRARY_PATH=FAILING_TESSERA, FAILING_PRODUCT="1",
+                          FAILING_STATUS="unsupported")
+        self.assertEqual(err, "")
+        self.assertEqual([": device, " in l for l in log[1:5]], [True, False, True, False], log)
+        self.assertEqual(len([l for l in log if "failed on purpose in product 2" in l]), 2, log)
+
     def test_large_products_go_to_a_gpu(self):
         _, err, log = run("""
             import ctypes
@@ -253,7 +287,8 @@ class Failures(unittest.TestCase):
         self.assertEqual(err, "")
         self.assertEqual([l.split(": ")[-1] for l in log[1:5]],
                          ["it is less than 2e9 operations", "a side is shorter than 256",
-                          "it is less than 2e9 operations", "the device failed on purpose"])
+                          "it is less than 2e9 operations",
+                          "the device failed on purpose in product 1"])
 
 
 # Two products of float32 and one of float64.
