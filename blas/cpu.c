@@ -3,11 +3,13 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Where the CPU's BLAS may be, the system's choice first.  That choice may be this library, where
  * it was made an alternative of libblas.so.3: then one of the others. */
@@ -33,6 +35,7 @@ static cpu_blas cpu_32 = {"TESSERA_BLAS_CPU", candidates_32,
                           sizeof candidates_32 / sizeof *candidates_32};
 static cpu_blas cpu_64 = {"TESSERA_BLAS_CPU64", candidates_64,
                           sizeof candidates_64 / sizeof *candidates_64};
+static char description[PATH_MAX + 192]; /* of the one with integers of 32 bits */
 static pthread_once_t once_32 = PTHREAD_ONCE_INIT;
 static pthread_once_t once_64 = PTHREAD_ONCE_INIT;
 
@@ -71,7 +74,8 @@ static bool open_library(cpu_blas *blas, const char *file, bool wide)
         return false;
     }
     blas->handle = handle;
-    if (dladdr(symbol, &info) && info.dli_fname)
+    /* A link such as Debian's libblas.so.3 may lead to another library tomorrow. */
+    if (dladdr(symbol, &info) && info.dli_fname && !realpath(info.dli_fname, blas->path))
         snprintf(blas->path, sizeof blas->path, "%s", info.dli_fname);
     return true;
 }
@@ -93,9 +97,37 @@ static void open_blas(cpu_blas *blas, bool wide)
     }
 }
 
+/* Processors that the process may use: a BLAS starts no more threads. */
+static int processors(void)
+{
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+    return (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static void describe(const char *path)
+{
+    static const char *const variables[] = {"OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS",
+                                            "MKL_NUM_THREADS", "OMP_NUM_THREADS"};
+    size_t at = (size_t)snprintf(description, sizeof description, "%s, on %d processors", path,
+                                 processors());
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+
+        if (value && *value)
+            at += (size_t)snprintf(description + at, sizeof description - at, ", %s=%.15s",
+                                   variables[i], value);
+    }
+}
+
 static void open_32(void)
 {
     open_blas(&cpu_32, false);
+    if (cpu_32.handle)
+        describe(cpu_32.path);
 }
 
 static void open_64(void)
@@ -148,10 +180,10 @@ void blas_cpu_resolve(blas_target *target, const char *name, size_t integer)
     atomic_store_explicit(target, f, memory_order_release);
 }
 
-const char *blas_cpu_path(void)
+const char *blas_cpu_description(void)
 {
     pthread_once(&once_32, open_32);
-    return cpu_32.handle ? cpu_32.path : "none";
+    return cpu_32.handle ? description : "none";
 }
 
 /* ---- what a libblas.so.3 has beside its routines ------------------------------------------------

@@ -23,8 +23,11 @@ typedef _Atomic(blas_function) blas_target;
  */
 void blas_cpu_resolve(blas_target *target, const char *name, size_t integer);
 
-/** Path of the library whose integers have 4 bytes, as the log and measured rates name it; "none".
+/**
+ * The library whose integers have 4 bytes, as the log and measured rates name it: its path, the
+ * processors that it may use, and the variables of the environment that say how many threads it
+ * starts; "none".
  */
-const char *blas_cpu_path(void);
+const char *blas_cpu_description(void);
 
 #endif

@@ -58,7 +58,7 @@ void log_open(void)
     if (file < 0)
         fprintf(stderr, "libtessera-blas: TESSERA_BLAS_LOG: %s: %s\n", path, strerror(errno));
     else
-        write_line("the CPU's BLAS is %s", blas_cpu_path());
+        write_line("the CPU's BLAS is %s", blas_cpu_description());
 }
 
 uint64_t log_start(void)

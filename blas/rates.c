@@ -69,7 +69,7 @@ static char *value_of(char *line, const char *word)
 
 void rates_read(void)
 {
-    char path[PATH_MAX], line[PATH_MAX + 32];
+    char path[PATH_MAX], line[PATH_MAX + 256];
     bool same_blas = false, same_processors = false;
     const char *value;
     FILE *file;
@@ -86,7 +86,7 @@ void rates_read(void)
         else if ((value = value_of(line, "platform")))
             snprintf(tuned_platform, sizeof tuned_platform, "%.255s", value);
         else if ((value = value_of(line, "cpu-blas")))
-            same_blas = strcmp(value, blas_cpu_path()) == 0;
+            same_blas = strcmp(value, blas_cpu_description()) == 0;
         else if ((value = value_of(line, "processors")))
             same_processors = strtol(value, NULL, 10) == sysconf(_SC_NPROCESSORS_ONLN);
         else if ((value = value_of(line, "float32")))

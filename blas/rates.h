@@ -23,7 +23,8 @@ typedef struct blas_rates {
     double cpu_bytes;           /* of the CPU's, where they are thin: bytes of the matrices */
 } blas_rates;
 
-/** Read the file, once.  Rates of another BLAS of the CPU, or of other threads, are none. */
+/** Read the file, once.  Rates of another BLAS of the CPU, or of another number of its threads, are
+ * none. */
 void rates_read(void);
 
 /** The rates of float64 or float32; NULL where there are none. */

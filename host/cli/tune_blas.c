@@ -148,21 +148,21 @@ static tsr_status time_in_child(const char *library, const char *mode, const cha
 /* ---- what its log says ------------------------------------------------------------------------
  */
 
-/* The path in "PID the CPU's BLAS is PATH", and the first reason in "PID dgemm ...: CPU, T ms:
- * WHY". */
-static tsr_status read_log(const char *log, text *path, bool refused[2], text *reason,
+/* What follows "PID the CPU's BLAS is ", and the first reason in "PID dgemm ...: CPU, T ms: WHY".
+ */
+static tsr_status read_log(const char *log, text *cpu_blas, bool refused[2], text *reason,
                            tsr_error *err)
 {
-    char line[PATH_MAX + 64], *at;
+    char line[PATH_MAX + 256], *at;
     FILE *file = fopen(log, "re");
 
     if (!file)
         return tsr_fail(err, TSR_EFILE, 0, "'%s': %s", log, strerror(errno));
-    text_clear(path);
+    text_clear(cpu_blas);
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
         if ((at = strstr(line, " the CPU's BLAS is ")))
-            text_append(path, at + strlen(" the CPU's BLAS is "));
+            text_append(cpu_blas, at + strlen(" the CPU's BLAS is "));
         at = strstr(line, ": CPU, ");
         if (at && (at = strstr(at, " ms: "))) {
             refused[strstr(line, " dgemm ") != NULL] = true;

@@ -168,6 +168,19 @@ class Programs(unittest.TestCase):
         self.assertNotIn(folder, log[0])
         self.assertTrue(any(": device, " in l for l in log))
 
+    def test_the_log_names_the_cpus_blas(self):
+        """The file that a link leads to, and what its threads depend on."""
+        _, _, log = run(PRODUCTS)
+        path = log[0].split(" is ", 1)[1].split(", ")[0]
+        with tempfile.TemporaryDirectory() as folder:
+            link = os.path.join(folder, "libblas.so.3")
+            os.symlink(path, link)
+            _, err, log = run(PRODUCTS, TESSERA_BLAS_CPU=link, OMP_NUM_THREADS="1")
+        self.assertEqual(err, "")
+        self.assertIn(" is %s, on %d processors" % (os.path.realpath(path),
+                                                     len(os.sched_getaffinity(0))), log[0])
+        self.assertIn("OMP_NUM_THREADS=1", log[0])
+
     def test_wrong_values_are_named(self):
         _, err, _ = run(PRODUCTS, TESSERA_BLAS="perhaps", TESSERA_BLAS_CPU="/no/such.so",
                         TESSERA_BLAS_BLOCK="2.5")
@@ -319,12 +332,12 @@ float64 latency 1e-3 in 1e10 out 1e10 device 1e13 1e13 1e13 cpu 1e11 1e11 1e11 c
 class Rates(unittest.TestCase):
     """What is decided by what `tessera tune blas` keeps."""
 
-    def decisions(self, text):
+    def decisions(self, text, **variables):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "blas-rates"), "w", encoding="utf-8") as f:
                 f.write(text)
             _, err, log = run(SIZES, preload=False, LD_LIBRARY_PATH=FAILING_TESSERA,
-                              TESSERA_TUNING_DIR=folder)
+                              TESSERA_TUNING_DIR=folder, **variables)
         self.assertEqual(err, "")
         return [l.split(": ", 1)[1] for l in log[1:4]]
 
@@ -346,6 +359,8 @@ class Rates(unittest.TestCase):
                         {"processors": 10000}):
             for line in self.decisions(self.text(**changes))[1:]:
                 self.assertIn("it is less than 2e9 operations", line)
+        for line in self.decisions(self.text(), OMP_NUM_THREADS="7")[1:]:
+            self.assertIn("it is less than 2e9 operations", line)
 
     def test_files_that_are_none(self):
         good = self.text()
