@@ -49,11 +49,13 @@ tsr_status stream_refuse(tsr_error *err, const char *op, const stream_budget *bu
                          const char *what, ...)
 {
     char name[160];
+    const bool by_buffer = bytes <= budget->all; /* what binds is the size of one */
     va_list args;
 
     va_start(args, what);
     vsnprintf(name, sizeof(name), what, args);
     va_end(args);
-    return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: %s need %zu bytes at once, and %zu are allowed", op,
-                    name, bytes, budget->all);
+    return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: %s need %zu bytes at once, and %zu are allowed%s",
+                    op, name, bytes, by_buffer ? budget->each : budget->all,
+                    by_buffer ? " in a buffer" : "");
 }

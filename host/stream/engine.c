@@ -255,6 +255,7 @@ static tsr_status prepare(engine *e, tsr_error *err)
 
 static tsr_status open(engine *e, tsr_error *err)
 {
+    const size_t most = (size_t)session_facts(e->pieces.call->session)->max_allocation;
     tsr_status st = copies_of(e->pieces.call->session, &e->copies, err);
 
     for (size_t o = 0; o < OPERANDS_MAX && !st; o++) {
@@ -263,6 +264,12 @@ static tsr_status open(engine *e, tsr_error *err)
 
         assert(slots->count <= PARTITION_SLOTS_MAX);
         l->fetched = true;
+        if (slots->count && (slots->bytes == 0 || slots->bytes > most))
+            st = tsr_fail(
+                err, TSR_EOVERFLOW, 0,
+                "%s: no piece is so small that it fits buffers of %zu bytes, which is what "
+                "the device allocates at most",
+                e->pieces.call->problem->op->name, most);
         for (size_t i = 0; i < slots->count && !st; i++)
             st = copies_buffer(e->copies, "what is streamed", slots->bytes, &l->slots[i].buffer,
                                err);
