@@ -10,11 +10,11 @@ RUN_PACKAGES=(pocl-opencl-icd)
 
 # To test them: unit tests, a simulator of OpenCL, NumPy as the second opinion, sanitizers and
 # fuzzers (clang's runtime is a package of its own), analysers.  g++ compiles the headers as C++;
-# Chart.js and Chromium draw the report.  The Python package takes CPython's headers, and a wheel of it
-# setuptools.
-TEST_PACKAGES=(libcmocka-dev oclgrind python3 python3-dev python3-numpy python3-setuptools
-               python3-wheel python3-build g++ clang clang-format clang-tidy cppcheck git procps
-               libjs-chart.js chromium)
+# Chart.js and Chromium draw the report.  The Python package takes CPython's headers, its arrays on a
+# device those of pyopencl, and a wheel of it setuptools.
+TEST_PACKAGES=(libcmocka-dev oclgrind python3 python3-dev python3-numpy python3-pyopencl
+               python3-setuptools python3-wheel python3-build g++ clang clang-format clang-tidy cppcheck
+               git procps libjs-chart.js chromium)
 
 # To test libtessera-blas: the reference's own programs, and a BLAS for each size of integers.
 TEST_PACKAGES+=(libblas-test libopenblas0 libblas64-3)

@@ -92,6 +92,8 @@ class Operation:
         if member.kind == "scalar":
             name = values.get("type", "float32")
             return ("d" if "float" in name else "Q" if name[0] == "u" else "q"), value
+        if member.kind == "flag" and isinstance(value, str):  # "no" would be true
+            raise TypeError("%s: %s is True or False, not %r" % (self.name, member.name, value))
         return _FORMATS[member.kind], value
 
     def type_code(self, name):

@@ -4,6 +4,7 @@
 #   SOURCE  Tessera's sources        WORK    folder for builds
 #   KIND    static or shared         HOW     cmake or pkg-config
 #   BUILT   a build that installs into lib, or empty
+#   PYTHON  the interpreter that BUILT has a package for, or empty; PYTHON_DIR is the package's place
 #   VERSION, C_COMPILER, GENERATOR, PKG_CONFIG
 
 set(first ${WORK}/${KIND}-${HOW}-first)
@@ -25,7 +26,7 @@ else()
     set(build ${WORK}/build)
     run(${CMAKE_COMMAND} -S ${SOURCE} -B ${build} -G ${GENERATOR} -DCMAKE_C_COMPILER=${C_COMPILER}
         -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O0 -DBUILD_TESTING=OFF
-        -DTESSERA_PEERS=OFF -DCMAKE_INSTALL_LIBDIR=lib)
+        -DTESSERA_PEERS=OFF -DTESSERA_PYTHON=OFF -DCMAKE_INSTALL_LIBDIR=lib)
     run(${CMAKE_COMMAND} --build ${build} --target tessera tessera_static tessera_command)
 endif()
 run(${CMAKE_COMMAND} --install ${build} --prefix ${first})
@@ -39,6 +40,21 @@ endforeach()
 file(GLOB internal ${prefix}/lib/*internal* ${prefix}/lib/*measure*)
 if(internal)
     message(FATAL_ERROR "installed, and no part of the library: ${internal}")
+endif()
+
+if(BUILT AND PYTHON)
+    # Below the interpreter's own prefix it is found by itself, elsewhere by PYTHONPATH.
+    run(${CMAKE_COMMAND} -E env --unset=PYTHONPATH ${PYTHON} -c
+        "import sysconfig
+place = sysconfig.get_path('platlib')
+assert place.endswith('/${PYTHON_DIR}'), place")
+    file(GLOB_RECURSE compiled ${prefix}/${PYTHON_DIR}/tessera/*.pyc)
+    if(compiled)
+        message(FATAL_ERROR "installed, and no source of the package: ${compiled}")
+    endif()
+    run(${CMAKE_COMMAND} -E env PYTHONPATH=${prefix}/${PYTHON_DIR} ${PYTHON} -B -c
+        "import tessera; assert tessera.__file__.startswith('${prefix}/'), tessera.__file__
+assert tessera.__version__ == '${VERSION}' and tessera.operations()")
 endif()
 file(MAKE_DIRECTORY ${consumer})
 

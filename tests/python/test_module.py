@@ -59,6 +59,7 @@ def test_descriptions():
     raised(ValueError, op.problem, n=-1)
     raised(ValueError, op.problem, n=2 ** 70)
     raised(TypeError, op.problem, type="float128")
+    raised(TypeError, ts.operation(ORDER).problem, descending="no")
 
 
 def test_stub():
@@ -88,6 +89,16 @@ def test_flat_memory():
     assert op(x, x, z, device="host", **problem)[0] is z and z[1] == 2
     report = ts.last_report()
     assert report["kernel"] and report["wall_ns"] > 0 and report["shared"]
+
+
+def test_bfloat16():
+    """In words of 16 bits, the upper ones of a float32: 1 + 3 and 2 + 2."""
+    op, problem = example()
+    problem.update(type="bfloat16", n=2)
+    x, y = array.array("H", [0x3f80, 0x4000]), array.array("H", [0x4040, 0x4000])
+    for device in ("host", ts.device()):
+        (z,) = op(x, y, device=device, **problem)
+        assert memoryview(z).cast("H").tolist() == [0x4080, 0x4080]
 
 
 def test_other_arrays():

@@ -56,9 +56,9 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, dtype=None, precision=None, d
            kernel=None, settings=None):
     """Multiply matrices, as numpy.matmul does: batches are broadcast, vectors are rows or columns.
 
-    The result is alpha a b + beta out.  Types are float16, float32, float64 and, where ml_dtypes is
-    installed, bfloat16; dtype=float32 keeps the float32 sums of operands of 16 bits.  precision is
-    "f32", "f32-strict", "f64", or one that rounds float32 factors: "tf32", "bf16", "f16".
+    The result is alpha a b + beta out.  Types are float16, float32, float64 and ml_dtypes' bfloat16;
+    dtype=float32 keeps the float32 sums of operands of 16 bits.  precision is "f32", "f32-strict",
+    "f64", or one that rounds float32 factors: "tf32", "bf16", "f16".
 
     >>> import numpy as np
     >>> import tessera as ts
