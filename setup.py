@@ -26,7 +26,8 @@ class BuildByCMake(build_ext):
         if not folder:
             folder = os.path.join(os.path.abspath(self.build_temp), "cmake")
             subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release",
-                            "-DBUILD_TESTING=OFF", "-DTESSERA_PEERS=OFF", "-DTESSERA_PYTHON=ON",
+                            "-DBUILD_TESTING=OFF", "-DTESSERA_PEERS=OFF", "-DTESSERA_MANUAL=OFF",
+                            "-DTESSERA_PYTHON=ON",
                             "-DPython3_EXECUTABLE=" + sys.executable], check=True)
         subprocess.run(["cmake", "--build", folder, "--target", "tessera_python",
                         "--parallel", str(os.cpu_count() or 1)], check=True)

@@ -19,6 +19,9 @@ TEST_PACKAGES=(libcmocka-dev oclgrind python3 python3-dev python3-numpy python3-
 # To test libtessera-blas: the reference's own programs, and a BLAS for each size of integers.
 TEST_PACKAGES+=(libblas-test libopenblas0 libblas64-3)
 
+# To make man pages, and to test them and the completions by their readers; bash is there.
+TEST_PACKAGES+=(help2man groff-base zsh fish)
+
 # To compare with other libraries (`tessera bench --peers`).  Each is optional.  cuBLAS and CUB come
 # with NVIDIA's CUDA toolkit, which the distribution does not have.
 PEER_PACKAGES=(g++ libopenblas-dev libclblast-dev libboost-dev libtbb-dev libhwy-dev

@@ -373,30 +373,54 @@ static void append_paragraph(const char *s, size_t width, text *out)
     text_free(&flowing);
 }
 
+/* A row of the help's tables: a term, and its meaning beside it.  Two blanks part them, as help2man
+ * takes them for a table. */
+static void append_row(const char *term, int longest, const char *meaning, size_t width, text *out)
+{
+    const size_t at = (size_t)longest + 4;
+
+    text_format(out, "  %-*s  ", longest, term);
+    text_wrap(out, meaning, at, at, width);
+    text_append(out, "\n");
+}
+
 static void help(FILE *stream)
 {
+    static const char *const statuses[][2] = {
+        {"0", "done"},
+        {"1", "failed"},
+        {"2", "the command line is wrong"},
+        {"3", "a result is out of its bound, or a comparison below --fail-below"},
+        {"4", "no usable OpenCL device"},
+        {"130", "interrupted"},
+        {"141", "the reader of a pipe is gone"},
+    };
+    static const char *const variables[][2] = {
+        {"TESSERA_DEVICE", "the device, where --device names none"},
+        {"TESSERA_KERNEL_DIR", "a folder of kernel sources"},
+        {"TESSERA_CACHE_DIR", "the cache folder"},
+        {"TESSERA_TUNING_DIR", "the folder of what 'tessera tune' found"},
+    };
     const size_t width = terminal_width(fileno(stream));
     text page = {0};
 
     text_append(&page, "Usage: tessera COMMAND [OPTION]...\n\n");
     append_paragraph(
         "Run operations on OpenCL devices, check their results, and time and tune their "
-        "kernels.\n\n",
+        "kernels.\n\n"
+        "Commands:\n",
         width, &page);
-    for (size_t i = 0; i < command_count(); i++) {
-        text_format(&page, "  %-9s ", command_at(i).name);
-        text_wrap(&page, command_at(i).summary, 12, 12, width);
-        text_append(&page, "\n");
-    }
+    for (size_t i = 0; i < command_count(); i++)
+        append_row(command_at(i).name, 9, command_at(i).summary, width, &page);
     append_paragraph(
         "\n'tessera COMMAND --help' shows its options; 'tessera --version' shows the version.\n\n"
-        "Environment: TESSERA_DEVICE names the device where --device does not, TESSERA_KERNEL_DIR "
-        "a folder of kernel sources, TESSERA_CACHE_DIR the cache folder, TESSERA_TUNING_DIR the "
-        "folder of what `tessera tune` found.\n\n"
-        "Exit status: 0 done; 1 failed; 2 the command line is wrong; 3 a result is out of its "
-        "bound, or a comparison below --fail-below; 4 no usable OpenCL device; 130 interrupted; "
-        "141 the reader of a pipe is gone.\n",
+        "Exit status:\n",
         width, &page);
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        append_row(statuses[i][0], 3, statuses[i][1], width, &page);
+    text_append(&page, "\nEnvironment:\n");
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        append_row(variables[i][0], 18, variables[i][1], width, &page);
     fputs(text_get(&page), stream);
     text_free(&page);
 }
@@ -539,7 +563,7 @@ static int help_command(const subcommand *c)
         text_append(&page, "\n");
     append_paragraph(text_get(&operation_lines), width, &page);
     append_paragraph(c->details, width, &page);
-    text_append(&page, "\n");
+    text_append(&page, "\nOptions:\n");
     append_defaults(c, &defaults);
     status = options_explain(&page, c->name, &takes, text_get(&defaults), width);
     append_examples(c, &page);

@@ -5,6 +5,7 @@
 #   KIND    static or shared         HOW     cmake or pkg-config
 #   BUILT   a build that installs into lib, or empty
 #   PYTHON  the interpreter that BUILT has a package for, or empty; PYTHON_DIR is the package's place
+#   MANUAL  completions and pages that are there, below share/, "|" between them
 #   VERSION, C_COMPILER, GENERATOR, PKG_CONFIG
 
 set(first ${WORK}/${KIND}-${HOW}-first)
@@ -27,11 +28,13 @@ else()
     run(${CMAKE_COMMAND} -S ${SOURCE} -B ${build} -G ${GENERATOR} -DCMAKE_C_COMPILER=${C_COMPILER}
         -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O0 -DBUILD_TESTING=OFF
         -DTESSERA_PEERS=OFF -DTESSERA_PYTHON=OFF -DCMAKE_INSTALL_LIBDIR=lib)
-    run(${CMAKE_COMMAND} --build ${build} --target tessera tessera_static tessera_command)
+    run(${CMAKE_COMMAND} --build ${build})
 endif()
 run(${CMAKE_COMMAND} --install ${build} --prefix ${first})
 file(RENAME ${first} ${prefix})
-foreach(file share/doc/tessera/LICENSE share/doc/tessera/README.md lib/libtessera.so
+string(REPLACE "|" ";" manual "${MANUAL}")
+list(TRANSFORM manual PREPEND share/)
+foreach(file ${manual} share/doc/tessera/LICENSE share/doc/tessera/README.md lib/libtessera.so
         lib/libtessera.so.0.1 lib/libtessera.a)
     if(NOT EXISTS ${prefix}/${file})
         message(FATAL_ERROR "${file} is not installed")

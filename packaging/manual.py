@@ -1,0 +1,250 @@
+"""Man pages and completions for the shells, made from what the command says of itself.
+
+    manual.py TESSERA FOLDER [HELP2MAN]
+
+FOLDER receives what is installed: completions of bash, zsh and fish and, where help2man is named,
+man1/.  The commands and their options are those of --help.  The words that an option takes are those
+that the command lists when it is given another one.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+# So wide that nothing is wrapped, in English; a build with sanitizers looks for no leaks here.
+WIDE = {**os.environ, "COLUMNS": "100000", "LC_ALL": "C.UTF-8", "ASAN_OPTIONS": "detect_leaks=0"}
+
+
+class Option:
+    def __init__(self, letter, name, value, meaning):
+        self.letter, self.name, self.value = letter, name, value
+        self.repeated = "may be repeated" in meaning
+        self.meaning = meaning.split(" (default: ")[0]
+        self.words = []
+
+
+class Command:
+    """A command: its options, and what it takes besides: operations, files, program or None."""
+
+    def __init__(self, tessera, name, summary):
+        self.name, self.summary = name, summary
+        text = said(tessera, name, "--help")
+        self.usage = re.match(r"Usage: tessera \S+ ?(.*)", text)[1]
+        self.examples = text.partition("\nExamples:\n")[2]
+        rows = re.findall(r"(?m)^  (?:-(\w), |    )--([\w-]+)(?: (\S+))?  +(\S.*)$", text)
+        self.options = [Option(*row) for row in rows]
+        for option in self.options:
+            if option.value:
+                option.words = words_of(tessera, name, option)
+        listed = re.search(r"(?m)^OP is (.*)\.$", text)
+        self.operations = re.split(", | or ", re.sub(r" \([^)]*\)", "", listed[1])) if listed else []
+        also = r"OP may be (\w+)|'tessera %s (\w+)'" % name
+        self.operations += [a or b for a, b in re.findall(also, text)]
+        self.takes = ("operations" if listed else "program" if "PROGRAM" in self.usage else
+                      "files" if re.sub(r"\[-[^]]*\]", "", self.usage).strip() else None)
+
+
+def said(tessera, *args):
+    return subprocess.run([tessera, *args], env=WIDE, check=True, stdout=subprocess.PIPE,
+                          text=True).stdout
+
+
+def words_of(tessera, command, option):
+    """The words of an option that takes a fixed list: "takes one, two or three, not '?'"."""
+    if option.name == "device":  # any part of a name, besides
+        return re.match(r"(?:[a-z]+, )*", option.meaning)[0].split(", ")[:-1]
+    # The second option is unknown, so that nothing runs whatever the first one takes.
+    done = subprocess.run([tessera, command, "--" + option.name, "?", "--?"], env=WIDE,
+                          stderr=subprocess.PIPE, text=True)
+    listed = re.search(r" takes (.*), not '\?'\n", done.stderr)
+    words = re.split(",? or |, ", listed[1].split("such as")[0]) if listed else []
+    return [w for w in words if re.fullmatch("[a-z0-9-]+", w)]
+
+
+# ---- man pages -----------------------------------------------------------------------------
+
+
+def roff(text):
+    return re.sub(r"(?m)^(?=[.'])", r"\\&", text.replace("\\", "\\e").replace("-", "\\-"))
+
+
+def man_page(help2man, tessera, name, summary, usage, examples, also, *args):
+    """What help2man makes of a help, but for what it would run together: usage and examples."""
+    title = "tessera-" + name if name else "tessera"
+    sections = ["[NAME]", "%s \\- %s" % (title, roff(summary)),
+                "[SYNOPSIS]", ".B " + roff(title.replace("-", " ")), roff(usage),
+                "[SEE ALSO]", ",\n".join(".BR %s (1)" % roff(page) for page in also)]
+    if examples:
+        sections += ["[=EXAMPLES]", ".EX", roff(examples.rstrip("\n")), ".EE"]
+    # By its name alone: help2man has a shell read it, to which a blank in a folder's name is one.
+    return subprocess.run([help2man, "--no-info", "--include=/dev/stdin", *args,
+                           "./" + os.path.basename(tessera)], cwd=os.path.dirname(tessera) or ".",
+                          check=True, env=WIDE, input="\n".join(sections) + "\n",
+                          stdout=subprocess.PIPE, text=True).stdout
+
+
+def write_pages(help2man, tessera, about, commands, folder):
+    first = about[0].lower() + about[1:].rstrip(".")
+    pages = {"tessera": man_page(help2man, tessera, "", first, "COMMAND [OPTION]...", "",
+                                 ["tessera-" + c.name for c in commands])}
+    for c in commands:
+        pages["tessera-" + c.name] = man_page(help2man, tessera, c.name, c.summary, c.usage, c.examples,
+                                              ["tessera"], "--help-option=%s --help" % c.name)
+    for name, text in pages.items():
+        write(os.path.join(folder, name + ".1"), text)
+
+
+# ---- completions ---------------------------------------------------------------------------
+
+
+def quoted(text):
+    return "'%s'" % text.replace("'", "'\\''")
+
+
+BASH = """# Completions of tessera for bash, made from its own help.
+_tessera()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=
+
+    # Of --option=VALUE bash makes three words.
+    if [ "$cur" = = ]; then
+        cur=
+    elif [ "$prev" = = ]; then
+        prev=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        COMPREPLY=($(compgen -W '%s --help --version' -- "$cur"))
+        return
+    fi
+    case "${COMP_WORDS[1]} $prev" in
+%s
+    *)
+        case "${COMP_WORDS[1]} $cur" in
+%s
+        esac
+        ;;
+    esac
+    COMPREPLY+=($(compgen -W "$words" -- "$cur"))
+}
+complete -F _tessera tessera
+"""
+
+
+def bash(commands):
+    values, others = [], []
+    for c in commands:
+        for o in c.options:
+            if o.value:
+                names = ["--" + o.name] + ["-" + o.letter] * bool(o.letter)
+                values.append(("|".join("'%s %s'" % (c.name, n) for n in names),
+                               "words=" + quoted(" ".join(o.words)) if o.words else
+                               {"FILE": "compopt -o default", "DIR": "compopt -o dirnames"}
+                               .get(o.value, "")))
+        names = ["--" + o.name for o in c.options] + ["-" + o.letter for o in c.options if o.letter]
+        others.append(("'%s -'*" % c.name, "words=" + quoted(" ".join(names))))
+        others.append(("'%s '*" % c.name, {
+            "operations": "words=" + quoted(" ".join(c.operations)), "files": "compopt -o default",
+            "program": "compopt -o default; COMPREPLY=($(compgen -c -- \"$cur\"))"}.get(c.takes, "")))
+    return BASH % (" ".join(c.name for c in commands),
+                   "\n".join("    %s) %s ;;" % case for case in values),
+                   "\n".join("        %s) %s ;;" % case for case in others))
+
+
+ZSH = """#compdef tessera
+# Completions of tessera for zsh, made from its own help.
+local command=$words[2]
+local -a listed=(
+%s
+)
+if (( CURRENT == 2 )); then
+    _describe -t commands command listed
+    _arguments : --help'[show the commands]' --version'[show the version]'
+    return
+fi
+shift words
+(( CURRENT-- ))
+case $command in
+%s
+esac
+"""
+
+
+def zsh(commands):
+    cases = []
+    for c in commands:
+        specs = []
+        for o in c.options:
+            names = ["-" + o.letter + "+"] * bool(o.letter and o.value) + \
+                    ["-" + o.letter] * bool(o.letter and not o.value) + \
+                    ["--" + o.name + ("=" if o.value else "")]
+            before = "*" if o.repeated else "(-%s --%s)" % (o.letter, o.name) if o.letter else ""
+            takes = ("(%s)" % " ".join(o.words) if o.words else
+                     {"FILE": "_files", "DIR": "_directories"}.get(o.value, ""))
+            behind = "[%s]" % re.sub(r"([\[\]\\])", r"\\\1", o.meaning)
+            behind += ":%s:%s" % (o.value.replace(":", "\\:"), takes) if o.value else ""
+            specs += [before + name + behind for name in names]
+        specs += {"operations": ["*:operation:(%s)" % " ".join(c.operations)],
+                  "program": ["(-)1:program: _command_names -e", "*::argument: _normal"],
+                  "files": ["*:file:_files"]}.get(c.takes, [])
+        cases.append("%s)\n    _arguments -S : \\\n%s\n    ;;"
+                     % (c.name, " \\\n".join("        " + quoted(s) for s in specs)))
+    listed = "\n".join("    " + quoted("%s:%s" % (c.name, c.summary)) for c in commands)
+    return ZSH % (listed, "\n".join(cases))
+
+
+FISH = """# Completions of tessera for fish, made from its own help.
+function __tessera_command
+    set -l words (commandline -opc)
+    test "$words[2]" = "$argv[1]"
+end
+complete -c tessera -f
+complete -c tessera -n "__tessera_command ''" -l help -d 'show the commands'
+complete -c tessera -n "__tessera_command ''" -l version -d 'show the version'
+"""
+
+
+def fish(commands):
+    def text(s):
+        return "'%s'" % s.replace("\\", "\\\\").replace("'", "\\'")
+
+    lines = ["complete -c tessera -n \"__tessera_command ''\" -a %s -d %s" % (c.name, text(c.summary))
+             for c in commands]
+    for c in commands:
+        start = "complete -c tessera -n '__tessera_command %s'" % c.name
+        for o in c.options:
+            takes = ("-x -a " + text(" ".join(o.words)) if o.words else
+                     {"": "", "FILE": "-r -F", "DIR": "-x -a '(__fish_complete_directories)'"}
+                     .get(o.value, "-x"))
+            lines.append(" ".join(filter(None, [start, "-s " + o.letter if o.letter else "",
+                                                "-l " + o.name, takes, "-d " + text(o.meaning)])))
+        operands = {"operations": "-a " + text(" ".join(c.operations)), "files": "-F",
+                    "program": "-F -a '(__fish_complete_command)'"}.get(c.takes)
+        lines += [start + " " + operands] if operands else []
+    return FISH + "\n".join(lines) + "\n"
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def main():
+    tessera, folder, *help2man = sys.argv[1:]
+    text = said(tessera, "--help")
+    about = text.split("\n\n")[1]
+    listed = re.search(r"(?s)\nCommands:\n(.*?)\n\n", text)[1]
+    commands = [Command(tessera, *row) for row in re.findall(r"(?m)^  (\S+) +(.+)$", listed)]
+    # A command that is gone leaves no page behind.
+    shutil.rmtree(os.path.join(folder, "man1"), ignore_errors=True)
+    write(os.path.join(folder, "bash-completion", "completions", "tessera"), bash(commands))
+    write(os.path.join(folder, "zsh", "site-functions", "_tessera"), zsh(commands))
+    write(os.path.join(folder, "fish", "vendor_completions.d", "tessera.fish"), fish(commands))
+    if help2man:
+        write_pages(help2man[0], tessera, about, commands, os.path.join(folder, "man1"))
+
+
+main()

@@ -1,0 +1,175 @@
+"""Man pages and completions of every command: what its help has is in them, and no more.
+
+The environment names the command, TESSERA, the folder of the pages and completions, MANUAL, and the
+program that reads them, READER.
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+TESSERA, MANUAL, READER = os.environ["TESSERA"], os.environ["MANUAL"], os.environ["READER"]
+# Those that list the operations which they take, when they are given another one.
+OF_OPERATIONS = ("kernels", "verify", "bench", "roofline", "tune")
+
+
+def tessera(*args):
+    return subprocess.run([TESSERA, *args], env={**os.environ, "COLUMNS": "80"}, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+COMMANDS = re.findall(r"(?m)^  ([a-z]+)  +[a-z]", tessera("--help").stdout)
+HELP = {command: tessera(command, "--help").stdout for command in COMMANDS}
+
+
+def options(command):
+    return ["--" + name for name in re.findall(r"(?m)^  .{4}--([\w-]+)", HELP[command])]
+
+
+def letters(command):
+    return re.findall(r"(?m)^  (-\w), ", HELP[command])
+
+
+class Read(unittest.TestCase):
+    def read(self, *args, stdin=""):
+        """What the reader prints, which complains of nothing."""
+        with tempfile.TemporaryDirectory() as home:
+            env = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": home, "LC_ALL": "C.UTF-8"}
+            done = subprocess.run([READER, *args], input=stdin, env=env, cwd=home, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+
+class Pages(Read):
+    def test_a_page_for_each_command(self):
+        self.assertGreater(len(COMMANDS), 10)
+        self.assertEqual(sorted(os.listdir(os.path.join(MANUAL, "man1"))),
+                         sorted(["tessera.1"] + ["tessera-%s.1" % c for c in COMMANDS]))
+
+    def test_no_warnings(self):
+        folder = os.path.join(MANUAL, "man1")
+        self.read("-man", "-ww", "-z", "-Tutf8", *(os.path.join(folder, n) for n in os.listdir(folder)))
+
+    def page(self, name):
+        """The sections of a page as it is read, without the indentation."""
+        text = self.read("-man", "-Tascii", "-P-cbou", "-rLL=300n", os.path.join(MANUAL, "man1", name))
+        parts = re.split(r"(?m)^([A-Z ]+)\n", text)
+        return {title: re.sub(r"(?m)^ +", "", part) for title, part in zip(parts[1::2], parts[2::2])}
+
+    def test_all_of_the_help(self):
+        for command in COMMANDS:
+            page = self.page("tessera-%s.1" % command)
+            with self.subTest(command):
+                self.assertRegex(page["NAME"], r"^tessera-%s - \w" % command)
+                self.assertTrue(page["SYNOPSIS"].startswith("tessera " + command), page["SYNOPSIS"])
+                tags = re.findall(r"(?m)^(?:-\w, )?(--[\w-]+)(?: |$)", page["OPTIONS"])
+                self.assertEqual(tags, options(command))
+                for letter in letters(command):
+                    self.assertRegex(page["OPTIONS"], r"(?m)^%s, --" % letter)
+                examples = HELP[command].split("\nExamples:\n")[1].splitlines()
+                self.assertEqual(page["EXAMPLES"].strip().splitlines(), [s.strip() for s in examples])
+
+    def test_of_the_command(self):
+        page = self.page("tessera.1")
+        for command in COMMANDS:
+            self.assertRegex(page["SEE ALSO"], r"\btessera-%s\(1\)" % command)
+            self.assertRegex(page["DESCRIPTION"], r"(?m)^%s( |\n)" % command)
+        for variable in re.findall(r"(?m)^  (TESSERA_\w+)", tessera("--help").stdout):
+            self.assertIn(variable, page["ENVIRONMENT"])
+
+
+class Completions:
+    """What a shell offers for a line.  That of classes below."""
+
+    def test_syntax(self):
+        self.read("-n", self.path())
+
+    def test_commands(self):
+        self.assertLessEqual(set(COMMANDS), set(self.offered("")))
+        self.assertLessEqual({"--help", "--version"}, set(self.offered("-")))
+
+    def test_options(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                offered = self.offered(command, "-")
+                self.assertEqual(sorted(o for o in offered if o.startswith("-")),
+                                 sorted(options(command) + letters(command)))
+
+    def test_operations(self):
+        for command in OF_OPERATIONS:
+            takes = re.search(r"takes ([\w, ]+)\)", tessera(command, "?").stderr)[1].split(", ")
+            with self.subTest(command):
+                self.assertLessEqual(set(takes), set(self.offered(command, "")))
+        self.assertIn("blas", self.offered("tune", ""))
+
+    def test_words_of_options(self):
+        types = re.search(r" takes (.*), not", tessera("bench", "--type", "?").stderr)[1]
+        for command, option, words in (
+                ("bench", "--type", re.split(", | or ", types)), ("bench", "--pinned", ["on", "off"]),
+                ("blas", "--offload", ["auto", "always", "never"]),
+                ("devices", "--device", ["all", "cpu", "gpu", "accelerator", "host"]),
+                ("kernels", "--device", ["cpu", "gpu", "accelerator", "host"]),
+                ("bench", "--where", ["isnan", "notnan"]), ("bench", "--repeat", [])):
+            with self.subTest((command, option)):
+                self.assertEqual(sorted(self.offered(command, option, "")), sorted(words))
+
+
+class Bash(Completions, Read):
+    def path(self):
+        return os.path.join(MANUAL, "bash-completion", "completions", "tessera")
+
+    def offered(self, *words):
+        return self.read("--norc", "-s", self.path(), "tessera", *words, stdin="""
+            source "$1"; shift
+            compopt() { COMPREPLY+=("<$2>"); }
+            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+            _tessera; printf '%s\\n' "${COMPREPLY[@]}"
+            """).split()
+
+    def test_files(self):
+        self.assertEqual(self.offered("compare", ""), ["<default>"])
+        self.assertEqual(self.offered("compare", "-o", ""), ["<default>"])
+        self.assertEqual(self.offered("cache", "--kernel-dir", ""), ["<dirnames>"])
+        self.assertEqual(self.offered("devices", ""), [])
+
+    def test_equals_sign(self):
+        self.assertEqual(self.offered("bench", "--pinned", "="), ["on", "off"])
+        self.assertEqual(self.offered("bench", "--pinned", "=", "of"), ["off"])
+
+
+class Zsh(Completions, Read):
+    def path(self):
+        return os.path.join(MANUAL, "zsh", "site-functions", "_tessera")
+
+    def offered(self, *words):
+        """What it hands to _arguments, which is not there without a terminal."""
+        specs = self.read("-f", "-s", os.path.dirname(self.path()), "tessera", *words, stdin="""
+            fpath=($1); shift; words=("$@"); CURRENT=$#
+            _arguments() { print -rl -- "$@"; }
+            _describe() { print -rl -- "${(@P)4}"; }
+            autoload -U _tessera; _tessera
+            """).splitlines()
+        if len(words) == 1:
+            return [re.match(r"[\w-]+", s)[0] for s in specs if re.match(r"[\w-]", s)]
+        if words[-1] == "-":
+            return [m[1] for m in (re.match(r"(?:\*|\(.*?\))?(-[\w-]+)[+=]?\[", s) for s in specs) if m]
+        name = words[-2] if len(words) > 2 else r"\*:operation"
+        takes = [m[1] for m in (re.match(r"(?:\*|\(.*?\))?%s\b.*?:\(([^)]*)\)$" % name, s) for s in specs) if m]
+        return takes[0].split() if takes else []
+
+
+class Fish(Completions, Read):
+    def path(self):
+        return os.path.join(MANUAL, "fish", "vendor_completions.d", "tessera.fish")
+
+    def offered(self, *words):
+        lines = self.read("--no-config", "-c", "source $argv[1]; complete -C $argv[2]", self.path(),
+                          " ".join(("tessera", *words))).splitlines()
+        return [line.split("\t")[0] for line in lines]
+
+
+if __name__ == "__main__":
+    unittest.main()
