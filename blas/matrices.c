@@ -290,7 +290,7 @@ void matrix_add_triangle(element type, int64_t order, bool upper, bool twice, bo
 
                 if (hermitian && i == j)
                     y.im = 0; /* what is stored there is not read */
-                y = times(beta, y);
+                y = beta.im == 0 ? (blas_number){beta.re * y.re, beta.re * y.im} : times(beta, y);
                 x.re += y.re;
                 x.im += y.im;
             }

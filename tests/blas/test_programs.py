@@ -414,6 +414,7 @@ OTHERS = """
     for update in ("zherk", "zher2k"):
         c = np.ones((n, ld), dtype=complex)
         np.fill_diagonal(c.imag, np.nan)
+        c[2, 4] = complex(1, np.inf) # in a block of the diagonal; beta is real
         if update == "zherk":
             blas.cblas_zherk(101, 121, 111, n, k, ctypes.c_double(2), pointer(a), k,
                              ctypes.c_double(3), pointer(c), ld)
@@ -421,6 +422,8 @@ OTHERS = """
             blas.cblas_zher2k(101, 121, 111, n, k, pointer(two), pointer(a), k, pointer(a), k,
                               ctypes.c_double(3), pointer(c), ld)
         expected = (2 if update == "zherk" else 4) * a @ a.conj().T + 3
+        assert np.isclose(c[2, 4].real, expected[2, 4].real) and c[2, 4].imag == np.inf, update
+        c[2, 4] = expected[2, 4]
         assert np.allclose(np.triu(c[:, :n]), np.triu(expected), atol=1e-13), update
     print("right")
 """ % LIBRARY
