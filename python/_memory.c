@@ -14,6 +14,37 @@ typedef struct memory_object {
 
 static PyTypeObject *memory_type;
 
+/* The most that the session's device allocates at once; 0 where it does not say. */
+static cl_ulong most_bytes(const session_object *s)
+{
+    cl_device_id device;
+    cl_ulong most = 0;
+
+    if (clGetCommandQueueInfo(tsr_session_queue(s->session), CL_QUEUE_DEVICE, sizeof(device),
+                              &device, NULL) ||
+        clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(most), &most, NULL))
+        return 0;
+    return most;
+}
+
+/* The exception of memory that the device does not have, of so many bytes, a Python int; returns
+ * NULL. */
+static PyObject *raise_no_memory(PyObject *bytes, cl_ulong most)
+{
+    tsr_error err = {.status = TSR_ENOMEM};
+    PyObject *spelled = PyObject_Str(bytes);
+    PyObject *utf8 = spelled ? PyUnicode_AsUTF8String(spelled) : NULL;
+
+    Py_XDECREF(spelled);
+    if (!utf8)
+        return NULL;
+    snprintf(err.message, sizeof(err.message),
+             "the device has no %s bytes for an array; it allocates at most %llu at once",
+             PyBytes_AsString(utf8), (unsigned long long)most);
+    Py_DECREF(utf8);
+    return raise_error(TSR_ENOMEM, &err);
+}
+
 /* The exception of an OpenCL call; returns NULL. */
 static PyObject *raise_cl(const char *call, cl_int rc)
 {
@@ -66,15 +97,27 @@ PyObject *session_allocate(PyObject *self, PyObject *size)
 {
     session_object *s = (session_object *)self;
     const size_t bytes = PyLong_AsSize_t(size);
-    cl_mem memory;
-    cl_int rc;
+    const int beyond = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError);
+    cl_mem memory = NULL;
+    cl_int rc = CL_INVALID_BUFFER_SIZE;
+    cl_ulong most = 0;
 
+    if (beyond)
+        PyErr_Clear();
     if (PyErr_Occurred() || !queue_lock(s))
         return NULL;
-    memory = clCreateBuffer(tsr_session_context(s->session), CL_MEM_READ_WRITE, bytes ? bytes : 1,
-                            NULL, &rc);
+    if (!beyond)
+        memory = clCreateBuffer(tsr_session_context(s->session), CL_MEM_READ_WRITE,
+                                bytes ? bytes : 1, NULL, &rc);
+    if (!memory)
+        most = most_bytes(s);
     pthread_mutex_unlock(&s->lock);
-    return memory ? memory_make(s, memory, bytes, NULL) : raise_cl("clCreateBuffer", rc);
+    if (memory)
+        return memory_make(s, memory, bytes, NULL);
+    if (rc == CL_INVALID_BUFFER_SIZE || rc == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
+        rc == CL_OUT_OF_RESOURCES || rc == CL_OUT_OF_HOST_MEMORY)
+        return raise_no_memory(size, most);
+    return raise_cl("clCreateBuffer", rc);
 }
 
 /* The caller's buffer, by its address, which is retained, and its owner, if it has one. */

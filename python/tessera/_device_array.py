@@ -17,6 +17,14 @@ def _c_strides(shape, itemsize):
     return tuple(reversed(out))
 
 
+def _on_device(dtype):
+    """The dtype, where a device can hold its elements."""
+    dtype = np.dtype(dtype)
+    if dtype.hasobject:
+        raise TypeError("Python objects stay on the host")
+    return dtype
+
+
 class DeviceArray:
     """An array in the memory of an OpenCL device.
 
@@ -136,7 +144,7 @@ class DeviceArray:
 
     def view(self, dtype):
         """The same bytes as elements of another type of the same size."""
-        dtype = np.dtype(dtype)
+        dtype = _on_device(dtype)
         if dtype.itemsize != self.dtype.itemsize:
             raise TypeError("%s has other bytes than %s" % (dtype, self.dtype))
         return DeviceArray(self.memory, self.shape, dtype, self.strides, self.offset)
@@ -302,9 +310,8 @@ def asarray(a, device=None, dtype=None):
             raise TypeError("the array is %s; a copy on the host can be converted" % a.dtype)
         return a
     a = np.asarray(a, dtype)
+    _on_device(a.dtype)
     a = np.ascontiguousarray(a, a.dtype.newbyteorder("=")).reshape(a.shape)
-    if a.dtype.hasobject:
-        raise TypeError("Python objects stay on the host")
     out = DeviceArray.empty(_devices.session(device), a.shape, a.dtype)
     out.memory.write(_bytes_of(a), 0)
     return out
@@ -312,8 +319,13 @@ def asarray(a, device=None, dtype=None):
 
 def empty(shape, dtype=float, device=None):
     """An array on a device, of unspecified elements: for out=."""
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    return DeviceArray.empty(_devices.session(device), shape, dtype)
+    try:
+        shape = (operator.index(shape),)
+    except TypeError:
+        shape = tuple(map(operator.index, shape))
+    if any(n < 0 for n in shape):
+        raise ValueError("empty: shape %s has an extent below 0" % (shape,))
+    return DeviceArray.empty(_devices.session(device), shape, _on_device(dtype))
 
 
 def _bytes_of(a):

@@ -86,9 +86,9 @@ class Operation:
         if member.kind == "precision":
             return "i", precision_code(value)
         if member.kind == "layout":
-            return "i", _choice(member, _LAYOUTS, value)
+            return "i", choice_code(member, value, _LAYOUTS)
         if member.kind == "choice":
-            return "N", _choice(member, member.choices, value)
+            return "N", choice_code(member, value)
         if member.kind == "scalar":
             name = values.get("type", "float32")
             return ("d" if "float" in name else "Q" if name[0] == "u" else "q"), value
@@ -150,10 +150,12 @@ class Operation:
         return tuple(g for g, o in zip(given, described) if o.is_written and g is not None)
 
 
-def _choice(member, choices, value):
+def choice_code(member, value, choices=None):
+    """The library's number of a choice that a member of a problem has, by its name."""
+    choices = choices or member.choices
     try:
         return choices[value]
-    except KeyError:
+    except (KeyError, TypeError):
         raise ValueError("%s is %r, and may be %s"
                          % (member.name, value, ", ".join(map(repr, choices)))) from None
 

@@ -214,6 +214,20 @@ def test_memory_is_checked():
     raised(ts.Error, lambda: ts.asarray(np.zeros(1), device=DEVICE).memory.session.memory(0))
 
 
+def test_empty():
+    for shape in (2 ** 33, 2 ** 62, 2 ** 70):
+        e = raised(MemoryError, ts.empty, shape, "f8", device=DEVICE)
+        assert isinstance(e, ts.Error) and e.status == "TSR_ENOMEM", e
+        assert "at most" in str(e) and "%d bytes" % (8 * shape) in str(e), e
+    raised(ValueError, ts.empty, (2, -3), device=DEVICE)
+    raised(ValueError, ts.empty, -1, device=DEVICE)
+    raised(TypeError, ts.empty, 2.5, device=DEVICE)
+    raised(TypeError, ts.empty, 3, object, device=DEVICE)
+    raised(TypeError, ts.asarray(np.zeros(3), device=DEVICE).view, object)
+    assert ts.empty(np.int64(3), "f4", device=DEVICE).shape == (3,)
+    assert ts.empty((2, 0), "f4", device=DEVICE).size == 0
+
+
 def test_threads():
     a = np.random.default_rng(4).random((50, 50))
     wrong = []

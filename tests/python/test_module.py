@@ -7,6 +7,7 @@ import array
 import ast
 import gc
 import inspect
+import operator
 import os
 import signal
 import subprocess
@@ -158,6 +159,40 @@ def test_errors():
     raised(ts.InvalidError, op, x, x, device="host", settings={"NO_SUCH": 1}, **problem)
     raised(ts.InvalidError, op, x, x, x, device="host", **problem)  # the operands overlap
     raised(ts.UnsupportedError, op, x, x, device="host", kernel="naive", **problem)
+
+
+def test_conditions_on_integers():
+    """A number that the type does not hold compares as it is, as in NumPy and the command."""
+    compare = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le,
+               "==": operator.eq, "!=": operator.ne}
+    numbers = [0.5, -0.5, 2.0, -1, 300, -2 ** 70, 2 ** 70, 1e300, -1e300, 2.0 ** 63, 2.0 ** 64,
+               np.inf, -np.inf, np.nan, np.float32(0.5), np.int64(-1), True]
+    for dtype in ("bool", "int8", "uint8", "int16", "uint32", "int64", "uint64"):
+        info = np.iinfo("uint8" if dtype == "bool" else dtype)
+        a = np.array([0, 1] if dtype == "bool" else [0, 1, 2, 5, info.min, info.max], dtype)
+        for where, holds in compare.items():
+            for number in numbers + [info.min, info.max, info.min - 1, info.max + 1]:
+                plain = number.item() if isinstance(number, np.generic) else number
+                got = ts.select(a, where, number, device="host")
+                # Comparisons of Python's integers round nothing.
+                expected = [x for x in a.tolist() if holds(x, plain)]
+                assert got.dtype == a.dtype and got.tolist() == expected, (
+                    dtype, where, number, got, expected)
+    a = np.array([1, 2])
+    assert ts.select(a, "notnan", device="host").tolist() == [1, 2]
+    assert ts.select(a, "isnan", device="host").size == 0
+    for number in (0, 0.5):
+        e = raised(ValueError, ts.select, a, "=>", number, device="host")
+        assert "'=>'" in str(e) and "'>='" in str(e), e
+
+
+def test_segments_of_scans():
+    """Segments are of a vector, and have no axis."""
+    e = raised(ValueError, ts.scan, np.ones(6), axis=0, segments=[0, 6], device="host")
+    assert "axis" in str(e) and "segments" in str(e)
+    e = raised(ValueError, ts.scan, np.ones((2, 3)), segments=[0, 6], device="host")
+    assert "(2, 3)" in str(e)
+    assert ts.scan(np.ones(3), segments=[0, 2, 3], device="host").tolist() == [1, 2, 1]
 
 
 def test_kernel_and_settings():

@@ -35,7 +35,8 @@ def scan(a, by="sum", axis=None, *, exclusive=False, reverse=False, same_type=Fa
 
     exclusive leaves each element out of its own result; reverse goes from the end to the front.
     Sums of integers have 64 bits, as NumPy's, and with same_type the elements' type.  With
-    segments, ascending offsets from 0 to the size, each stretch of a vector is scanned by itself.
+    segments, ascending offsets from 0 to the size, each stretch of a vector is scanned by itself,
+    and no axis is given.
 
     >>> import numpy as np
     >>> import tessera as ts
@@ -46,8 +47,13 @@ def scan(a, by="sum", axis=None, *, exclusive=False, reverse=False, same_type=Fa
     """
     a = as_array(a)
     check_type(_op, a.dtype)
+    if segments is not None and axis is not None:
+        raise ValueError("scan: axis %s and segments exclude each other" % (axis,))
+    if segments is not None and a.ndim != 1:
+        raise ValueError("scan: segments are stretches of a vector, and the array has shape %s"
+                         % (a.shape,))
     x = packed(a)
-    if axis is None or segments is not None:
+    if axis is None:
         x = x.reshape(-1)
         axis = 0
     outer, n, inner = split_axis(x.shape, normal_axis(axis, x.ndim))

@@ -1,10 +1,13 @@
 """The elements for which a comparison holds."""
 
+import math
+import operator
+
 import numpy as np
 
 from .._arrays import as_array, check_type, empty_beside, packed, run
 from .._device_array import to_numpy
-from .._operations import operation
+from .._operations import choice_code, operation
 
 __all__ = ["select"]
 
@@ -15,8 +18,10 @@ def select(a, where, value=0, *, indices=False, any_order=False, device=None, ke
            settings=None):
     """The elements of the flattened array for which a comparison with a value holds, in order.
 
-    `where` is ">", ">=", "<", "<=", "==", "!=", "isnan" or "notnan".  With indices the result is
-    (elements, where they stood).  any_order leaves their order open, which is faster.
+    `where` is ">", ">=", "<", "<=", "==", "!=", "isnan" or "notnan".  The value is rounded to the
+    type of floats, and integers compare with it as it is: "> 0.5" and "< 300" are right for int8.
+    With indices the result is (elements, where they stood).  any_order leaves their order open,
+    which is faster.
 
     >>> import numpy as np
     >>> import tessera as ts
@@ -25,11 +30,15 @@ def select(a, where, value=0, *, indices=False, any_order=False, device=None, ke
     """
     a = as_array(a)
     name = check_type(_op, a.dtype)
+    choice_code(_op.members["where"], where)
+    if "float" in name:
+        value = float(value)
+    else:
+        where, value = _whole_comparison(np.iinfo(name), where, value)
     x = packed(a).reshape(-1)
     result = empty_beside(x, x.shape, x.dtype)
     found = empty_beside(x, x.shape, np.int64) if indices else None
-    problem = _op.problem(type=name, n=x.size, where=where,
-                          value=float(value) if "float" in name else _whole(value),
+    problem = _op.problem(type=name, n=x.size, where=where, value=value,
                           with_indices=bool(indices), any_order=bool(any_order))
     count = empty_beside(x, (1,), _op.operands(problem)[3].type)
     run(_op, problem, (x, result, found, count), ("offset_x",), device, kernel, settings)
@@ -37,7 +46,34 @@ def select(a, where, value=0, *, indices=False, any_order=False, device=None, ke
     return (result[:n].copy(), found[:n].copy()) if indices else result[:n].copy()
 
 
-def _whole(value):
-    if int(value) != value:
-        raise ValueError("select: %r is no whole number, and the elements are" % (value,))
-    return int(value)
+def _whole_comparison(info, where, value):
+    """The comparison of integers with a number, as one with an integer of their type: (comparison,
+    integer)."""
+    if where in ("isnan", "notnan"):
+        return where, 0
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        real = float(value)
+        if math.isfinite(real):
+            whole = math.floor(real)
+            if whole != real and where in (">", ">="):
+                where = ">"
+            elif whole != real and where in ("<", "<="):
+                where = "<="
+            elif whole != real:
+                return _constant(info, where == "!=")
+        elif math.isnan(real):
+            return _constant(info, where == "!=")
+        else:
+            whole = info.max + 1 if real > 0 else info.min - 1
+    if whole > info.max:
+        return _constant(info, where in ("<", "<=", "!="))
+    if whole < info.min:
+        return _constant(info, where in (">", ">=", "!="))
+    return where, whole
+
+
+def _constant(info, holds):
+    """A comparison that always holds, or never."""
+    return "<=" if holds else ">", info.max
