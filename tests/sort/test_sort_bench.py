@@ -19,7 +19,7 @@ class Kernels(test_bench.Bench):
         n = 5000
         row, explained = rows_of(self.bench(
             "sort", "--kernel", "two-phase-registers", "--size", "5000", "--argsort", "--explain",
-            "--set", "STAGES=1", "--set", "GROUP=1024", "--json", "--quiet", *QUICK).out)
+            "--set", "STAGES=1", "--set", "GROUP=1024", "--json", "--quiet", *SEVERAL).out)
         self.check_row(row)
         self.assertEqual(explained["schema"], "tessera-explain-1")
         same = ("op", "problem", "name", "parameters", "device", "device_id")
