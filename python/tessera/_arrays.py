@@ -62,10 +62,11 @@ def beside(x, other):
     return out
 
 
-def own_copy(x):
-    """A contiguous copy, in this machine's byte order, where x is."""
+def own_copy(x, function, axis=None):
+    """A contiguous copy, in this machine's byte order, where x is, for a function that made `axis`
+    the last."""
     if type(x) is DeviceArray:
-        return x.copy()
+        return x._copied(function, axis)
     return np.array(x, order="C", copy=True, dtype=x.dtype.newbyteorder("="))
 
 
@@ -101,12 +102,12 @@ def native(a, dtype):
     return a if a.dtype == dtype and a.dtype.isnative else a.astype(dtype.newbyteorder("="))
 
 
-def packed(a, dtype=None):
-    """The array in C order, in a type and in this machine's byte order."""
+def packed(a, function, dtype=None):
+    """The array in C order, in a type and in this machine's byte order, as a function takes it."""
     if type(a) is DeviceArray:
         if dtype is not None and dtype != a.dtype:
             raise TypeError("an array on a device is %s, and the others %s" % (a.dtype, dtype))
-        return a if a.is_contiguous else a.copy()
+        return a if a.is_contiguous else a._copied(function)
     return np.ascontiguousarray(native(a, dtype or a.dtype)).reshape(a.shape)
 
 
@@ -148,6 +149,8 @@ def product_types(op, a, b, dtype):
     operands of 16 bits stay what they are."""
     operands = np.result_type(a, b)
     result = operands if dtype is None else np.dtype(dtype)
+    if dtype is not None and type_name(result) not in op.types:
+        raise TypeError("%s: dtype is %s, and may be %s" % (op.name, result, ", ".join(op.types)))
     if not (result == np.float32 and operands.name in _HALF):
         operands = result
     check_type(op, operands, "; astype converts")
@@ -170,14 +173,14 @@ def product_side(shape, strides, itemsize, batch):
     return None if 0 < stride < ld * (lines - 1) + length else (transposed, ld, stride)
 
 
-def copied_side(x, dtype, batch, rank):
+def copied_side(x, op, dtype, batch, rank):
     """A copy of an operand that a batch of products takes, whose last `rank` extents are those of
     one product: one for each product where several are, and not all, share one."""
     if any(n != 1 for n in x.shape[:-rank]) and x.shape[:-rank] != batch:
         if type(x) is DeviceArray:
             raise TypeError("on a device matrices serve one product each, or all of them")
         x = np.broadcast_to(x, batch + x.shape[-rank:])
-    return packed(x, dtype)
+    return packed(x, op.name, dtype)
 
 
 def split_axis(shape, axis):

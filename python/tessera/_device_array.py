@@ -139,7 +139,7 @@ class DeviceArray:
                 shape[shape.index(-1)] = self.size // rest
         if prod(shape) != self.size or min(shape, default=0) < 0:
             raise ValueError("cannot make shape %s of %d elements" % (tuple(shape), self.size))
-        x = self if self.is_contiguous else self.copy()
+        x = self if self.is_contiguous else self._copied("reshape")
         return x._view(shape, None)
 
     def view(self, dtype):
@@ -153,6 +153,10 @@ class DeviceArray:
 
     def copy(self):
         """A contiguous copy on the device."""
+        return self._copied("copy")
+
+    def _copied(self, function, axis=None):
+        """A copy for a function, of which `axis`, if there is one, was made the last."""
         out = DeviceArray.empty(self.memory.session, self.shape, self.dtype)
         if self.size == 0:
             return out
@@ -160,9 +164,12 @@ class DeviceArray:
             out.memory.copy(self.memory, self.offset, (0, 0), 0, (0, 0), (self.nbytes, 1, 1))
             return out
         if self.strides[-1] != self.itemsize and self.shape[-1] > 1:
+            along, instead = ("the last axis", "in place of x.T or of columns of x take") \
+                if axis is None else ("axis %d" % axis, "take the last axis of")
             raise _tessera.UnsupportedError(
-                "a copy of an array whose rows are no stretches of memory (shape %s, strides %s): "
-                "transpose() moves elements" % (self.shape, self.strides))
+                "%s: elements along %s of this array on a device are no neighbours in memory: %s "
+                "tessera.transpose(x), which moves elements, or copy by tessera.to_numpy(x)"
+                % (function, along, instead))
         # A command copies a box: rows, and slices of them, at distances that OpenCL allows.
         to = _c_strides(self.shape, self.itemsize)
         row, sides, pitches, to_pitches = self.shape[-1] * self.itemsize, [1, 1], [0, 0], [0, 0]
@@ -351,6 +358,10 @@ def to_numpy(x):
 def from_pyopencl(arr):
     """The memory of a pyopencl.array.Array without a copy: calls go to its queue.  It is kept, that
     of a pool too, until no array has it."""
+    if not hasattr(arr, "base_data"):
+        raise TypeError("from_pyopencl takes a pyopencl.array.Array, not %s" % type(arr).__name__)
+    if arr.queue is None:
+        raise ValueError("from_pyopencl: the array has no queue; its with_queue() gives it one")
     session = _devices.adopt(arr.queue.int_ptr)
     memory = session.memory(arr.base_data.int_ptr, arr.base_data)
     return DeviceArray(memory, arr.shape, arr.dtype, arr.strides, arr.offset)
@@ -358,6 +369,8 @@ def from_pyopencl(arr):
 
 def to_pyopencl(x):
     """A pyopencl.array.Array in the same memory, without a copy, on the device's own queue."""
+    if not isinstance(x, DeviceArray):
+        raise TypeError("to_pyopencl takes a tessera.DeviceArray, not %s" % type(x).__name__)
     import pyopencl
     import pyopencl.array
     queue = pyopencl.CommandQueue.from_int_ptr(x.memory.session.queue(), True)

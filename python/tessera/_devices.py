@@ -57,6 +57,8 @@ def device(which=None):
         index = _tessera.select(which)
     except _tessera.Error as e:
         if which is not None or "TESSERA_DEVICE" in os.environ or e.status != "TSR_ENODEVICE":
+            if e.status == "TSR_ENODEVICE" and _tessera.failures():
+                e.args = ("%s: %s" % (e, "; ".join(_tessera.failures())),)
             raise
         index = len(_tessera.devices()) - 1
     return devices()[index]

@@ -2,6 +2,7 @@
 
 import inspect
 import struct
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from . import _devices, _tessera
@@ -173,7 +174,11 @@ def precision_code(name):
 
 def flat(settings):
     """{"TILE": 16} as the library takes it."""
-    return settings and tuple("%s=%s" % s for s in settings.items())
+    if settings is None:
+        return None
+    if not isinstance(settings, Mapping):
+        raise TypeError("settings are a dict of tunables, as {'TILE': 16}, not %r" % (settings,))
+    return tuple("%s=%s" % s for s in settings.items())
 
 
 _operations = {d["name"]: Operation(d) for d in _tessera.operations()}

@@ -214,6 +214,36 @@ def test_memory_is_checked():
     raised(ts.Error, lambda: ts.asarray(np.zeros(1), device=DEVICE).memory.session.memory(0))
 
 
+def test_axes_that_are_not_contiguous():
+    """What copies nothing of them is refused by the name of the function; what the message says
+    works."""
+    a = np.arange(6.0).reshape(2, 3)
+    x = ts.asarray(a, device=DEVICE)
+    box = ts.asarray(np.ones((2, 3, 4)), device=DEVICE)
+    for function, f in ((ts.sort, lambda: ts.sort(x, axis=0)), (ts.argsort, lambda: np.argsort(x.T)),
+                        (ts.sort, lambda: ts.sort(x.T, axis=None)),
+                        (ts.topk, lambda: ts.topk(x, 1, axis=0)), (ts.axpy, lambda: x.T + x.T),
+                        (ts.axpy, lambda: x[:, 1] - x[:, 2]), (ts.axpy, lambda: x.T * 2),
+                        (ts.transpose, lambda: ts.transpose(x.T)), (ts.cumsum, lambda: ts.cumsum(x.T)),
+                        (ts.scan, lambda: ts.scan(x.T)), (ts.sum, lambda: ts.sum(x.T)),
+                        (ts.norm, lambda: ts.norm(x.T)), (ts.select, lambda: ts.select(x.T, ">", 0)),
+                        (ts.mean, lambda: ts.mean(box, axis=(0, 1))),
+                        (ts.matmul, lambda: x[:, ::2] @ x[:, 1:].T),
+                        (ts.histogram, lambda: ts.histogram(x.T, [0, 1])),
+                        (ts.segmented_sort, lambda: ts.segmented_sort(x[:, 0], [0, 2])),
+                        (x.copy, x.T.copy), (x.reshape, lambda: x.T.reshape(6))):
+        e = str(raised(ts.UnsupportedError, f))
+        assert e.startswith(function.__name__), (function, e)
+        assert "transpose(x)" in e and "to_numpy(x)" in e, e
+    for axis, f in ((0, lambda: ts.sort(x, axis=0)), (1, lambda: ts.argsort(x.T))):
+        e = str(raised(ts.UnsupportedError, f))
+        assert "axis %d" % axis in e, e
+    moved = ts.transpose(x)
+    equal(moved + moved, (a + a).T)
+    equal(moved[1] + moved[2], a[:, 1] + a[:, 2])
+    equal(ts.transpose(ts.sort(moved, descending=True)), -np.sort(-a, axis=0))
+
+
 def test_empty():
     for shape in (2 ** 33, 2 ** 62, 2 ** 70):
         e = raised(MemoryError, ts.empty, shape, "f8", device=DEVICE)
@@ -305,6 +335,8 @@ def test_fork_and_close():
             raised(ts.Error, ts.to_numpy, x)
             raised(ts.Error, lambda: x + x)
             del x
+            e = raised(ts.Error, ts.asarray, np.ones(3), device=DEVICE)
+            assert "fork" in str(e), e
             os._exit(0)
         except BaseException as e:  # pylint: disable=broad-except
             print(repr(e), flush=True)

@@ -204,6 +204,20 @@ def test_kernel_and_settings():
     assert ts.last_report()["kernel"] == kernel and "named" in ts.last_report()["chosen"]
 
 
+def test_arguments_in_words():
+    a = np.ones((2, 2))
+    for settings in (3, 0, "TILE=16", ["TILE=16"]):
+        e = raised(TypeError, ts.sort, a, device="host", settings=settings)
+        assert "settings" in str(e) and "dict" in str(e), e
+    for f, x in ((ts.matmul, a), (ts.matvec, a[0])):
+        e = raised(TypeError, f, a, x, dtype=int, device="host")
+        assert "dtype" in str(e) and "int64" in str(e) and "astype" not in str(e), e
+    e = raised(TypeError, ts.from_pyopencl, a)
+    assert "pyopencl" in str(e) and "ndarray" in str(e), e
+    e = raised(TypeError, ts.to_pyopencl, a)
+    assert "ndarray" in str(e), e
+
+
 def test_interpreter_runs_meanwhile():
     """Another thread of Python goes on while the library works."""
     a = np.random.default_rng(1).random(3_000_000)

@@ -7,17 +7,17 @@ import numpy as np
 from .._arrays import DeviceArray, as_array, check_type, normal_axis, own_copy, packed, type_name
 
 
-def rows_of(op, a, axis):
+def rows_of(op, a, axis, function):
     """(a copy of the keys with `axis` last, number of rows, keys of a row, the axis), an array that
     is flattened where axis is None."""
     a = as_array(a)
     check_type(op, a.dtype, "; view or astype makes it one of them")
     if axis is None:
-        a, axis = a.reshape(-1), 0
+        a, axis = packed(a, function).reshape(-1), 0
     if a.ndim == 0:
         raise np.AxisError("%s: a scalar has no axis to sort along" % op.name)
     axis = normal_axis(axis, a.ndim)
-    keys = own_copy(_axis_last(a, axis))
+    keys = own_copy(_axis_last(a, axis), function, axis)
     n = keys.shape[-1]
     return keys, (keys.size // n if n else 0), n, axis
 
@@ -36,7 +36,7 @@ def move_back(x, axis):
     return x.transpose(order)
 
 
-def values_with(values, a, axis=-1):
+def values_with(values, a, function, axis=-1):
     """A copy of the values that go with an array `a`, as its keys were copied."""
     if values is None:
         return None
@@ -45,7 +45,8 @@ def values_with(values, a, axis=-1):
         raise ValueError("values have shape %s and the keys %s" % (values.shape, a.shape))
     if values.dtype.hasobject:
         raise TypeError("values are Python objects, which have no bytes of their own")
-    return own_copy(_axis_last(values, normal_axis(axis, values.ndim)))
+    axis = normal_axis(axis, values.ndim)
+    return own_copy(_axis_last(values, axis), function, axis)
 
 
 def offsets_of(segments, n, on_device):
@@ -59,7 +60,7 @@ def offsets_of(segments, n, on_device):
                          "there are segments")
     if np.any(offsets < 0):
         raise ValueError("an offset of segments is below 0")
-    offsets = packed(offsets, np.dtype(np.uint64))
+    offsets = packed(offsets, "segments", np.dtype(np.uint64))
     if on_device and (offsets[0] != 0 or offsets[-1] != n or np.any(offsets[:-1] > offsets[1:])):
         raise ValueError("offsets of segments ascend from 0 to %d" % n)
     return offsets

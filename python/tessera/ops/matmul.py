@@ -70,8 +70,8 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, dtype=None, precision=None, d
     plan = _plan(a.dtype, a.shape, a.strides, b.dtype, b.shape, b.strides, dtype, precision, alpha,
                  beta)
     if plan.a_copy or plan.b_copy:
-        return matmul(copied_side(a, plan.operands, plan.batch, 2) if plan.a_copy else a,
-                      copied_side(b, plan.operands, plan.batch, 2) if plan.b_copy else b, out,
+        return matmul(copied_side(a, _op, plan.operands, plan.batch, 2) if plan.a_copy else a,
+                      copied_side(b, _op, plan.operands, plan.batch, 2) if plan.b_copy else b, out,
                       alpha=alpha, beta=beta, dtype=plan.result, precision=precision,
                       device=device, kernel=kernel, settings=settings)
     c = result_in(out, plan.shape, plan.result, (a, b), beta)

@@ -83,8 +83,8 @@ def matvec(a, x, out=None, *, alpha=1.0, beta=0.0, dtype=None, precision=None, d
     plan = _plan(a.dtype, a.shape, a.strides, x.dtype, x.shape, x.strides, dtype, precision, alpha,
                  beta)
     if plan.a_copy or plan.x_copy:
-        return matvec(copied_side(a, plan.operands, plan.batch, 2) if plan.a_copy else a,
-                      copied_side(x, plan.operands, plan.batch, 1) if plan.x_copy else x, out,
+        return matvec(copied_side(a, _op, plan.operands, plan.batch, 2) if plan.a_copy else a,
+                      copied_side(x, _op, plan.operands, plan.batch, 1) if plan.x_copy else x, out,
                       alpha=alpha, beta=beta, dtype=plan.result, precision=precision,
                       device=device, kernel=kernel, settings=settings)
     y = result_in(out, plan.shape, plan.result, (a, x), beta)

@@ -13,8 +13,9 @@ _op = operation("sort")
 
 def _run(a, axis, descending, argsort, values, device, kernel, settings):
     a = as_array(a)
-    keys, rows, n, axis = rows_of(_op, a, axis)
-    values = values_with(values, a if a.ndim == keys.ndim else a.reshape(-1), axis)
+    function = "argsort" if argsort else "sort"
+    keys, rows, n, axis = rows_of(_op, a, axis, function)
+    values = values_with(values, a if a.ndim == keys.ndim else a.reshape(-1), function, axis)
     index = empty_beside(keys, keys.shape, np.int64) if argsort else None
     if keys.size:
         problem = keys_problem(_op, keys.dtype, rows, n, bool(descending), argsort,

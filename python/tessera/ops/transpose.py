@@ -28,7 +28,7 @@ def transpose(a, out=None, *, device=None, kernel=None, settings=None):
         raise ValueError("transpose: shape %s is not that of a matrix" % (a.shape,))
     if a.dtype.hasobject or not 1 <= a.dtype.itemsize <= 16:
         raise TypeError("transpose takes elements of 1 to 16 bytes, not %s" % a.dtype)
-    x = packed(a)
+    x = packed(a, "transpose")
     rows, columns = x.shape[-2:]
     result = result_in(out, x.shape[:-2] + (columns, rows), x.dtype, (x,))
     if result.size:
