@@ -158,7 +158,7 @@ static tsr_status keep(tuning_run *r, const problem *problems, size_t count,
 {
     tuning *entry = &r->entries[r->entry_count];
 
-    tune_entry(r->session, problems, count, found->best, entry);
+    tune_entry(r->session, problems, count, found, entry);
     r->entry_count++;
     return tuning_store(entry, where, err);
 }
@@ -183,7 +183,7 @@ static bool interrupted(const tuning_run *r)
     return *r->options.stop != 0;
 }
 
-/* The C code that calls on arrays run on a CPU device, whatever is tuned; "" where they do not. */
+/* The C code that calls on arrays run on a CPU device; "" where they do not. */
 static const char *on_arrays(const tuning_run *r, const problem *p)
 {
     selection chosen;
@@ -253,6 +253,7 @@ static tsr_status tune_class(tuning_run *r, const problem *problems, size_t coun
     if (found.best)
         st = keep(r, problems, count, &found, &where, err);
     report.where = text_get(&where);
+    report.on_arrays = on_arrays(r, problems);
     report_class(r, &report);
     r->seconds += found.seconds;
     r->build_seconds += found.build_seconds;

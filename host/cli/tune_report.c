@@ -111,6 +111,23 @@ static void print_finalists(const tune_report *r)
     free(list);
 }
 
+/* What calls on arrays run on a CPU that has C code for them, and why. */
+static void print_on_arrays(const tune_report *r)
+{
+    const tune_result *found = r->found;
+
+    if (*r->on_arrays)
+        printf("  calls on arrays run %s, C code, on this CPU", r->on_arrays);
+    else if (found->faster_than_c)
+        printf("  calls on arrays run %s", found->best->variant->name);
+    else
+        return;
+    if (found->c_code)
+        printf(": %s takes %.4f ms, and %s %.4f ms", found->best->variant->name,
+               found->kernel_ns * 1e-6, found->c_code->name, found->c_ns * 1e-6);
+    putchar('\n');
+}
+
 void tune_report_print(const tune_report *r)
 {
     static const char *const words[] = {"unsupported", "failed", "wrong",
@@ -148,8 +165,7 @@ void tune_report_print(const tune_report *r)
         printf("  nothing kept: nothing ran\n");
     else if (*r->where)
         printf("  kept for %s in %s\n", text_get(&problems), r->where);
-    if (*r->on_arrays)
-        printf("  calls on arrays run %s, C code, on this CPU\n", r->on_arrays);
+    print_on_arrays(r);
     text_free(&problems);
     text_free(&holds);
 }
@@ -185,6 +201,16 @@ static json_t *candidate_json(const tune_report *r, const tune_candidate *c)
     return object;
 }
 
+/* How the best and the C code of calls on arrays compare there. */
+static json_t *against_c_json(const tune_result *found)
+{
+    if (!found->c_code)
+        return json_null();
+    return json_pack("{s:s, s:o, s:o, s:b}", "variant", found->c_code->name, "median_ns",
+                     json_number(found->c_ns), "best_ns", json_number(found->kernel_ns), "faster",
+                     found->faster_than_c);
+}
+
 json_t *tune_report_json(const tune_report *r)
 {
     const tune_result *found = r->found;
@@ -202,14 +228,14 @@ json_t *tune_report_json(const tune_report *r)
     class_of(r, &name);
     tuning_class_text(r->problems[0].op, text_get(&name), &holds);
     object = json_pack(
-        "{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "class",
+        "{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "class",
         json_text(text_get(&name)), "holds", json_text(text_get(&holds)), "problems", problems,
         "unit", work_unit_name(r->problems[0].op->unit), "best", candidate_json(r, found->best),
         "fastest", candidate_json(r, found->fastest), "before", candidate_json(r, found->before),
         "kept", *r->where ? json_text(r->where) : json_null(), "complete", found->complete,
         "interrupted", found->stopped, "tried", tried, "seconds", json_number(found->seconds),
         "build_seconds", json_number(found->build_seconds), "on_arrays",
-        *r->on_arrays ? json_text(r->on_arrays) : json_null());
+        *r->on_arrays ? json_text(r->on_arrays) : json_null(), "against_c", against_c_json(found));
 
     text_free(&name);
     text_free(&holds);

@@ -11,7 +11,7 @@ typedef struct tune_report {
     size_t count;
     const tune_result *found;
     const char *where;     /* the file that the best is kept in, "" where it is not */
-    const char *on_arrays; /* C code that calls on arrays run now; "" where they do not */
+    const char *on_arrays; /* C code that calls on arrays run after it; "" where they do not */
 } tune_report;
 
 /** A table of the finalists, and what became of the others. */

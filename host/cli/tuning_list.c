@@ -107,9 +107,10 @@ void tuning_list_print(tsr_session *s, const problem *p)
     for (size_t i = 0; i < n; i++) {
         text_clear(&holds);
         tuning_class_text(p->op, list[i].problem_class, &holds);
-        printf("  tuned for %s: %s%s%s (%s entry of %s%s)\n", text_get(&holds), list[i].variant,
+        printf("  tuned for %s: %s%s%s (%s entry of %s%s%s%s)\n", text_get(&holds), list[i].variant,
                list[i].parameters[0] ? " " : "", list[i].parameters, list[i].level, list[i].where,
-               list[i].embedded ? ", embedded" : "");
+               list[i].embedded ? ", embedded" : "",
+               *list[i].faster_than ? "; on arrays faster than " : "", list[i].faster_than);
     }
     text_free(&holds);
     list_ignored(p->op, NULL);
@@ -141,13 +142,13 @@ json_t *tuning_list_json(tsr_session *s, const problem *p)
     for (size_t i = 0; i < n; i++) {
         text_clear(&holds);
         tuning_class_text(p->op, list[i].problem_class, &holds);
-        json_array_append_new(entries,
-                              json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:s, s:o}", "class",
-                                        list[i].problem_class, "holds", text_get(&holds), "variant",
-                                        list[i].variant, "parameters", list[i].parameters, "level",
-                                        list[i].level, "file", json_text(list[i].where), "embedded",
-                                        list[i].embedded, "problem", list[i].problem, "median_ns",
-                                        json_number(list[i].median_ns)));
+        json_array_append_new(
+            entries, json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:s, s:o, s:s}", "class",
+                               list[i].problem_class, "holds", text_get(&holds), "variant",
+                               list[i].variant, "parameters", list[i].parameters, "level",
+                               list[i].level, "file", json_text(list[i].where), "embedded",
+                               list[i].embedded, "problem", list[i].problem, "median_ns",
+                               json_number(list[i].median_ns), "faster_than", list[i].faster_than));
     }
     text_free(&holds);
     free(list);

@@ -115,9 +115,30 @@ static const char *short_name(const char *where)
     return slash ? slash + 1 : where;
 }
 
+/* The C code that the operation prefers to kernels where operands lie in the host's memory; NULL:
+ * none. */
+static const char *c_code_name(tsr_session *s, const kept_call *c)
+{
+    const operation *op = c->posed.op;
+    const device_facts *d = session_facts(s);
+
+    if ((c->place != IN_ARRAYS && c->place != IN_MAPPED) || d->kind != DEVICE_CPU || !op->prefer_c)
+        return NULL;
+    return op->prefer_c(&c->normal, d);
+}
+
+/* Whether C code goes before an entry: the search that found it compares kernels with each other,
+ * on buffers. */
+static bool behind_c(const tuning *t, const variant *v, const char *c_code)
+{
+    return c_code && v->source && strcmp(t->faster_than, c_code) != 0;
+}
+
 /* Select the best tuned entry that runs here, of the user's or of those that are embedded, with its
- * plan; false where there is none, with why the first that does not was skipped in *skipped. */
-static bool select_tuned(tsr_session *s, kept_call *c, bool embedded, text *skipped)
+ * plan; false where there is none, with why the first that does not was skipped in *skipped.
+ * c_code: kernels that are not faster than it are skipped; may be NULL. */
+static bool select_tuned(tsr_session *s, kept_call *c, bool embedded, const char *c_code,
+                         text *skipped)
 {
     const operation *op = c->posed.op;
     const tuning *list = NULL;
@@ -135,6 +156,11 @@ static bool select_tuned(tsr_session *s, kept_call *c, bool embedded, text *skip
         why = tuning_stale(op, t, &reason);
         if (!why) {
             variant_find(op, t->variant, &c->selection.variant, NULL);
+            if (behind_c(t, c->selection.variant, c_code)) {
+                if (!skipped->length)
+                    text_format(skipped, "; tuned %s was not measured to be faster", t->variant);
+                continue;
+            }
             tuning_params(c->selection.variant, t->parameters, &c->selection.params, NULL);
             why = make_plan(s, &c->normal, &c->selection, c->place, &c->plan);
         }
@@ -152,19 +178,12 @@ static bool select_tuned(tsr_session *s, kept_call *c, bool embedded, text *skip
     return found;
 }
 
-/* Select the C code that the operation prefers to kernels where operands lie in the host's memory,
- * with its plan; false where there is none.  It comes before embedded tuning, which compares
- * kernels by the device's time: what a launch costs, and compiling before the first one, is not in
- * that. */
-static bool select_c(tsr_session *s, kept_call *c, const char *skipped)
+/* Select this C code (NULL: none), with its plan; false where it does not run.  It comes before
+ * embedded tuning, which compares kernels by the device's time: what a launch costs, and compiling
+ * before the first one, is not in that. */
+static bool select_c(tsr_session *s, kept_call *c, const char *name, const char *skipped)
 {
-    const operation *op = c->posed.op;
-    const device_facts *d = session_facts(s);
-    const char *name = NULL;
-
-    if ((c->place == IN_ARRAYS || c->place == IN_MAPPED) && d->kind == DEVICE_CPU && op->prefer_c)
-        name = op->prefer_c(&c->normal, d);
-    if (!name || variant_find(op, name, &c->selection.variant, NULL))
+    if (!name || variant_find(c->posed.op, name, &c->selection.variant, NULL))
         return false;
     c->selection.params = params_default(c->selection.variant);
     c->selection.selected = SELECTED_BY_PREFERENCE;
@@ -275,13 +294,40 @@ tsr_status dispatch_call_of(tsr_session *s, const problem *p, const selection *s
     return st;
 }
 
+const variant *dispatch_c_code(tsr_session *s, const problem *p)
+{
+    const variant *found = NULL;
+    kept_call c;
+
+    if (pose(p, IN_ARRAYS, &c, NULL) || !select_c(s, &c, c_code_name(s, &c), ""))
+        return NULL;
+    found = c.selection.variant;
+    plan_free(&c.plan);
+    return found;
+}
+
+/* Select for a new call, with its plan. */
+static tsr_status select_any(tsr_session *s, kept_call *c, tsr_error *err)
+{
+    const char *c_code = c_code_name(s, c);
+    text skipped = {0};
+    tsr_status st = TSR_OK;
+
+    if (!select_tuned(s, c, false, c_code, &skipped) &&
+        !select_c(s, c, c_code, text_get(&skipped)) &&
+        !(c_code && select_tuned(s, c, false, NULL, &skipped)) &&
+        !select_tuned(s, c, true, NULL, &skipped))
+        st = select_preferred(s, c, text_get(&skipped), err);
+    text_free(&skipped);
+    return st;
+}
+
 /* The call that the library chooses for. */
 static tsr_status choose(tsr_session *s, const problem *p, placement place, kept_call **out,
                          tsr_error *err)
 {
     const uint64_t age = tuning_age(s);
     kept_call *known = calls_chosen(s, p, place, age), made;
-    text skipped = {0};
     tsr_status st;
 
     *out = known;
@@ -291,10 +337,7 @@ static tsr_status choose(tsr_session *s, const problem *p, placement place, kept
     if (st)
         return st;
     made.age = age;
-    if (!select_tuned(s, &made, false, &skipped) && !select_c(s, &made, text_get(&skipped)) &&
-        !select_tuned(s, &made, true, &skipped))
-        st = select_preferred(s, &made, text_get(&skipped), err);
-    text_free(&skipped);
+    st = select_any(s, &made, err);
     if (st)
         return st;
     known = calls_find(s, p, &made.selection, place);

@@ -35,8 +35,9 @@ typedef struct call_ends {
  * then kept.  Probes the features that candidates need.
  *
  * The variant is the named one, else that of the user's best tuned entry (core/tuning.h) which is
- * supported, else operation.prefer_c where C code reaches the operands, else that of the best
- * embedded entry, else the first supported one in the operation's order of preference.
+ * supported, else operation.prefer_c where C code reaches the operands, before which goes only an
+ * entry that was measured to be faster than it, else that of the best embedded entry, else the
+ * first supported one in the operation's order of preference.
  *
  * @param run    May be NULL.
  * @param place  ARRIVING: the variant of the call whose inputs are there, with another plan.
@@ -54,6 +55,10 @@ tsr_status dispatch_call_of(tsr_session *s, const problem *p, const selection *s
 /** What dispatch_call selects; where it fails, what the caller named, as far as that is known. */
 tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, placement place,
                            selection *out, tsr_error *err);
+
+/** The C code that a call on arrays of p takes on this device where no tuned entry is faster; NULL:
+ *  none. */
+const variant *dispatch_c_code(tsr_session *s, const problem *p);
 
 /** What was selected, and the time since `start` (clock_ns), into a report. */
 void dispatch_report(const selection *sel, uint64_t start, tsr_report *report);

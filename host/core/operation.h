@@ -361,8 +361,8 @@ struct operation {
     size_t (*prefer)(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX]);
 
     /** The variant in C that a call on a CPU device takes where the host reaches its operands,
-     * before embedded tuning and preference and after tuning entries of the user's, because no
-     * kernel is faster: a small problem is done sooner than a kernel is launched, or compiled for a
+     * before tuning and preference, but for entries that were measured to be faster, because no
+     * kernel is: a small problem is done sooner than a kernel is launched, or compiled for a
      * first call, and where time is spent on memory alone C code is as fast at any size.  NULL,
      * also as a function: none.  By the problem alone: what is compiled already does not count, so
      * that the same call has the same result. */

@@ -24,10 +24,12 @@ typedef struct tuning {
     char variant[32];
     char parameters[160]; /* "TILE=16 ITEMS=4" */
     char device[128], driver[128], family[64], vendor[128];
-    char kind[16];     /* "cpu", "gpu", "accelerator", "host" */
-    char problem[128]; /* what was timed: "1024x1024x1024 float32" */
-    double median_ns;  /* of it */
-    char where[256];   /* the file it came from: a path, or a name where it is embedded */
+    char kind[16];        /* "cpu", "gpu", "accelerator", "host" */
+    char problem[128];    /* what was timed: "1024x1024x1024 float32" */
+    double median_ns;     /* of it */
+    char faster_than[32]; /* the C code (operation.prefer_c) that calls on arrays were measured to
+                             be slower with; "": none, and C code goes before this kernel */
+    char where[256];      /* the file it came from: a path, or a name where it is embedded */
     bool embedded;
     char level[16]; /* which step of the look-up found it: "device", "name", "family", "vendor",
                        "default" */

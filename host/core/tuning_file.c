@@ -161,7 +161,8 @@ static bool read_entry(const json_t *entry, tuning *t, text *why)
         text_append(why, "'median_ns' is no time");
         return false;
     }
-    return true;
+    return !json_object_get(entry, "faster_than") ||
+           read_string(entry, "faster_than", t->faster_than, sizeof(t->faster_than), why);
 }
 
 /* The array of entries of a document, or NULL and why it has none. */
@@ -322,14 +323,17 @@ tsr_status tuning_write_text(const tuning *entries, size_t count, text *out, tsr
 
     for (size_t i = 0; i < count; i++) {
         const tuning *t = &entries[i];
+        json_t *entry;
 
         /* Times are whole nanoseconds: more digits say nothing. */
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "op", t->op,
-                            "class", t->problem_class, "variant", t->variant, "parameters",
-                            t->parameters, "problem", t->problem, "device", t->device, "driver",
-                            t->driver, "family", t->family, "vendor", t->vendor, "kind", t->kind,
-                            "median_ns", (json_int_t)llround(t->median_ns)));
+        entry = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "op", t->op,
+                          "class", t->problem_class, "variant", t->variant, "parameters",
+                          t->parameters, "problem", t->problem, "device", t->device, "driver",
+                          t->driver, "family", t->family, "vendor", t->vendor, "kind", t->kind,
+                          "median_ns", (json_int_t)llround(t->median_ns));
+        if (*t->faster_than)
+            json_object_set_new(entry, "faster_than", json_string(t->faster_than));
+        json_array_append_new(list, entry);
     }
     document = json_pack("{s:s, s:o}", "schema", TUNING_SCHEMA, "entries", list);
     dump = document && json_array_size(json_object_get(document, "entries")) == count

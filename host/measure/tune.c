@@ -13,6 +13,7 @@
 #include "core/registry.h"
 #include "core/tuning_class.h"
 #include "measure/bench.h"
+#include "measure/tune_arrays.h"
 #include "measure/tune_problems.h"
 #include "measure/tune_space.h"
 #include "session/events.h"
@@ -712,10 +713,14 @@ tsr_status tune_search(tsr_session *s, const problem *problems, size_t count, co
                      out->tried[out->count - 1].variant->name, out->tried[out->count - 1].detail);
     if (before != SIZE_MAX && out->tried[before].outcome >= TUNE_TIMED)
         out->before = &out->tried[before];
+    decide(&x);
+    tune_problems_close(&x.problems);
+    tune_problems_close(&x.scout);
+    if (!st && out->best && !stopped(&x))
+        st = tune_on_arrays(s, problems, count, o, out, err);
     out->stopped = stopped(&x);
     out->seconds = (double)(clock_ns() - x.start) * 1e-9;
     out->build_seconds = (double)(s->build_ns - build_ns) * 1e-9;
-    decide(&x);
 
 cleanup:
     tune_problems_close(&x.problems);
@@ -734,14 +739,17 @@ void tune_result_free(tune_result *r)
 }
 
 void tune_entry(const tsr_session *s, const problem *problems, size_t count,
-                const tune_candidate *best, tuning *out)
+                const tune_result *found, tuning *out)
 {
+    const tune_candidate *best = found->best;
     text t = {0};
 
     *out = (tuning){.median_ns = best->time.median_ns};
     tuning_owner(session_facts(s), out);
     snprintf(out->op, sizeof(out->op), "%s", problems[0].op->name);
     snprintf(out->variant, sizeof(out->variant), "%s", best->variant->name);
+    if (found->faster_than_c)
+        snprintf(out->faster_than, sizeof(out->faster_than), "%s", found->c_code->name);
     tuning_class(&problems[0], &t);
     snprintf(out->problem_class, sizeof(out->problem_class), "%s", text_get(&t));
     text_clear(&t);

@@ -7,6 +7,9 @@
  * again, interleaved, and the best of them wins; among those whose difference is within the spread
  * of the times, the simplest: the earlier in the variant table, then the one with more defaults.
  *
+ * Where calls on arrays run C code on a CPU device, the winner, a kernel, is compared with it by
+ * such calls: only where it is faster does it take that code's place.
+ *
  * A candidate is verified before it is timed; a wrong one is never chosen.  One
  * that is slow is given up early.
  */
@@ -74,6 +77,10 @@ typedef struct tune_result {
     bool undecided; /* something ran, and there was no time to compare it in finals */
     bool alone;     /* nothing ran but what a call runs until now, and nothing else is left to try:
                        it was compared with nothing */
+    const variant *c_code;  /* what calls on arrays ran instead of a kernel, where the best was
+                               measured against it; else NULL */
+    double c_ns, kernel_ns; /* of such a call, by it and by the best */
+    bool faster_than_c;     /* the best, on arrays of each of the problems */
     bool stopped;
     double seconds, build_seconds; /* that the search took, and of them what compilers did */
 } tune_result;
@@ -95,6 +102,6 @@ void tune_result_free(tune_result *r);
 
 /** The entry of the best candidate for these problems. */
 void tune_entry(const tsr_session *s, const problem *problems, size_t count,
-                const tune_candidate *best, tuning *out);
+                const tune_result *found, tuning *out);
 
 #endif

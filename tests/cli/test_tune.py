@@ -131,6 +131,50 @@ class OnDevice(Tuned):
             r = self.tessera("tune", *problem, "--budget", "0.0001", env=self.env())
             self.assertEqual("calls on arrays run %s, C code" % chosen in r.out, in_c, r)
 
+    def chosen(self, op, size):
+        (listed,) = json.loads(self.succeed("kernels", op, "--size", size, "--json",
+                                            env=self.env()).out)["operations"]
+        chosen = listed["tuning"]["chosen"]["variant"]
+        (runs_on,) = [v["runs_on"] for v in listed["variants"] if v["name"] == chosen]
+        return chosen, "host" in runs_on
+
+    def test_c_code_goes_before_kernels_not_measured_against_it(self):
+        """An entry takes the place of a CPU's C code only where it says that it is faster."""
+        for op in OPERATIONS:
+            kernel, size = EXAMPLES[op]["KERNEL"], EXAMPLES[op]["SIZE"]
+            self.put("%s-x.json" % op, [])
+            before, in_c = self.chosen(op, size)
+            entry = dict.fromkeys(("class", "parameters", "problem", "device", "driver", "family",
+                                   "vendor", "kind"), "")
+            entry.update(op=op, variant=kernel, median_ns=1)
+            self.put("%s-x.json" % op, [entry])
+            after, _ = self.chosen(op, size)
+            self.assertEqual(after, before if in_c else kernel)
+            if in_c:
+                self.put("%s-x.json" % op, [{**entry, "faster_than": before}])
+                self.assertEqual(self.chosen(op, size), (kernel, False))
+                self.put("%s-x.json" % op, [{**entry, "faster_than": "other"}])
+                self.assertEqual(self.chosen(op, size), (before, True))
+
+    def test_what_is_tuned_is_compared_with_c_code(self):
+        for op in OPERATIONS:
+            before, in_c = self.chosen(op, EXAMPLES[op]["SIZE"])
+            if in_c:
+                break
+        else:
+            self.skipTest("no operation runs C code here")
+        args = (op, "--size", EXAMPLES[op]["SIZE"], "--kernel", EXAMPLES[op]["KERNEL"])
+        (c,) = self.tune(*args, "--budget", "10")["classes"]
+        self.assertIsNotNone(c["kept"], c)
+        self.assertEqual(c["against_c"]["variant"], before)
+        faster = c["against_c"]["best_ns"] < c["against_c"]["median_ns"]
+        self.assertLessEqual(c["against_c"]["faster"], faster, c["against_c"])
+        (entry,) = self.entries()
+        self.assertEqual(entry.get("faster_than"), before if c["against_c"]["faster"] else None)
+        now = c["best"]["variant"] if c["against_c"]["faster"] else before
+        self.assertEqual(self.chosen(op, EXAMPLES[op]["SIZE"])[0], now)
+        self.assertEqual(c["on_arrays"], None if c["against_c"]["faster"] else before)
+
 
 if __name__ == "__main__":
     unittest.main()

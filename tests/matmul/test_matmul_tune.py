@@ -209,9 +209,13 @@ class OnDevice(Products):
         self.assertEqual(sorted(tried), ["TILE=16", "TILE=8"], c)
         self.assertIn(c["best"]["parameters"], tried)
         report = self.multiply(64)
-        self.assertEqual((report["variant"], report["parameters"]),
-                         ("tiled", c["best"]["parameters"]))
-        self.assertIn("tuned: device entry", report["chosen"])
+        if c["on_arrays"]:  # C code of a CPU device, which is faster
+            self.assertEqual(report["variant"], c["on_arrays"])
+            self.assertIn("tuned tiled was not measured to be faster", report["chosen"])
+        else:
+            self.assertEqual((report["variant"], report["parameters"]),
+                             ("tiled", c["best"]["parameters"]))
+            self.assertIn("tuned: device entry", report["chosen"])
 
     def test_one_of_several_is_no_choice(self):
         """Where the time ends behind the first of the candidates, what ran before beside it."""
