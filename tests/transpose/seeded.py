@@ -17,8 +17,11 @@ BUGS = {
         ("vector", "transpose/transpose_vector.cl", "row + k < rows", 0, "row + k + 1 < rows",
          ["ITEMS=4"]),
     "oclgrind-transpose-general-edge":
-        ("general", "transpose/transpose_general.cl", "if (x < rows)", 0, "if (x <= rows)",
-         ["TILE=16", "ITEMS=4"]),
+        ("general", "transpose/transpose_general.cl", "if (r < call.rows)", 0,
+         "if (r <= call.rows)", ["TILE=16", "ITEMS=4"]),
+    "sweep-transpose-general-sector":
+        ("general", "transpose/transpose_general.cl", "(x + SECTOR - 1 - early)", 0,
+         "(x + SECTOR - 1)", ["TILE=16", "ITEMS=4", "SECTOR=4"]),
     "sweep-transpose-general-batch":
         ("general", "transpose/transpose_general.cl", "matrix * call.stride_b", 0,
          "matrix * call.stride_a", ["TILE=16", "ITEMS=4"]),
