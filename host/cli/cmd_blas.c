@@ -52,6 +52,23 @@ static tsr_status check_device(const options *o, tsr_error *err)
     return st;
 }
 
+/* A log that cannot be written is an error before the program runs. */
+static tsr_status check_log(const options *o, tsr_error *err)
+{
+    const char *log = o->value[OPTION_LOG];
+    FILE *file;
+
+    if (!log)
+        return TSR_OK;
+    if (!strcmp(log, "-"))
+        return tsr_fail(err, TSR_ENAME, 0, "--log takes a file: standard output is the program's");
+    file = fopen(log, "a");
+    if (!file)
+        return tsr_fail(err, TSR_EFILE, 0, "log '%s': %s", log, strerror(errno));
+    fclose(file);
+    return TSR_OK;
+}
+
 /* The program may change its folder. */
 static void set_absolute(const char *variable, const char *path)
 {
@@ -95,6 +112,7 @@ int cmd_blas(const options *o)
     if (!arguments)
         return out_of_memory();
     st = blas_library_find(library, &err);
+    st = st ? st : check_log(o, &err);
     st = st ? st : check_device(o, &err);
     if (!st) {
         for (size_t i = 0; i < o->operand_count; i++)

@@ -332,7 +332,7 @@ static tsr_status write_entries(tuning_run *r, tsr_error *err)
 static tsr_status check_command(tuning_run *r, tsr_error *err)
 {
     const options *o = r->o;
-    tsr_status st = operation_asked(o, o->operand[0], NULL, &r->search.op, err);
+    tsr_status st = operation_asked(o, o->operand[0], "blas", &r->search.op, err);
 
     if (o->given[OPTION_JSON] && o->given[OPTION_OUTPUT] && !strcmp(o->value[OPTION_OUTPUT], "-"))
         return tsr_fail(err, TSR_ENAME, 0, "--json and -o - both want standard output");

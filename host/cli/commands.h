@@ -19,6 +19,7 @@ int cmd_compare(const options *o);
 int cmd_cache(const options *o);
 int cmd_blas(const options *o); /* returns where the program cannot be run */
 int tune_blas(const options *o);
+int tune_blas_help(void);
 
 /** libtessera-blas: in the folder of this program, as it is built, or where it is installed. */
 tsr_status blas_library_find(char out[PATH_MAX], tsr_error *err);

@@ -616,7 +616,9 @@ static int run_command(const subcommand *c, int argc, char **argv)
     if (status) {
         /* The parser has complained. */
     } else if (o.given[OPTION_HELP]) {
-        status = help_command(c);
+        status = c->run == cmd_tune && o.operand_count && !strcmp(o.operand[0], "blas")
+                     ? tune_blas_help()
+                     : help_command(c);
     } else if (o.given[OPTION_VERSION]) {
         version();
     } else if (o.operand_count > c->operands_max) {

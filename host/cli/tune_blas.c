@@ -332,6 +332,17 @@ static tsr_status tune(const options *o, tsr_error *err)
     return st;
 }
 
+int tune_blas_help(void)
+{
+    puts("Usage: tessera tune blas [--device D] [--quiet]\n\n"
+         "Time products from host memory on the device and by the CPU's BLAS, and keep the rates\n"
+         "by which `tessera blas --offload auto` decides where a call runs.\n\n"
+         "      --device D  the device; TESSERA_DEVICE, or else the first GPU\n"
+         "      --quiet     no progress\n"
+         "  -h, --help      show this");
+    return EXIT_DONE;
+}
+
 int tune_blas(const options *o)
 {
     tsr_error err = {0};

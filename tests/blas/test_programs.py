@@ -527,6 +527,13 @@ class Command(unittest.TestCase):
             with open(log, encoding="utf-8") as f:
                 self.assertIn(": device, ", f.read())
 
+    def test_a_log_that_cannot_be_written(self):
+        """It is refused before the program runs."""
+        for log, status, why in (("-", 2, "--log takes a file"), ("/dev/null/x", 1, "/dev/null/x")):
+            r = self.run_command("--log", log, "sh", "-c", "echo ran")
+            self.assertEqual((r.returncode, r.stdout), (status, ""))
+            self.assertIn(why, r.stderr)
+
     def test_arguments_and_status_are_the_programs(self):
         r = self.run_command("sh", "-c", 'echo "$@" $TESSERA_BLAS; exit 7', "sh", "--help", "-V")
         self.assertEqual((r.returncode, r.stdout, r.stderr), (7, "--help -V\n", ""))

@@ -81,6 +81,12 @@ class OnHost(Tuned):
             self.fail_with(2, "tune", op, "--budget", "0", says="budget")
             self.fail_with(2, "tune", op, "--json", "-o", "-", says="standard output")
 
+    def test_blas_has_its_own_help(self):
+        r = self.succeed("tune", "blas", "--help")
+        self.assertIn("tessera tune blas [--device D]", r.out)
+        self.assertNotIn("--budget", r.out)
+        self.fail_with(2, "tune", "blass", says="blas")
+
     def test_no_place_to_keep(self):
         """It is refused before the search."""
         for op in OPERATIONS:
