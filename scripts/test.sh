@@ -2,7 +2,7 @@
 # Every test of Tessera, without a GPU, on Debian 12 or Ubuntu 24.04: installs what is missing,
 # builds with gcc and with clang, plain and with sanitizers, and runs what each build is for.
 #
-#     scripts/test.sh         everything, 25 to 30 minutes on two cores
+#     scripts/test.sh         everything, about 35 minutes on two cores
 #     scripts/test.sh quick   the release build and the tests that need no device
 #
 # Tests with the label `timing` compare speeds and want a machine with nothing else to do: run them
@@ -98,7 +98,8 @@ test_release() {
 
 # gcc warns of more, and wrongly, in sanitized code: that is no error here.  LeakSanitizer crashes
 # now and then ("Tracer caught signal 11") where a driver's thread ends while it looks: a command
-# that ends so runs again (tests/cli/cli_support.py), as does a test, up to four times in all.
+# that ends so runs again (tests/cli/cli_support.py), as does a test, up to eight times in all: about
+# one in seven of those that use PoCL ends so.
 # After the release build's tests, whose programs PoCL then has: compiled under the sanitizer they
 # would take several times as long.  Measuring and tuning are looked at in general, and not again for
 # each operation.
@@ -107,7 +108,7 @@ test_sanitized() {
         -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 -DCMAKE_C_COMPILER=gcc \
         -DTESSERA_SANITIZE=address,undefined -DTESSERA_WERROR=OFF -DTESSERA_PEERS=OFF || return 0
     step "gcc, sanitizers: tests" run_ctest test-asan -L 'quick|device|cli|faults|examples' \
-        -E '^cli/test_[a-z]+_(bench|tune)$' --repeat until-pass:4 || true
+        -E '^cli/test_[a-z]+_(bench|tune)$' --repeat until-pass:8 || true
 }
 
 # Optimized a little: the plans of the sorts take a third of the time then.
