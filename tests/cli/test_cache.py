@@ -168,7 +168,7 @@ class Entries(Case):
             "schema": "tessera-tuning-1", "entries": [{
                 "op": op, "class": "", "variant": EXAMPLES[op]["KERNEL"], "parameters": "",
                 "problem": "", "device": "", "driver": "", "family": "", "vendor": "", "kind": "",
-                "median_ns": 1}]}))
+                "median_ns": 1, "faster_than": EXAMPLES[op]["FIRST_CALL"]}]}))
         r = self.succeed("cache", "--warm", op, "--json", env=self.env)
         warmed = json.loads(r.out)["warmed"]
         self.assertEqual(len(warmed), 1)

@@ -80,7 +80,8 @@ tsr_status select_partition(const problem *q, const selection *sel, const stream
                                                (int)PARTITION_SLOTS_MAX)
                                : TSR_OK;
     count = size_min(count, size_max(stream_piece_bytes(stream_bytes(q), slot) / each, 1));
-    count = size_min(size_min(count, budget->each / size_max(size, index)), p->n);
+    /* One at least, which a buffer may not hold: then the call is refused. */
+    count = size_max(size_min(size_min(count, budget->each / size_max(size, index)), p->n), 1);
     *out = (partition){
         .kind = &in_stretches,
         .pieces = size_div_up(p->n, count),
