@@ -1,4 +1,4 @@
-"""Man pages and completions for the shells, made from what the command says of itself.
+"""Man pages and shell completions, generated from the command's help.
 
     manual.py TESSERA FOLDER [HELP2MAN]
 
