@@ -56,6 +56,7 @@ static inline VALUE total_of(ulong bits)
 #endif
 }
 
+#include "common/vector4.clh"
 #include "common/warp_look_back.clh"
 
 /* A call, as one argument; the host's warps_call has the same members. */
@@ -65,9 +66,6 @@ typedef struct warps_call {
     ulong from, to;        /* indexes of the first elements of x and of the result */
     ulong blocks_at, ticket_at; /* indexes in the states */
 } warps_call;
-
-#define PASTE(a, b)    a##b
-#define VECTOR_OF(T)   PASTE(T, 4)
 
 /* Elements i to i + 3 of a line that begins at `line`, of which those from n on are the identity. */
 static inline void load_vector(VALUE v[4], __global const X *x, ulong line, ulong i, ulong n)

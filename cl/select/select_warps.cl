@@ -44,10 +44,8 @@ static inline uint total_of(ulong bits)
     return (uint)bits;
 }
 
+#include "common/vector4.clh"
 #include "common/warp_look_back.clh"
-
-#define PASTE(a, b)  a##b
-#define VECTOR_OF(T) PASTE(T, 4)
 
 /* Elements i to i + 3, of which those from n on are 0. */
 static inline void load_vector(BITS v[4], __global const BITS *x, ulong i, ulong n)

@@ -1,10 +1,10 @@
 /* Scans of tiles in registers, whose warps look back: NVIDIA's. */
 #include "base/sizes.h"
 #include "core/groups.h"
-#include "core/last_group.h"
+#include "core/warp_look_back.h"
 #include "ops/scan/scan_problem.h"
 
-enum { VECTOR = 4, BLOCK = 32 /* tiles, cl/common/warp_look_back.clh */ };
+enum { VECTOR = 4 };
 
 enum { GROUP_GPU = 256, VECTORS_MAX = 8, TILES_PER_UNIT = 4 };
 
@@ -46,14 +46,12 @@ static const char *plan_warps(const job *j, plan *out)
 
     if (why)
         return why;
-    if (last_group_of(j->device) != LAST_GROUP_PTX)
-        return "it needs NVIDIA's compute capability 7.0";
+    if ((why = look_back_unsupported(j->device, group)))
+        return why;
     if (scan_inner(p) > 1)
         return "it scans lines of neighbours, not columns";
     if (p->segments)
         return "it scans lines without segments";
-    if (group < 32)
-        return "it needs work-groups of whole warps";
     plan_set(out, "GROUP", (uint32_t)group);
     plan_set(out, "VECTORS", (uint32_t)vectors);
     plan_define(out, "ALIGNED=%d", from_multiples && rows_of_multiples);
@@ -65,9 +63,11 @@ static const char *plan_warps(const job *j, plan *out)
         return plan_unsupported(out, "it numbers tiles in 32 bits: at most %u, not %zu",
                                 UINT32_MAX - 1, tiles);
     if (call.tiles > 1) { /* else no tile looks back */
-        call.blocks = size_div_up(call.tiles, BLOCK);
-        call.blocks_at = tiles * words;
-        call.ticket_at = call.blocks_at + call.rows * call.blocks * words;
+        const look_back_states at = look_back_states_of(call.rows, call.tiles, words);
+
+        call.blocks = at.blocks;
+        call.blocks_at = at.blocks_at;
+        call.ticket_at = at.ticket_at;
     }
     out->workspace = (call.ticket_at + 1) * sizeof(uint64_t);
     plan_fill(out, ARG_WORKSPACE, 0, 0, out->workspace, 0);
@@ -88,11 +88,7 @@ static const tunable tunables[] = {
      {0, 1, 2, 4, 8, 16},
      0,
      1},
-    {"AHEAD",
-     "how many tiles further on each work-group has one fetched into the second-level cache",
-     {128, 256, 512},
-     256,
-     128},
+    LOOK_BACK_AHEAD,
 };
 
 const variant scan_warps = {

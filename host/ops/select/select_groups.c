@@ -6,6 +6,7 @@
 #include "core/groups.h"
 #include "core/last_group.h"
 #include "core/real.h"
+#include "core/warp_look_back.h"
 #include "ops/select/select_problem.h"
 
 /* ---- what all of them share ---------------------------------------------------------------- */
@@ -306,8 +307,6 @@ const variant select_look_back = {
 
 /* ---- warps --------------------------------------------------------------------------------- */
 
-enum { WARPS_BLOCK = 32 /* tiles, cl/common/warp_look_back.clh */ };
-
 enum { WARPS_VECTOR = 4, WARPS_GROUP = 256, WARPS_ROWS = 4, WARPS_TILES_PER_UNIT = 4 };
 
 static const char *plan_warps(const job *j, plan *out)
@@ -317,15 +316,14 @@ static const char *plan_warps(const job *j, plan *out)
     const size_t units = size_max(j->device->compute_units, 1), given = param(j->params, "ROWS");
     const char *why = define(j, out);
     size_t rows = given ? given : WARPS_ROWS, tile, memory;
+    look_back_states at;
     select_call call;
     command *c;
 
     if (why)
         return why;
-    if (last_group_of(j->device) != LAST_GROUP_PTX)
-        return "it needs NVIDIA's compute capability 7.0";
-    if (group < 32)
-        return "it needs work-groups of whole warps";
+    if ((why = look_back_unsupported(j->device, group)))
+        return why;
     if (p->n > UINT32_MAX)
         return plan_unsupported(out, "it counts in 32 bits: at most %u elements, not %zu",
                                 UINT32_MAX, p->n);
@@ -346,8 +344,9 @@ static const char *plan_warps(const job *j, plan *out)
         return NULL;
     }
     call = call_of(p, rows, size_div_up(p->n, tile));
-    call.blocks_at = call.tiles;
-    call.ticket_at = call.blocks_at + size_div_up(call.tiles, WARPS_BLOCK);
+    at = look_back_states_of(1, call.tiles, 1);
+    call.blocks_at = at.blocks_at;
+    call.ticket_at = at.ticket_at;
     out->workspace = (call.ticket_at + 1) * sizeof(uint64_t);
     plan_fill(out, ARG_WORKSPACE, 0, 0, out->workspace, 0);
     c = plan_launch_1d(out, 0, call.tiles * group, group);
@@ -368,11 +367,7 @@ static const tunable warps_tunables[] = {
      {0, 1, 2, 4},
      0,
      1},
-    {"AHEAD",
-     "how many tiles further on each work-group has one fetched into the second-level cache",
-     {128, 256, 512},
-     256,
-     128},
+    LOOK_BACK_AHEAD,
 };
 
 const variant select_warps = {
