@@ -320,7 +320,14 @@ static void forked(void)
     log_after_fork();
 }
 
-/* At the first call of level 3: to load the library does nothing. */
+/* As soon as the library is loaded: a fork that has begun runs no handler that comes later, and
+ * its child would wait for a lock that nobody gives back. */
+__attribute__((constructor)) static void register_fork_handler(void)
+{
+    pthread_atfork(NULL, NULL, forked);
+}
+
+/* At the first call of level 3. */
 static void set_up(void)
 {
     const char *wish = getenv("TESSERA_BLAS");
@@ -340,7 +347,6 @@ static void set_up(void)
     /* The log has every call. */
     if (mode != MODE_ALWAYS && !log_start())
         atomic_store(&blas_small_below, mode == MODE_NEVER ? INT64_MAX : small_below());
-    pthread_atfork(NULL, NULL, forked);
 }
 
 bool blas_level3(blas_call *call)

@@ -99,8 +99,9 @@ class Wrong(HelpCase):
     def test_unknown_operation(self):
         """Each command names what it takes itself."""
         for command in ("kernels", "tune", "verify", "roofline"):
+            takes = ", ".join((*OPERATIONS, "blas") if command == "tune" else OPERATIONS)
             self.fail_with(2, command, "overlap", says="%s: no operation 'overlap' (%s takes %s)"
-                           % (command, command, ", ".join(OPERATIONS)))
+                           % (command, command, takes))
         self.fail_with(2, "bench", "nosuch", says="bench: no operation 'nosuch' (bench takes %s, "
                                                   "overlap)" % ", ".join(OPERATIONS))
         self.fail_with(2, "bench", "overlaps", says="did you mean 'overlap'?")
