@@ -15,6 +15,10 @@
 #ifndef TESSERA_LIBDIR
 #define TESSERA_LIBDIR "lib"
 #endif
+/* Its name for the loader: the one without a version comes with the headers. */
+#ifndef TESSERA_BLAS_LIBRARY
+#define TESSERA_BLAS_LIBRARY "libtessera-blas.so"
+#endif
 
 tsr_status blas_library_find(char out[PATH_MAX], tsr_error *err)
 {
@@ -28,7 +32,7 @@ tsr_status blas_library_find(char out[PATH_MAX], tsr_error *err)
     if (slash)
         slash[1] = '\0';
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-        snprintf(path, sizeof path, "%s%slibtessera-blas.so", self, beside[i]);
+        snprintf(path, sizeof path, "%s%s" TESSERA_BLAS_LIBRARY, self, beside[i]);
         if (access(path, R_OK) == 0 && realpath(path, out)) {
             if (!strpbrk(out, " :"))
                 return TSR_OK;
@@ -36,7 +40,8 @@ tsr_status blas_library_find(char out[PATH_MAX], tsr_error *err)
                             "the loader takes no path with a space or colon: '%s'", out);
         }
     }
-    return tsr_fail(err, TSR_EFILE, 0, "libtessera-blas.so is neither beside the command nor in %s",
+    return tsr_fail(err, TSR_EFILE, 0,
+                    TESSERA_BLAS_LIBRARY " is neither beside the command nor in %s",
                     "../" TESSERA_LIBDIR);
 }
 

@@ -6,10 +6,10 @@
 extern "C" {
 #endif
 
-/** Version of these headers.  The API of a minor version stays as it is: 0.1.x is one, 0.2 another.
+/** Version of these headers.  The API of a minor version stays as it is: 0.2.x is one, 0.3 another.
  */
 #define TSR_VERSION_MAJOR 0
-#define TSR_VERSION_MINOR 1
+#define TSR_VERSION_MINOR 2
 #define TSR_VERSION_PATCH 0
 
 /** Marks what the library exports; everything else in it is hidden. */

@@ -47,8 +47,8 @@ def control():
               "typedef struct s {\n    int (*call)(int);\n} s;\n")
     functions = declared(header)
     assert functions == {"tsr_one", "tsr_two"}, functions
-    both = "\nlib.o:\n0000000000000010 T tsr_one@@TESSERA_0.1\n0000000000000020 T tsr_two\n"
-    for listing, expected in ((both + "0000000000000000 A TESSERA_0.1\n", []),
+    both = "\nlib.o:\n0000000000000010 T tsr_one@@TESSERA_0.2\n0000000000000020 T tsr_two\n"
+    for listing, expected in ((both + "0000000000000000 A TESSERA_0.2\n", []),
                               (both + "0000000000000030 T tsr_fail\n", ["tsr_fail"]),
                               (both + "0000000000000030 D variants\n", ["variants"]),
                               (both + "0000000000000008 C .gomp_lock\n", [".gomp_lock"]),
