@@ -1,8 +1,11 @@
-/* Memory of a device, and calls on it: the part of the module for arrays that stay there. */
+/* Memory of a device, and events: the part of the module for arrays that stay there. */
 #include "_tessera.h"
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+
+#include <CL/cl_ext.h>
 
 typedef struct memory_object {
     PyObject head;
@@ -12,7 +15,14 @@ typedef struct memory_object {
     PyObject *owner; /* what hands the memory out again once it is gone, or NULL */
 } memory_object;
 
-static PyTypeObject *memory_type;
+/* An event on a session's queue. */
+typedef struct event_object {
+    PyObject head;
+    session_object *session;
+    cl_event event;
+} event_object;
+
+static PyTypeObject *memory_type, *event_type;
 
 /* The most that the session's device allocates at once; 0 where it does not say. */
 static cl_ulong most_bytes(const session_object *s)
@@ -144,6 +154,91 @@ PyObject *session_memory(PyObject *self, PyObject *args)
     return rc ? raise_cl("the buffer", rc) : memory_make(s, memory, bytes, owner);
 }
 
+/* CL_DEVICE_VERSION of a session's device is at least 3.0: the loader may have no function of it
+ * for the driver of an older one. */
+static int is_opencl_3(cl_device_id device)
+{
+    char version[64] = "";
+
+    return !clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof(version) - 1, version, NULL) &&
+           strncmp(version, "OpenCL ", 7) == 0 && version[7] >= '3';
+}
+
+/* Import memory on a queue's device, and acquire it for commands there. */
+static cl_int import_on(cl_command_queue queue, cl_context context, int descriptor, size_t bytes,
+                        cl_mem *out)
+{
+    clEnqueueAcquireExternalMemObjectsKHR_fn acquire;
+    cl_device_id device = NULL;
+    cl_platform_id platform = NULL;
+    cl_int rc = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(device), &device, NULL);
+    const cl_mem_properties how[] = {CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR,
+                                     (cl_mem_properties)descriptor,
+                                     CL_DEVICE_HANDLE_LIST_KHR,
+                                     (cl_mem_properties)(uintptr_t)device,
+                                     CL_DEVICE_HANDLE_LIST_END_KHR,
+                                     0};
+
+    rc = rc ? rc : clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL);
+    if (rc)
+        return rc;
+    if (!is_opencl_3(device))
+        return CL_INVALID_OPERATION;
+    *out = clCreateBufferWithProperties(context, how, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+    if (rc)
+        return rc;
+    acquire = (clEnqueueAcquireExternalMemObjectsKHR_fn)(uintptr_t)
+        clGetExtensionFunctionAddressForPlatform(platform, "clEnqueueAcquireExternalMemObjectsKHR");
+    return acquire ? acquire(queue, 1, out, 0, NULL, NULL) : CL_SUCCESS;
+}
+
+/* Memory that another interface exported as a file descriptor. */
+PyObject *session_import(PyObject *self, PyObject *args)
+{
+    const tsr_error refused = {.message = "the driver of this device imports no memory"};
+    session_object *s = (session_object *)self;
+    cl_command_queue queue;
+    cl_mem memory = NULL;
+    cl_int rc;
+    PyObject *owner;
+    Py_ssize_t bytes;
+    int descriptor;
+
+    if (!PyArg_ParseTuple(args, "inO", &descriptor, &bytes, &owner))
+        return NULL;
+    queue = queue_lock(s);
+    if (!queue)
+        return NULL;
+    rc = import_on(queue, tsr_session_context(s->session), descriptor, (size_t)bytes, &memory);
+    pthread_mutex_unlock(&s->lock);
+    if (!rc)
+        return memory_make(s, memory, (size_t)bytes, owner);
+    if (memory)
+        clReleaseMemObject(memory);
+    if (rc == CL_INVALID_OPERATION || rc == CL_INVALID_PROPERTY || rc == CL_INVALID_VALUE)
+        return raise_error(TSR_EUNSUPPORTED, &refused);
+    return raise_cl("importing memory", rc);
+}
+
+PyObject *session_pci(PyObject *self, PyObject *unused)
+{
+    session_object *s = (session_object *)self;
+    const cl_command_queue queue = queue_lock(s);
+    cl_device_pci_bus_info_khr at;
+    cl_device_id device = NULL;
+    cl_int rc;
+
+    (void)unused;
+    if (!queue)
+        return NULL;
+    rc = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(device), &device, NULL);
+    rc = rc ? rc : clGetDeviceInfo(device, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof(at), &at, NULL);
+    pthread_mutex_unlock(&s->lock);
+    if (rc)
+        Py_RETURN_NONE;
+    return Py_BuildValue("(III)", at.pci_domain, at.pci_bus, at.pci_device);
+}
+
 PyObject *session_finish(PyObject *self, PyObject *unused)
 {
     session_object *s = (session_object *)self;
@@ -163,6 +258,70 @@ PyObject *session_finish(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+PyObject *session_mark(PyObject *self, PyObject *unused)
+{
+    session_object *s = (session_object *)self;
+    const cl_command_queue queue = queue_lock(s);
+    cl_event event = NULL;
+    event_object *out;
+    cl_int rc;
+
+    (void)unused;
+    if (!queue)
+        return NULL;
+    rc = clEnqueueMarkerWithWaitList(queue, 0, NULL, &event);
+    rc = rc ? rc : clFlush(queue); /* so that another queue may wait for it */
+    pthread_mutex_unlock(&s->lock);
+    out = rc ? NULL : (event_object *)PyType_GenericAlloc(event_type, 0);
+    if (!out) {
+        if (event)
+            clReleaseEvent(event);
+        return rc ? raise_cl("clEnqueueMarkerWithWaitList", rc) : NULL;
+    }
+    Py_INCREF(&s->head);
+    out->session = s;
+    out->event = event;
+    return (PyObject *)out;
+}
+
+/* Wait for an event on the host, without the interpreter's lock. */
+static cl_int wait_for(cl_event event)
+{
+    PyThreadState *others = PyEval_SaveThread();
+    const cl_int rc = clWaitForEvents(1, &event);
+
+    PyEval_RestoreThread(others);
+    return rc;
+}
+
+PyObject *session_after(PyObject *self, PyObject *handle)
+{
+    session_object *s = (session_object *)self;
+    const cl_event event = (cl_event)PyLong_AsVoidPtr(handle);
+    cl_command_queue queue;
+    cl_context context = NULL;
+    cl_int rc;
+
+    if (PyErr_Occurred())
+        return NULL;
+    rc = clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof(context), &context, NULL);
+    if (rc)
+        return raise_cl("the event", rc);
+    queue = queue_lock(s);
+    if (!queue)
+        return NULL;
+    if (context == tsr_session_context(s->session)) {
+        rc = clEnqueueBarrierWithWaitList(queue, 1, &event, NULL);
+        pthread_mutex_unlock(&s->lock);
+    } else { /* a queue waits for events of its own context alone */
+        pthread_mutex_unlock(&s->lock);
+        rc = wait_for(event);
+    }
+    if (rc)
+        return raise_cl("waiting for the event", rc);
+    Py_RETURN_NONE;
+}
+
 PyObject *session_queue(PyObject *self, PyObject *unused)
 {
     session_object *s = (session_object *)self;
@@ -175,55 +334,22 @@ PyObject *session_queue(PyObject *self, PyObject *unused)
     return PyLong_FromVoidPtr(queue);
 }
 
-/* The buffers of a call's operands; false, and an exception, for what is none of this session's. */
-static int take_memory(session_object *s, const call_arguments *c, cl_mem out[])
+int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t i, cl_mem *out)
 {
-    for (size_t i = 0; i < c->operand_count; i++) {
-        PyObject *x = PyTuple_GetItem(c->operands, (Py_ssize_t)i);
+    const char *name = tsr_operation_name(c->op), *operand = c->operand[i].name;
 
-        if (x == Py_None)
-            continue;
-        if (Py_TYPE(x) != memory_type) {
-            PyErr_Format(PyExc_TypeError, "%s: %s is not in device memory",
-                         tsr_operation_name(c->op), c->operand[i].name);
-            return 0;
-        }
-        if (((memory_object *)x)->session != s) {
-            PyErr_Format(PyExc_ValueError, "%s: %s is on another device", tsr_operation_name(c->op),
-                         c->operand[i].name);
-            return 0;
-        }
-        out[i] = ((memory_object *)x)->memory;
+    if (x == Py_None)
+        return 1;
+    if (Py_TYPE(x) != memory_type) {
+        PyErr_Format(PyExc_TypeError, "%s: %s is not in device memory", name, operand);
+        return 0;
     }
+    if (((memory_object *)x)->session != s) {
+        PyErr_Format(PyExc_ValueError, "%s: %s is on another device", name, operand);
+        return 0;
+    }
+    *out = ((memory_object *)x)->memory;
     return 1;
-}
-
-PyObject *session_enqueue(PyObject *self, PyObject *const *args, Py_ssize_t count)
-{
-    session_object *s = (session_object *)self;
-    PyThreadState *others;
-    call_arguments c = {0};
-    cl_mem memory[TSR_OPERANDS_MAX] = {NULL};
-    tsr_report report;
-    tsr_error err;
-    tsr_status st = TSR_OK;
-    const int ok = take_call(args, count, &c) && take_memory(s, &c, memory);
-
-    if (ok) {
-        others = PyEval_SaveThread();
-        pthread_mutex_lock(&s->lock);
-        st = tsr_operation_enqueue(s->session, c.op, c.problem, memory, &c.run, &report, &err);
-        pthread_mutex_unlock(&s->lock);
-        PyEval_RestoreThread(others);
-        if (st)
-            raise_error(st, &err);
-        else
-            keep_report(&report);
-    }
-    release_call(&c);
-    if (!ok || st)
-        return NULL;
-    Py_RETURN_NONE;
 }
 
 /* ---- methods of memory --------------------------------------------------------------------- */
@@ -412,6 +538,90 @@ static PyGetSetDef memory_attributes[] = {
     {"session", memory_session, NULL, "The session whose device it is on.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
+/* ---- events -------------------------------------------------------------------------------- */
+
+/* The event of an object; NULL, and an exception, in a forked child, which is not to ask a driver.
+ */
+static cl_event event_of(PyObject *self)
+{
+    event_object *e = (event_object *)self;
+    const tsr_error err = {.message = "the event is of a device that was used before this process "
+                                      "was forked"};
+
+    if (!e->session->abandoned)
+        return e->event;
+    raise_error(TSR_EINVAL, &err);
+    return NULL;
+}
+
+static PyObject *event_wait(PyObject *self, PyObject *unused)
+{
+    const cl_event event = event_of(self);
+    const cl_int rc = event ? wait_for(event) : CL_SUCCESS;
+
+    (void)unused;
+    if (!event)
+        return NULL;
+    if (rc)
+        return raise_cl("clWaitForEvents", rc);
+    Py_RETURN_NONE;
+}
+
+static PyObject *event_is_done(PyObject *self, void *unused)
+{
+    const cl_event event = event_of(self);
+    cl_int status = CL_QUEUED, rc;
+
+    (void)unused;
+    if (!event)
+        return NULL;
+    rc = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
+    if (rc || status < 0)
+        return raise_cl("the event", rc ? rc : status);
+    return PyBool_FromLong(status == CL_COMPLETE);
+}
+
+static PyObject *event_handle(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromVoidPtr(((event_object *)self)->event);
+}
+
+static void event_dealloc(PyObject *self)
+{
+    event_object *e = (event_object *)self;
+    PyTypeObject *type = Py_TYPE(self);
+
+    if (!e->session->abandoned)
+        clReleaseEvent(e->event);
+    Py_DECREF(&e->session->head);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef event_methods[] = {
+    {"wait", event_wait, METH_NOARGS, "Wait until what it stands for is done."},
+    {NULL, NULL, 0, NULL}};
+
+static PyGetSetDef event_attributes[] = {
+    {"handle", event_handle, NULL, "The address of the cl_event.", NULL},
+    {"is_done", event_is_done, NULL, "Whether what it stands for is done.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyType_Slot event_slots[] = {
+    {Py_tp_dealloc, (void *)(uintptr_t)event_dealloc},
+    {Py_tp_methods, event_methods},
+    {Py_tp_getset, event_attributes},
+    {Py_tp_doc, "An event of OpenCL's: the attribute `event` of an array on a device is one."},
+    {0, NULL}};
+
+static PyType_Spec event_spec = {.name = "tessera.Event",
+                                 .basicsize = sizeof(event_object),
+                                 .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                 .slots = event_slots};
+
+/* ---- types ---------------------------------------------------------------------------------- */
+
 static PyType_Slot memory_slots[] = {{Py_tp_dealloc, (void *)(uintptr_t)memory_dealloc},
                                      {Py_tp_methods, memory_methods},
                                      {Py_tp_getset, memory_attributes},
@@ -423,8 +633,12 @@ static PyType_Spec memory_spec = {.name = "tessera._tessera.Memory",
                                   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                   .slots = memory_slots};
 
-int add_memory_type(PyObject *module)
+int add_memory_types(PyObject *module)
 {
     memory_type = (PyTypeObject *)PyType_FromSpec(&memory_spec);
-    return memory_type ? PyModule_AddObjectRef(module, "Memory", (PyObject *)memory_type) : -1;
+    event_type = (PyTypeObject *)PyType_FromSpec(&event_spec);
+    if (!memory_type || !event_type ||
+        PyModule_AddObjectRef(module, "Memory", (PyObject *)memory_type))
+        return -1;
+    return PyModule_AddObjectRef(module, "Event", (PyObject *)event_type);
 }

@@ -325,7 +325,7 @@ static PyObject *py_operands(PyObject *self, PyObject *const *args, Py_ssize_t c
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
-void keep_report(const tsr_report *report)
+static void keep_report(const tsr_report *report)
 {
     last_report = *report;
     has_report = 1;
@@ -379,7 +379,9 @@ static int take_settings(PyObject *settings, call_arguments *c)
     return 1;
 }
 
-int take_call(PyObject *const args[], Py_ssize_t count, call_arguments *c)
+/* (operation, problem, operands, kernel, settings) of a call, checked: the exception is set where
+ * it returns false.  release_call() follows in either case. */
+static int take_call(PyObject *const args[], Py_ssize_t count, call_arguments *c)
 {
     PyObject **keep = &c->settings[sizeof(c->settings) / sizeof(c->settings[0]) - 1];
     Py_ssize_t given;
@@ -407,7 +409,7 @@ int take_call(PyObject *const args[], Py_ssize_t count, call_arguments *c)
     return utf8_or_none(args[3], "a kernel", keep, &c->run.variant) && take_settings(args[4], c);
 }
 
-void release_call(call_arguments *c)
+static void release_call(call_arguments *c)
 {
     for (size_t i = 0; i < sizeof(c->settings) / sizeof(c->settings[0]); i++)
         Py_XDECREF(c->settings[i]);
@@ -432,10 +434,9 @@ static Py_ssize_t reach(const Py_buffer *b)
 }
 
 /* The memory of operand i, which the caller releases once it is there. */
-static int take_buffer(const call_arguments *c, size_t i, Py_buffer *out)
+static int take_buffer(PyObject *x, const call_arguments *c, size_t i, Py_buffer *out)
 {
     const tsr_operand *o = &c->operand[i];
-    PyObject *x = PyTuple_GetItem(c->operands, (Py_ssize_t)i);
     const int writable = (o->access & TSR_OPERAND_WRITTEN) ? PyBUF_WRITABLE : 0;
     Py_ssize_t there;
 
@@ -474,13 +475,15 @@ int session_lock(session_object *s)
     return 0;
 }
 
-static PyObject *session_run(PyObject *self, PyObject *const *args, Py_ssize_t count)
+/* A call on host memory, or one that is enqueued on memory of the device. */
+static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, int enqueued)
 {
     session_object *s = (session_object *)self;
     PyThreadState *others;
     call_arguments c = {0};
     Py_buffer buffer[TSR_OPERANDS_MAX];
-    void *memory[TSR_OPERANDS_MAX] = {NULL};
+    void *array[TSR_OPERANDS_MAX] = {NULL};
+    cl_mem memory[TSR_OPERANDS_MAX] = {NULL};
     tsr_report report;
     tsr_error err;
     tsr_status st = TSR_OK;
@@ -488,13 +491,17 @@ static PyObject *session_run(PyObject *self, PyObject *const *args, Py_ssize_t c
 
     memset(buffer, 0, sizeof(buffer));
     for (size_t i = 0; ok && i < c.operand_count; i++) {
-        ok = take_buffer(&c, i, &buffer[i]);
-        memory[i] = buffer[i].buf;
+        PyObject *x = PyTuple_GetItem(c.operands, (Py_ssize_t)i);
+
+        ok = enqueued ? take_memory(s, x, &c, i, &memory[i]) : take_buffer(x, &c, i, &buffer[i]);
+        array[i] = buffer[i].buf;
     }
     if (ok) {
         others = PyEval_SaveThread();
         pthread_mutex_lock(&s->lock);
-        st = tsr_operation_run(s->session, c.op, c.problem, memory, &c.run, &report, &err);
+        st = enqueued
+                 ? tsr_operation_enqueue(s->session, c.op, c.problem, memory, &c.run, &report, &err)
+                 : tsr_operation_run(s->session, c.op, c.problem, array, &c.run, &report, &err);
         pthread_mutex_unlock(&s->lock);
         PyEval_RestoreThread(others);
         if (st)
@@ -509,6 +516,16 @@ static PyObject *session_run(PyObject *self, PyObject *const *args, Py_ssize_t c
     if (!ok || st)
         return NULL;
     Py_RETURN_NONE;
+}
+
+static PyObject *session_run(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    return call(self, args, count, 0);
+}
+
+static PyObject *session_enqueue(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    return call(self, args, count, 1);
 }
 
 static PyObject *session_close(PyObject *self, PyObject *unused)
@@ -640,8 +657,16 @@ static PyMethodDef session_methods[] = {
     {"allocate", session_allocate, METH_O, "allocate(bytes): memory of the device."},
     {"memory", session_memory, METH_VARARGS,
      "memory(handle, owner): that of a cl_mem, by its address; the owner is kept with it."},
+    {"import_memory", session_import, METH_VARARGS,
+     "import_memory(descriptor, bytes, owner): that of another interface, by the file descriptor "
+     "that it is exported as, which is the driver's afterwards; the owner is kept with it."},
     {"finish", session_finish, METH_NOARGS, "Wait for all that was enqueued."},
+    {"mark", session_mark, METH_NOARGS, "An event that completes with all that was enqueued."},
+    {"after", session_after, METH_O,
+     "after(handle): what is enqueued later waits for a cl_event, by its address."},
     {"queue", session_queue, METH_NOARGS, "The address of its cl_command_queue."},
+    {"pci", session_pci, METH_NOARGS,
+     "(domain, bus, device) where the driver says where its device is, else None."},
     {"adopt", session_adopt, METH_O | METH_CLASS, "adopt(handle): on a cl_command_queue."},
     {"close", session_close, METH_NOARGS, "Release the device."},
     {"abandon", session_abandon, METH_NOARGS, "Forget the device, in a forked child."},
@@ -721,7 +746,7 @@ PyMODINIT_FUNC PyInit__tessera(void)
         PyModule_AddObjectRef(m, "InvalidError", invalid_class) ||
         PyModule_AddObjectRef(m, "OutOfMemoryError", memory_class) ||
         PyModule_AddObjectRef(m, "UnsupportedError", unsupported_class) ||
-        PyModule_AddObjectRef(m, "Session", session) || add_memory_type(m))
+        PyModule_AddObjectRef(m, "Session", session) || add_memory_types(m))
         Py_CLEAR(m);
     Py_XDECREF(session);
     return m;

@@ -35,24 +35,24 @@ typedef struct call_arguments {
 /* Set the exception of a failed call, with the library's line; returns NULL. */
 PyObject *raise_error(tsr_status status, const tsr_error *err);
 
-/* (operation, problem, operands, kernel, settings) of a call, checked: the exception is set where
- * it returns false.  release_call() follows in either case. */
-int take_call(PyObject *const args[], Py_ssize_t count, call_arguments *out);
-void release_call(call_arguments *c);
+/* The buffer of an operand that is in a session's memory; false, and an exception, where it is
+ * not. */
+int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t i, cl_mem *out);
 
 /* Lock a session, without the interpreter's lock meanwhile; false, and an exception, if it is
  * closed. */
 int session_lock(session_object *s);
 
-/* Keep the report of this thread's last call. */
-void keep_report(const tsr_report *report);
-
-/* Methods of a session that are in _memory.c, and the type of the memory that they return. */
+/* Methods of a session that are in _memory.c, and the types of the memory and the events that they
+ * return. */
 PyObject *session_allocate(PyObject *self, PyObject *size);
 PyObject *session_memory(PyObject *self, PyObject *args);
+PyObject *session_import(PyObject *self, PyObject *args);
 PyObject *session_finish(PyObject *self, PyObject *unused);
+PyObject *session_mark(PyObject *self, PyObject *unused);
+PyObject *session_after(PyObject *self, PyObject *event);
 PyObject *session_queue(PyObject *self, PyObject *unused);
-PyObject *session_enqueue(PyObject *self, PyObject *const *args, Py_ssize_t count);
-int add_memory_type(PyObject *module);
+PyObject *session_pci(PyObject *self, PyObject *unused);
+int add_memory_types(PyObject *module);
 
 #endif

@@ -22,12 +22,13 @@ from importlib.util import find_spec as _find_spec
 
 from ._devices import Device, close, device, devices
 from ._operations import Operation, operation, operations
-from ._tessera import Error, InvalidError, OutOfMemoryError, UnsupportedError, last_report
+from ._tessera import Error, Event, InvalidError, OutOfMemoryError, UnsupportedError
+from ._tessera import last_report
 from ._tessera import version as _version
 
 __version__ = _version()
-__all__ = ["Device", "Error", "InvalidError", "Operation", "OutOfMemoryError", "UnsupportedError",
-           "close", "device", "devices", "last_report", "operation", "operations"]
+__all__ = ["Device", "Error", "Event", "InvalidError", "Operation", "OutOfMemoryError",
+           "UnsupportedError", "close", "device", "devices", "last_report", "operation", "operations"]
 
 # Names of Python's own, which `from tessera import *` leaves alone.
 _BUILTIN = {"sum", "min", "max", "any", "all"}

@@ -62,11 +62,10 @@ def beside(x, other):
     return out
 
 
-def own_copy(x, function, axis=None):
-    """A contiguous copy, in this machine's byte order, where x is, for a function that made `axis`
-    the last."""
+def own_copy(x):
+    """A contiguous copy, in this machine's byte order, where x is."""
     if type(x) is DeviceArray:
-        return x._copied(function, axis)
+        return x.copy()
     return np.array(x, order="C", copy=True, dtype=x.dtype.newbyteorder("="))
 
 
@@ -102,12 +101,12 @@ def native(a, dtype):
     return a if a.dtype == dtype and a.dtype.isnative else a.astype(dtype.newbyteorder("="))
 
 
-def packed(a, function, dtype=None):
-    """The array in C order, in a type and in this machine's byte order, as a function takes it."""
+def packed(a, dtype=None):
+    """The array in C order, in a type and in this machine's byte order."""
     if type(a) is DeviceArray:
         if dtype is not None and dtype != a.dtype:
             raise TypeError("an array on a device is %s, and the others %s" % (a.dtype, dtype))
-        return a if a.is_contiguous else a._copied(function)
+        return a if a.is_contiguous else a.copy()
     return np.ascontiguousarray(native(a, dtype or a.dtype)).reshape(a.shape)
 
 
@@ -180,7 +179,7 @@ def copied_side(x, op, dtype, batch, rank):
         if type(x) is DeviceArray:
             raise TypeError("on a device matrices serve one product each, or all of them")
         x = np.broadcast_to(x, batch + x.shape[-rank:])
-    return packed(x, op.name, dtype)
+    return packed(x, dtype)
 
 
 def split_axis(shape, axis):
@@ -196,15 +195,9 @@ def normal_axis(axis, ndim):
     return axis % ndim
 
 
-def result_in(out, shape, dtype, inputs, beta=0):
-    """Where a result is computed: `out`, where its memory is as the library writes it and none of
-    the inputs', else an array of its own, which deliver() copies.  It holds what `out` does where
-    `beta` says that this is added."""
-    if out is None:
-        if beta:
-            raise ValueError("beta is %g, and there is no out to take times it" % beta)
-        return empty_beside(inputs[0], shape, dtype)
-    on_device = type(inputs[0]) is DeviceArray
+def checked_out(out, shape, dtype, beside_this):
+    """`out`, where a result can be copied to it that is where `beside_this` is."""
+    on_device = type(beside_this) is DeviceArray
     if not isinstance(out, DeviceArray if on_device else np.ndarray):
         raise TypeError(_MIXED if isinstance(out, (DeviceArray, np.ndarray)) else
                         "out is an array, not %s" % type(out).__name__)
@@ -219,6 +212,20 @@ def result_in(out, shape, dtype, inputs, beta=0):
         raise TypeError("out is %s and the result %s" % (out.dtype, dtype))
     if not out.flags.writeable:
         raise ValueError("out is read-only")
+    return out
+
+
+def result_in(out, shape, dtype, inputs, beta=0):
+    """Where a result is computed: `out`, where its memory is as the library writes it and none of
+    the inputs', else an array of its own, which deliver() copies.  It holds what `out` does where
+    `beta` says that this is added."""
+    if out is None:
+        if beta:
+            raise ValueError("beta is %g, and there is no out to take times it" % beta)
+        return empty_beside(inputs[0], shape, dtype)
+    checked_out(out, shape, dtype, inputs[0])
+    if type(out) is DeviceArray:
+        return out
     if (out.dtype == dtype and out.dtype.isnative and out.flags.c_contiguous and
             not any(np.may_share_memory(out, x) for x in inputs)):
         return out
@@ -245,7 +252,12 @@ def scalar(x):
 
 def deliver(result, out):
     """The result, in `out` where there is one."""
-    if out is not None and out is not result:
+    if out is None or out is result:
+        return result
+    if type(out) is not DeviceArray:
         np.copyto(out, result, casting="same_kind")
-        return out
-    return result
+    elif (out.memory, out.offset) != (result.memory, result.offset):
+        result = packed(result)
+        out.memory.copy(result.memory, result.offset, (0, 0), out.offset, (0, 0),
+                        (max(out.nbytes, 1), 1, 1))
+    return out

@@ -139,7 +139,7 @@ class DeviceArray:
                 shape[shape.index(-1)] = self.size // rest
         if prod(shape) != self.size or min(shape, default=0) < 0:
             raise ValueError("cannot make shape %s of %d elements" % (tuple(shape), self.size))
-        x = self if self.is_contiguous else self._copied("reshape")
+        x = self if self.is_contiguous else self.copy()
         return x._view(shape, None)
 
     def view(self, dtype):
@@ -153,27 +153,38 @@ class DeviceArray:
 
     def copy(self):
         """A contiguous copy on the device."""
-        return self._copied("copy")
-
-    def _copied(self, function, axis=None):
-        """A copy for a function, of which `axis`, if there is one, was made the last."""
-        out = DeviceArray.empty(self.memory.session, self.shape, self.dtype)
+        kept = [i for i, n in enumerate(self.shape) if n != 1]
+        x = self._view([self.shape[i] for i in kept], [self.strides[i] for i in kept])
         if self.size == 0:
-            return out
-        if self.is_contiguous:
-            out.memory.copy(self.memory, self.offset, (0, 0), 0, (0, 0), (self.nbytes, 1, 1))
-            return out
-        if self.strides[-1] != self.itemsize and self.shape[-1] > 1:
-            along, instead = ("the last axis", "in place of x.T or of columns of x take") \
-                if axis is None else ("axis %d" % axis, "take the last axis of")
-            raise _tessera.UnsupportedError(
-                "%s: elements along %s of this array on a device are no neighbours in memory: %s "
-                "tessera.transpose(x), which moves elements, or copy by tessera.to_numpy(x)"
-                % (function, along, instead))
-        # A command copies a box: rows, and slices of them, at distances that OpenCL allows.
+            return DeviceArray.empty(self.memory.session, self.shape, self.dtype)
+        order = sorted(range(x.ndim), key=lambda i: -x.strides[i])
+        if order == sorted(order) or x.itemsize > 16:
+            return x._boxes_copied()._view(self.shape, None)
+        # Axes are in another order than in memory: transposed matrices move them, the first one
+        # that is not in its place to there, with all behind it.
+        from .ops.transpose import transpose
+        out = x.transpose(order)
+        if not out.is_contiguous:
+            out = out._boxes_copied()
+        while order != sorted(order):
+            i = next(i for i, axis in enumerate(order) if axis != i)
+            j = order.index(i)
+            sides = [prod(x.shape[axis] for axis in part)
+                     for part in (order[:i], order[i:j], order[j:])]
+            out = transpose(out._view(sides, None))
+            order = order[:i] + order[j:] + order[i:j]
+        return out._view(self.shape, None)
+
+    def _boxes_copied(self):
+        """A contiguous copy, by commands that copy a box each: rows, and slices of them, at
+        distances that OpenCL allows."""
+        out = DeviceArray.empty(self.memory.session, self.shape, self.dtype)
         to = _c_strides(self.shape, self.itemsize)
-        row, sides, pitches, to_pitches = self.shape[-1] * self.itemsize, [1, 1], [0, 0], [0, 0]
-        axes, side, least = self.ndim - 1, 0, row
+        row, axes = self.itemsize, self.ndim
+        if axes and self.strides[-1] == row:
+            axes -= 1
+            row *= self.shape[-1]
+        sides, pitches, to_pitches, side, least = [1, 1], [0, 0], [0, 0], 0, row
         while axes and side < 2:
             n, pitch = self.shape[axes - 1], self.strides[axes - 1]
             if n > 1 and (pitch < least or (side and pitch % pitches[0])):
@@ -188,6 +199,30 @@ class DeviceArray:
                             tuple(pitches), sum(map(operator.mul, i, to)), tuple(to_pitches),
                             (row, *sides))
         return out
+
+    # ---- order of work ----
+
+    @property
+    def event(self):
+        """An event that completes with all that was enqueued on the device until now, and so when
+        the array is computed."""
+        return self.memory.session.mark()
+
+    def after(self, *events):
+        """Let what is enqueued later on the array's device wait for events, ours or pyopencl's, and
+        for what arrays stand for now; returns the array.
+
+        The device waits for events of its own context, and the host for those of others, now.
+        """
+        for e in events:
+            event = e.event if isinstance(e, DeviceArray) else e
+            ours = isinstance(event, _tessera.Event)
+            handle = getattr(event, "handle" if ours else "int_ptr", None)
+            if handle is None:
+                raise TypeError("after() takes events and arrays on devices, not %s"
+                                % type(e).__name__)
+            self.memory.session.after(handle)
+        return self
 
     def wait(self):
         """Wait until what was enqueued on the device is done; returns the array."""
@@ -356,24 +391,27 @@ def to_numpy(x):
 
 
 def from_pyopencl(arr):
-    """The memory of a pyopencl.array.Array without a copy: calls go to its queue.  It is kept, that
-    of a pool too, until no array has it."""
+    """The memory of a pyopencl.array.Array without a copy: calls go to its queue, once its events
+    are complete.  It is kept, that of a pool too, until no array has it."""
     if not hasattr(arr, "base_data"):
         raise TypeError("from_pyopencl takes a pyopencl.array.Array, not %s" % type(arr).__name__)
     if arr.queue is None:
         raise ValueError("from_pyopencl: the array has no queue; its with_queue() gives it one")
     session = _devices.adopt(arr.queue.int_ptr)
     memory = session.memory(arr.base_data.int_ptr, arr.base_data)
-    return DeviceArray(memory, arr.shape, arr.dtype, arr.strides, arr.offset)
+    return DeviceArray(memory, arr.shape, arr.dtype, arr.strides, arr.offset).after(*arr.events)
 
 
 def to_pyopencl(x):
-    """A pyopencl.array.Array in the same memory, without a copy, on the device's own queue."""
+    """A pyopencl.array.Array in the same memory, without a copy, on the device's own queue, with the
+    event of what was enqueued there."""
     if not isinstance(x, DeviceArray):
         raise TypeError("to_pyopencl takes a tessera.DeviceArray, not %s" % type(x).__name__)
     import pyopencl
     import pyopencl.array
+    event = x.event
     queue = pyopencl.CommandQueue.from_int_ptr(x.memory.session.queue(), True)
     data = pyopencl.Buffer.from_int_ptr(x.memory.handle, True)
     return pyopencl.array.Array(queue, x.shape, x.dtype, data=data, offset=x.offset,
-                                strides=x.strides)
+                                strides=x.strides,
+                                events=[pyopencl.Event.from_int_ptr(event.handle, True)])

@@ -7,17 +7,17 @@ import numpy as np
 from .._arrays import DeviceArray, as_array, check_type, normal_axis, own_copy, packed, type_name
 
 
-def rows_of(op, a, axis, function):
+def rows_of(op, a, axis):
     """(a copy of the keys with `axis` last, number of rows, keys of a row, the axis), an array that
     is flattened where axis is None."""
     a = as_array(a)
     check_type(op, a.dtype, "; view or astype makes it one of them")
     if axis is None:
-        a, axis = packed(a, function).reshape(-1), 0
+        a, axis = a.reshape(-1), 0
     if a.ndim == 0:
         raise np.AxisError("%s: a scalar has no axis to sort along" % op.name)
     axis = normal_axis(axis, a.ndim)
-    keys = own_copy(_axis_last(a, axis), function, axis)
+    keys = own_copy(_axis_last(a, axis))
     n = keys.shape[-1]
     return keys, (keys.size // n if n else 0), n, axis
 
@@ -36,17 +36,18 @@ def move_back(x, axis):
     return x.transpose(order)
 
 
-def values_with(values, a, function, axis=-1):
-    """A copy of the values that go with an array `a`, as its keys were copied."""
+def values_with(values, shape, axis=-1):
+    """A copy of the values that go with keys of a shape, as these were copied."""
     if values is None:
         return None
     values = as_array(values)
-    if values.shape != a.shape:
-        raise ValueError("values have shape %s and the keys %s" % (values.shape, a.shape))
+    if values.shape != shape:
+        raise ValueError("values have shape %s and the keys %s" % (values.shape, shape))
     if values.dtype.hasobject:
         raise TypeError("values are Python objects, which have no bytes of their own")
-    axis = normal_axis(axis, values.ndim)
-    return own_copy(_axis_last(values, axis), function, axis)
+    if axis is None:
+        return own_copy(values.reshape(-1))
+    return own_copy(_axis_last(values, normal_axis(axis, values.ndim)))
 
 
 def offsets_of(segments, n, on_device):
@@ -60,7 +61,7 @@ def offsets_of(segments, n, on_device):
                          "there are segments")
     if np.any(offsets < 0):
         raise ValueError("an offset of segments is below 0")
-    offsets = packed(offsets, "segments", np.dtype(np.uint64))
+    offsets = packed(offsets, np.dtype(np.uint64))
     if on_device and (offsets[0] != 0 or offsets[-1] != n or np.any(offsets[:-1] > offsets[1:])):
         raise ValueError("offsets of segments ascend from 0 to %d" % n)
     return offsets

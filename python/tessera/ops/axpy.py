@@ -11,7 +11,6 @@ from .._operations import operation
 __all__ = ["axpy"]
 
 _op = operation("axpy")
-_NAMES = "axpy (also as +, - or *)"
 
 
 @lru_cache(maxsize=1024)
@@ -53,12 +52,12 @@ def axpy(alpha, x, y, out=None, *, device=None, kernel=None, settings=None):
     check_type(_op, dtype)
     alpha = _alpha(alpha, dtype)
     shape = np.broadcast_shapes(x.shape, y.shape)
-    left = packed(broadcast(x, shape), _NAMES, dtype)
+    left = packed(broadcast(x, shape), dtype)
     in_place = out is y and y.shape == shape and y.dtype == dtype and _is_place(y, left)
     if in_place:
         right, result = None, out
     else:
-        right = packed(broadcast(y, shape), _NAMES, dtype)
+        right = packed(broadcast(y, shape), dtype)
         result = result_in(out, shape, dtype, (left, right))
     if result.size:
         run(_op, _problem(dtype, result.size, alpha, in_place), (left, right, result),

@@ -23,7 +23,7 @@ def grayscale(picture, weights="bt601", out=None, *, device=None, kernel=None, s
     name = check_type(_op, picture.dtype)
     if picture.ndim < 3 or picture.shape[-1] not in (3, 4):
         raise ValueError("grayscale: shape %s is not (height, width, 3 or 4)" % (picture.shape,))
-    x = packed(picture, "grayscale")
+    x = packed(picture)
     result = result_in(out, x.shape[:-1], x.dtype, (x,))
     if result.size:
         problem = _op.problem(type=name, height=prod(x.shape[:-2]), width=x.shape[-2],

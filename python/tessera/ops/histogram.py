@@ -54,7 +54,7 @@ def _weights(weights, shape):
         raise TypeError("histogram: weights are numbers, not %s" % weights.dtype)
     name = "i64" if weights.dtype.kind in "biu" else "f64" if weights.dtype == np.float64 else "f32"
     dtype = {"i64": np.int64, "f64": np.float64, "f32": np.float32}[name]
-    return name, packed(weights, "histogram", np.dtype(dtype)).reshape(-1)
+    return name, packed(weights, np.dtype(dtype)).reshape(-1)
 
 
 def histogram(a, bins=10, range=None, *, density=False, weights=None, device=None, kernel=None,
@@ -73,7 +73,7 @@ def histogram(a, bins=10, range=None, *, density=False, weights=None, device=Non
     """
     a = as_array(a)
     name = check_type(_op, a.dtype)
-    x = packed(a, "histogram").reshape(-1)
+    x = packed(a).reshape(-1)
     edges, uneven = _edges(x, bins, range, device)
     if uneven and np.any(edges[:-1] > edges[1:]):
         raise ValueError("histogram: edges ascend, and these do not")

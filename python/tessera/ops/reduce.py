@@ -31,14 +31,10 @@ def _plan(dtype, outer, n, inner, by, any_order):
     return problem, computed, shown
 
 
-# The functions that reduce by what is not called as they are.
-_FUNCTIONS = {"norm2": "norm", "count": "count_nonzero"}
-
-
-def _axes_last(a, axes, function):
+def _axes_last(a, axes):
     """The array in C order with several axes made one, the last."""
     kept = [i for i in range(a.ndim) if i not in axes]
-    moved = packed(a.transpose(kept + sorted(axes)), function)
+    moved = packed(a.transpose(kept + sorted(axes)))
     return moved.reshape([a.shape[i] for i in kept] + [prod(a.shape[i] for i in axes)])
 
 
@@ -67,12 +63,11 @@ def reduce(a, by="sum", axis=None, *, keepdims=False, out=None, any_order=False,
                   if keepdims or i not in axes)
     if by in ("argmin", "argmax") and axis is not None and len(axes) != 1:
         raise TypeError("%s takes one axis, or None" % by)
-    function = _FUNCTIONS.get(by, by)
     if axis is not None and len(axes) != 1:
-        x = _axes_last(a, axes, function) if axes else packed(a, function).reshape(a.shape + (1,))
+        x = _axes_last(a, axes) if axes else packed(a).reshape(a.shape + (1,))
         outer, n, inner = split_axis(x.shape, x.ndim - 1)
     else:
-        x = packed(a, function)
+        x = packed(a)
         outer, n, inner = split_axis(a.shape, axes[0] if axis is not None else None)
     return _reduced(x, outer, n, inner, by, shape, out, any_order, device, kernel, settings)
 

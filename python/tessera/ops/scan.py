@@ -52,7 +52,7 @@ def scan(a, by="sum", axis=None, *, exclusive=False, reverse=False, same_type=Fa
     if segments is not None and a.ndim != 1:
         raise ValueError("scan: segments are stretches of a vector, and the array has shape %s"
                          % (a.shape,))
-    x = packed(a, "scan")
+    x = packed(a)
     if axis is None:
         x = x.reshape(-1)
         axis = 0
@@ -81,6 +81,4 @@ def cumsum(a, axis=None, *, out=None, device=None, kernel=None, settings=None):
     >>> ts.cumsum(np.array([1., 2., 3.]))
     array([1., 3., 6.])
     """
-    if isinstance(a, DeviceArray):
-        a = packed(a, "cumsum")
     return scan(a, "sum", axis, out=out, device=device, kernel=kernel, settings=settings)

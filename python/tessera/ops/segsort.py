@@ -29,8 +29,8 @@ def segmented_sort(keys, offsets, *, descending=False, argsort=False, values=Non
     if keys.ndim != 1:
         raise ValueError("segmented_sort: keys have shape %s, and are a vector" % (keys.shape,))
     offsets = offsets_of(offsets, keys.size, isinstance(keys, DeviceArray))
-    values = values_with(values, keys, "segmented_sort")
-    keys = own_copy(keys, "segmented_sort")
+    values = values_with(values, keys.shape)
+    keys = own_copy(keys)
     index = empty_beside(keys, keys.shape, np.int64) if argsort else None
     segments = offsets.size - 1
     if segments == 0 and (keys.size or offsets[0] != 0):

@@ -35,7 +35,7 @@ def select(a, where, value=0, *, indices=False, any_order=False, device=None, ke
         value = float(value)
     else:
         where, value = _whole_comparison(np.iinfo(name), where, value)
-    x = packed(a, "select").reshape(-1)
+    x = packed(a).reshape(-1)
     result = empty_beside(x, x.shape, x.dtype)
     found = empty_beside(x, x.shape, np.int64) if indices else None
     problem = _op.problem(type=name, n=x.size, where=where, value=value,

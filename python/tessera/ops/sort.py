@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._arrays import DeviceArray, as_array, deliver, empty_beside, run
+from .._arrays import as_array, checked_out, deliver, empty_beside, run
 from .._operations import operation
 from ._keys import keys_problem, move_back, rows_of, values_with
 
@@ -13,9 +13,8 @@ _op = operation("sort")
 
 def _run(a, axis, descending, argsort, values, device, kernel, settings):
     a = as_array(a)
-    function = "argsort" if argsort else "sort"
-    keys, rows, n, axis = rows_of(_op, a, axis, function)
-    values = values_with(values, a if a.ndim == keys.ndim else a.reshape(-1), function, axis)
+    values = values_with(values, a.shape, axis)
+    keys, rows, n, axis = rows_of(_op, a, axis)
     index = empty_beside(keys, keys.shape, np.int64) if argsort else None
     if keys.size:
         problem = keys_problem(_op, keys.dtype, rows, n, bool(descending), argsort,
@@ -39,7 +38,8 @@ def sort(a, axis=-1, *, descending=False, values=None, out=None, device=None, ke
     array([3, 2, 1], dtype=uint8)
     """
     keys, _, moved = _run(a, axis, descending, False, values, device, kernel, settings)
-    keys = deliver_shaped(keys, out)
+    if out is not None:
+        keys = deliver(keys, checked_out(out, keys.shape, keys.dtype, keys))
     return keys if values is None else (keys, moved)
 
 
@@ -52,11 +52,3 @@ def argsort(a, axis=-1, *, descending=False, device=None, kernel=None, settings=
     array([1, 2, 0])
     """
     return _run(a, axis, descending, True, None, device, kernel, settings)[1]
-
-
-def deliver_shaped(keys, out):
-    if out is not None and out.shape != keys.shape:
-        raise ValueError("out has shape %s and should have %s" % (out.shape, keys.shape))
-    if out is not None and isinstance(keys, DeviceArray):
-        raise TypeError("sort of an array on a device has no out")
-    return deliver(keys, out)

@@ -33,7 +33,7 @@ def topk(a, k, axis=-1, *, largest=True, device=None, kernel=None, settings=None
     TopK(values=array([40., 30.]), indices=array([1, 3]))
     """
     k = operator.index(k)
-    keys, rows, n, axis = rows_of(_op, a, axis, "topk")
+    keys, rows, n, axis = rows_of(_op, a, axis)
     if not 0 <= k <= n:
         raise ValueError("topk: k is %d, and there are %d elements along the axis" % (k, n))
     index = empty_beside(keys, keys.shape, np.int64)

@@ -2,7 +2,7 @@
 
 from math import prod
 
-from .._arrays import as_array, deliver, packed, result_in, run
+from .._arrays import DeviceArray, as_array, deliver, packed, result_in, run
 from .._operations import operation
 
 __all__ = ["transpose"]
@@ -28,12 +28,15 @@ def transpose(a, out=None, *, device=None, kernel=None, settings=None):
         raise ValueError("transpose: shape %s is not that of a matrix" % (a.shape,))
     if a.dtype.hasobject or not 1 <= a.dtype.itemsize <= 16:
         raise TypeError("transpose takes elements of 1 to 16 bytes, not %s" % a.dtype)
-    x = packed(a, "transpose")
+    if type(a) is DeviceArray and out is None and kernel is None and settings is None:
+        swapped = a.transpose(*range(a.ndim - 2), a.ndim - 1, a.ndim - 2)
+        if swapped.is_contiguous:
+            return swapped.copy()
+    x = packed(a)
     rows, columns = x.shape[-2:]
     result = result_in(out, x.shape[:-2] + (columns, rows), x.dtype, (x,))
     if result.size:
-        size = x.dtype.itemsize
-        problem = _op.problem(element_bytes=size, rows=rows, columns=columns,
+        problem = _op.problem(element_bytes=x.dtype.itemsize, rows=rows, columns=columns,
                               batch=prod(x.shape[:-2]))
         run(_op, problem, (x, result), ("offset_a", "offset_b"), device, kernel, settings)
     return deliver(result, out)
