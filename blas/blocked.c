@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blas/kept.h"
 #include "blas/matrices.h"
 #include "blas/offload.h"
 #include "blas/parallel.h"
@@ -26,7 +27,12 @@ typedef struct work {
     double seconds;
 } work;
 
-static bool no_memory(work *w)
+static work new_work(blas_call *call, const blas_rates *rates)
+{
+    return (work){call, element_of(call->type), block_of_triangles, {NULL, 0, 'N'}, rates, 0};
+}
+
+static bool no_memory(const work *w)
 {
     w->call->reason = "there is no memory for a copy of a matrix";
     return false;
@@ -70,11 +76,11 @@ static bool multiply_real(work *w, int64_t m, int64_t n, int64_t k, double alpha
     };
 
     if (w->rates) {
-        w->seconds +=
-            rates_device_product(w->rates, w->type.f64, (double)m, (double)n, (double)k, beta != 0);
+        w->seconds += rates_device_product(w->rates, w->type.f64, (double)m, (double)n, (double)k,
+                                           beta != 0, kept_bytes(&product));
         return true;
     }
-    return offload_multiply(&product, &w->call->bytes, &w->call->reason);
+    return offload_multiply(&product, &w->call->bytes, &w->call->kept, &w->call->reason);
 }
 
 /*
@@ -91,7 +97,8 @@ static bool multiply_complex(work *w, int64_t m, int64_t n, int64_t k, blas_numb
     bool done = false;
 
     if (!copies(w, 2.0 * (double)m * (double)k + (b.op == 'N' ? 0 : (double)k * (double)n)))
-        return multiply_real(w, 2 * m, n, 2 * k, 1, a_real, b, beta.re, c);
+        return multiply_real(w, 2 * m, n, 2 * k, 1, a_real,
+                             b.op == 'N' ? (matrix){b.at, 2 * b.ld, 'N'} : b_copy, beta.re, c);
     a_real = matrix_alloc(real, 2 * m, 2 * k);
     if (b.op != 'N')
         b_copy = matrix_alloc(w->type, k, n);
@@ -332,6 +339,13 @@ static int64_t rows_of_c(const blas_call *call)
     return is_rank_k_update(call) ? call->n : call->m;
 }
 
+size_t blocked_c_bytes(const blas_call *call)
+{
+    if (rows_of_c(call) < 1 || call->n < 1)
+        return 0;
+    return (size_t)((call->n - 1) * call->ldc + rows_of_c(call)) * element_of(call->type).size;
+}
+
 /* The rows of column j of C that the call writes. */
 static void written_rows(const blas_call *call, int64_t j, int64_t *first, int64_t *count)
 {
@@ -424,19 +438,21 @@ static bool run(work *w, matrix a, matrix b, matrix c)
 double blocked_predict(const blas_call *call, const blas_rates *rates)
 {
     blas_call copy = *call;
-    work w = {&copy, element_of(call->type), block_of_triangles, {NULL, 0, 'N'}, rates, 0};
+    work w = new_work(&copy, rates);
     const bool triangle = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
-    const matrix none = {NULL, 0, 'N'};
+    const matrix a = {(char *)call->a, call->lda, 'N'};
+    const matrix b = {(char *)call->b, call->ldb, 'N'};
+    const matrix c = {call->c, call->ldc, 'N'};
 
     if (triangle || !is_zero(call->beta))
         copies(&w, (double)rows_of_c(call) * (double)call->n);
-    run(&w, none, none, none);
+    run(&w, a, b, c);
     return w.seconds;
 }
 
 bool blocked_run(blas_call *call)
 {
-    work w = {call, element_of(call->type), block_of_triangles, {NULL, 0, 'N'}, NULL, 0};
+    const work as_called = new_work(call, NULL);
     const bool triangle = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
     const bool reads_c = triangle || !is_zero(call->beta);
     const matrix a = {(char *)call->a, call->lda, 'N'};
@@ -445,20 +461,24 @@ bool blocked_run(blas_call *call)
     matrix saved = {NULL, 0, 'N'};
     bool done;
 
-    if (triangle && (call->side == 'L' ? call->m : call->n) <= w.block) {
+    if (triangle && (call->side == 'L' ? call->m : call->n) <= as_called.block) {
         call->reason = "the triangle is one block, which the CPU does";
         return false;
     }
     /* The CPU's BLAS does the call where the device fails: from the C that was. */
     if (reads_c) {
-        saved = matrix_alloc(w.type, rows_of_c(call), call->n);
+        saved = matrix_alloc(as_called.type, rows_of_c(call), call->n);
         if (!saved.at)
-            return no_memory(&w);
-        copy_written(&w, c, saved, false);
+            return no_memory(&as_called);
+        copy_written(&as_called, c, saved, false);
     }
-    done = run(&w, a, b, c);
-    if (!done && reads_c)
-        copy_written(&w, c, saved, true);
+    do {
+        work w = as_called;
+
+        done = run(&w, a, b, c);
+        if (!done && reads_c)
+            copy_written(&w, c, saved, true);
+    } while (!done && offload_has_room());
     free(saved.at);
     return done;
 }

@@ -3,6 +3,7 @@
 #define BLAS_BLOCKED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "blas/level3.h"
 #include "blas/rates.h"
@@ -16,6 +17,9 @@ void blocked_set_up(void);
  * @return False: it failed, C is as it was, and call->reason says why.
  */
 bool blocked_run(blas_call *call);
+
+/** Bytes of C, from its first element to its last, of a call of column-major matrices. */
+size_t blocked_c_bytes(const blas_call *call);
 
 /** Seconds that it would take, by the rates of its type. */
 double blocked_predict(const blas_call *call, const blas_rates *rates);

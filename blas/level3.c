@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "blas/blocked.h"
+#include "blas/kept.h"
 #include "blas/log.h"
 #include "blas/matrices.h"
 #include "blas/offload.h"
@@ -32,6 +33,7 @@ typedef enum blas_mode { MODE_AUTO, MODE_ALWAYS, MODE_NEVER } blas_mode;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static blas_mode mode;
 _Atomic(uint64_t) blas_small_below;
+static uint64_t usual_small_below; /* where nothing is kept on the device */
 
 /* ---- the call as one of column-major matrices --------------------------------------------------
  */
@@ -316,7 +318,11 @@ static uint64_t small_below(void)
 
 static void forked(void)
 {
-    offload_after_fork();
+    const bool used = offload_after_fork();
+
+    kept_after_fork_in_child(used);
+    if (used)
+        atomic_store(&blas_small_below, usual_small_below);
     log_after_fork();
 }
 
@@ -324,7 +330,7 @@ static void forked(void)
  * its child would wait for a lock that nobody gives back. */
 __attribute__((constructor)) static void register_fork_handler(void)
 {
-    pthread_atfork(NULL, NULL, forked);
+    pthread_atfork(kept_before_fork, kept_after_fork, forked);
 }
 
 /* At the first call of level 3. */
@@ -346,7 +352,31 @@ static void set_up(void)
         rates_read();
     /* The log has every call. */
     if (mode != MODE_ALWAYS && !log_start())
-        atomic_store(&blas_small_below, mode == MODE_NEVER ? INT64_MAX : small_below());
+        usual_small_below = mode == MODE_NEVER ? INT64_MAX : small_below();
+    atomic_store(&blas_small_below, usual_small_below);
+}
+
+/* Without copies small products may be worth the device; and a small call may write what is kept.
+ */
+void blas_look_at_all(bool all)
+{
+    pthread_once(&once, set_up);
+    atomic_store(&blas_small_below, all && mode != MODE_NEVER ? 0 : usual_small_below);
+}
+
+static bool run(blas_call *call)
+{
+    bool done;
+
+    call->reason = reason_against(call);
+    if (call->reason ||
+        !offload_begin(element_of(call->type).f64, mode == MODE_ALWAYS, &call->reason))
+        return false;
+    /* Rates of another device do not count. */
+    call->reason = reason_against(call);
+    done = !call->reason && blocked_run(call);
+    offload_end();
+    return done;
 }
 
 bool blas_level3(blas_call *call)
@@ -357,23 +387,17 @@ bool blas_level3(blas_call *call)
         call->reason = "an argument is illegal";
         return false;
     }
-    call->reason = reason_against(call);
-    if (call->reason ||
-        !offload_begin(element_of(call->type).f64, mode == MODE_ALWAYS, &call->reason))
+    call->marked = kept_write_begin(call->c, blocked_c_bytes(call));
+    if (!run(call))
         return false;
-    /* Rates of another device do not count. */
-    call->reason = reason_against(call);
-    if (call->reason || !blocked_run(call)) {
-        offload_end();
-        return false;
-    }
-    offload_end();
-    if (call->start_ns)
-        log_call(call, true);
+    blas_done(call, true);
     return true;
 }
 
-void blas_forwarded_logged(const blas_call *call)
+void blas_done(const blas_call *call, bool on_device)
 {
-    log_call(call, false);
+    if (call->marked)
+        kept_write_end(call->c, blocked_c_bytes(call));
+    if (call->start_ns)
+        log_call(call, on_device);
 }

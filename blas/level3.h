@@ -47,10 +47,12 @@ typedef struct blas_call {
     const void *a, *b;
     void *c;
     int64_t lda, ldb, ldc;
+    bool marked; /* as one that writes what is kept on the device */
     /* for the log */
     const char *reason; /* why the CPU's BLAS gets it */
     uint64_t start_ns;  /* 0: there is no log */
     uint64_t bytes;     /* that were copied between host and device */
+    uint64_t kept;      /* that were not, since the device keeps them */
 } blas_call;
 
 /** Calls whose sizes are all below it are left to the CPU's BLAS at once: as it would be decided.
@@ -63,16 +65,19 @@ static inline bool blas_is_small(int64_t sizes)
     return (uint64_t)sizes < atomic_load_explicit(&blas_small_below, memory_order_relaxed);
 }
 
+/** Look at calls of any size from now on, or at no small ones again. */
+void blas_look_at_all(bool all);
+
 /** Run the call on the device.  False: C is as it was, and the CPU's BLAS has to do it. */
 bool blas_level3(blas_call *call);
 
-/** The CPU's BLAS has done it: for the log. */
-void blas_forwarded_logged(const blas_call *call);
+/** It is done, by the CPU's BLAS where not on the device. */
+void blas_done(const blas_call *call, bool on_device);
 
 static inline void blas_forwarded(const blas_call *call)
 {
-    if (call->start_ns)
-        blas_forwarded_logged(call);
+    if (call->start_ns || call->marked)
+        blas_done(call, false);
 }
 
 #endif

@@ -30,12 +30,14 @@ static uint64_t now_ns(void)
 }
 
 /* One write a line: lines of threads and processes do not mix.  A full disk is no error of BLAS. */
-__attribute__((format(printf, 1, 2))) static void write_line(const char *form, ...)
+void log_line(const char *form, ...)
 {
     char line[1536];
     va_list arguments;
     int start, length;
 
+    if (file < 0)
+        return;
     start = snprintf(line, sizeof line, "%ld ", (long)getpid());
     va_start(arguments, form);
     length = vsnprintf(line + start, sizeof line - (size_t)start - 1, form, arguments);
@@ -58,7 +60,7 @@ void log_open(void)
     if (file < 0)
         fprintf(stderr, "libtessera-blas: TESSERA_BLAS_LOG: %s: %s\n", path, strerror(errno));
     else
-        write_line("the CPU's BLAS is %s", blas_cpu_description());
+        log_line("the CPU's BLAS is %s", blas_cpu_description());
 }
 
 uint64_t log_start(void)
@@ -91,18 +93,20 @@ void log_call(const blas_call *call, bool on_device)
     const uint64_t ns = now_ns() - call->start_ns;
     const size_t type = (size_t)(strchr(types, call->type) - types);
     log_count *count = &counts[call->routine][type][on_device];
-    char what[128];
+    char what[128], kept[32] = "";
 
     atomic_store(&names[call->routine][type], call->name);
     atomic_fetch_add(&count->calls, 1);
     atomic_fetch_add(&count->ns, ns);
     describe(call, what, sizeof what);
+    if (call->kept)
+        snprintf(kept, sizeof kept, ", %llu kept", (unsigned long long)call->kept);
     if (on_device)
-        write_line("%s %s: device, %.3f ms, %llu bytes copied", call->name, what, (double)ns * 1e-6,
-                   (unsigned long long)call->bytes);
+        log_line("%s %s: device, %.3f ms, %llu bytes copied%s", call->name, what, (double)ns * 1e-6,
+                 (unsigned long long)call->bytes, kept);
     else
-        write_line("%s %s: CPU, %.3f ms: %s", call->name, what, (double)ns * 1e-6,
-                   call->reason ? call->reason : "?");
+        log_line("%s %s: CPU, %.3f ms: %s", call->name, what, (double)ns * 1e-6,
+                 call->reason ? call->reason : "?");
 }
 
 void log_after_fork(void)
@@ -123,7 +127,7 @@ __attribute__((destructor)) static void summarize(void)
 
             if (!atomic_load(&cpu->calls) && !atomic_load(&device->calls))
                 continue;
-            write_line(
+            log_line(
                 "summary: %s: %llu on the device in %.3f s, %llu on the CPU in %.3f s",
                 atomic_load(&names[routine][type]), (unsigned long long)atomic_load(&device->calls),
                 (double)atomic_load(&device->ns) * 1e-9,

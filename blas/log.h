@@ -19,6 +19,9 @@ uint64_t log_start(void);
 /** A call is done, on the device or by the CPU's BLAS. */
 void log_call(const blas_call *call, bool on_device);
 
+/** A line beside those of calls; nothing where there is no log. */
+void log_line(const char *form, ...) __attribute__((format(printf, 1, 2)));
+
 /** A child counts its own calls. */
 void log_after_fork(void);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blas/kept.h"
 #include "blas/rates.h"
 #include "tessera/tessera.h"
 
@@ -31,6 +32,9 @@ static const tsr_device *device;
 static tsr_session *session;
 static tsr_precision precision;
 
+static void *library;   /* libtessera */
+static bool was_memory; /* what the last product failed for */
+
 /* The functions of libtessera, whose dependences are not this library's. */
 static struct {
     tsr_status (*devices_find)(tsr_devices **, tsr_error *);
@@ -46,14 +50,21 @@ static struct {
                          void *, const tsr_run *, tsr_report *, tsr_error *);
 } tsr;
 
-static bool load_function(void *handle, const char *name, void *function)
+bool offload_function(void *other, const char *name, void *function)
 {
-    void *symbol = dlsym(handle, name);
+    void *symbol = dlsym(other ? other : library, name);
 
     memcpy(function, &symbol, sizeof symbol);
-    if (!symbol)
-        snprintf(why_not, sizeof why_not, "libtessera has no %s", name);
     return symbol;
+}
+
+static bool load_function(const char *name, void *function)
+{
+    const bool found = offload_function(NULL, name, function);
+
+    if (!found)
+        snprintf(why_not, sizeof why_not, "libtessera has no %s", name);
+    return found;
 }
 
 /* The libtessera in the folder of this library, which may have been loaded by the name of a link.
@@ -71,22 +82,21 @@ static void *open_beside(void)
 
 static bool load_tessera(void)
 {
-    void *handle = dlopen(TESSERA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-
-    if (!handle)
-        handle = open_beside();
-    if (!handle) {
+    library = dlopen(TESSERA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        library = open_beside();
+    if (!library) {
         snprintf(why_not, sizeof why_not, "%s", dlerror());
         return false;
     }
-    return load_function(handle, "tsr_devices_find", &tsr.devices_find) &&
-           load_function(handle, "tsr_devices_select", &tsr.devices_select) &&
-           load_function(handle, "tsr_device_kind", &tsr.device_kind) &&
-           load_function(handle, "tsr_device_name", &tsr.device_name) &&
-           load_function(handle, "tsr_device_platform", &tsr.device_platform) &&
-           load_function(handle, "tsr_precision_name", &tsr.precision_name) &&
-           load_function(handle, "tsr_session_open", &tsr.session_open) &&
-           load_function(handle, "tsr_matmul", &tsr.matmul);
+    return load_function("tsr_devices_find", &tsr.devices_find) &&
+           load_function("tsr_devices_select", &tsr.devices_select) &&
+           load_function("tsr_device_kind", &tsr.device_kind) &&
+           load_function("tsr_device_name", &tsr.device_name) &&
+           load_function("tsr_device_platform", &tsr.device_platform) &&
+           load_function("tsr_precision_name", &tsr.precision_name) &&
+           load_function("tsr_session_open", &tsr.session_open) &&
+           load_function("tsr_matmul", &tsr.matmul);
 }
 
 /* TESSERA_BLAS_PRECISION: of float32 products; other than as accurate as float32 only by name. */
@@ -168,24 +178,43 @@ bool offload_begin(bool f64, bool any, const char **reason)
     return false;
 }
 
+void offload_wait(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
 void offload_end(void)
 {
     pthread_mutex_unlock(&lock);
 }
 
 /* Another thread of the parent may have had the lock, and may have been opening the device. */
-void offload_after_fork(void)
+bool offload_after_fork(void)
 {
     pthread_mutex_init(&lock, NULL);
     if (!atomic_load(&touched))
-        return;
+        return false;
     snprintf(why_not, sizeof why_not, "the process was forked from one that used the device");
     atomic_store(&state, DEVICE_NONE);
+    return true;
 }
 
-bool offload_multiply(const offload_product *p, uint64_t *bytes, const char **reason)
+static bool is_memory(int code)
+{
+    return code == OBJECT_ALLOCATION_FAILURE || code == OUT_OF_RESOURCES ||
+           code == OUT_OF_HOST_MEMORY;
+}
+
+bool offload_has_room(void)
+{
+    return was_memory && kept_give_way();
+}
+
+bool offload_multiply(const offload_product *p, uint64_t *bytes, uint64_t *kept,
+                      const char **reason)
 {
     tsr_matmul_problem problem = TSR_MATMUL_PROBLEM_INIT;
+    kept_outcome outcome;
     tsr_report report;
     tsr_error err;
 
@@ -202,15 +231,20 @@ bool offload_multiply(const offload_product *p, uint64_t *bytes, const char **re
     problem.lda = p->lda;
     problem.ldb = p->ldb;
     problem.ldc = p->ldc;
-    if (tsr.matmul(session, &problem, p->a, p->b, p->c, NULL, &report, &err) == TSR_OK) {
+    outcome = kept_multiply(session, device, p, &problem, bytes, kept, &err);
+    if (outcome == KEPT_DONE)
+        return true;
+    if (outcome == KEPT_NOTHING &&
+        tsr.matmul(session, &problem, p->a, p->b, p->c, NULL, &report, &err) == TSR_OK) {
         *bytes += report.to_device_bytes + report.from_device_bytes;
         return true;
     }
     snprintf(why_not, sizeof why_not, "%s", err.message);
     *reason = why_not;
+    was_memory = err.status == TSR_EOVERFLOW || err.status == TSR_ENOMEM ||
+                 (err.status == TSR_ECL && is_memory(err.cl));
     /* A driver that failed is not asked again, nor a device for a type that it does not have. */
-    if (err.status == TSR_EBUILD || (err.status == TSR_ECL && err.cl != OBJECT_ALLOCATION_FAILURE &&
-                                     err.cl != OUT_OF_RESOURCES && err.cl != OUT_OF_HOST_MEMORY)) {
+    if (err.status == TSR_EBUILD || (err.status == TSR_ECL && !is_memory(err.cl))) {
         atomic_store(&state, DEVICE_NONE);
     } else if (err.status == TSR_EUNSUPPORTED && !atomic_load(&refused[p->f64])) {
         memcpy(why_refused[p->f64], why_not, sizeof why_not);

@@ -23,8 +23,17 @@
 bool offload_begin(bool f64, bool any, const char **reason);
 void offload_end(void);
 
-/** In a child of a process that used it there is no device: drivers do not survive fork(). */
-void offload_after_fork(void);
+/** Wait until no other thread has the device, and keep others from it until offload_end(): it may
+ *  not be open. */
+void offload_wait(void);
+
+/** Look a function of libtessera up, which is loaded, or of another library.  False: it has none.
+ */
+bool offload_function(void *library, const char *name, void *function);
+
+/** In a child of a process that used it there is no device: drivers do not survive fork().  Returns
+ *  whether the process did. */
+bool offload_after_fork(void);
 
 /** C := alpha op(A) op(B) + beta C of column-major matrices of float32 or float64. */
 typedef struct offload_product {
@@ -41,9 +50,15 @@ typedef struct offload_product {
  * Multiply on the device that was taken.
  *
  * @param bytes   Is increased by the bytes that were copied.
+ * @param kept    By those that were not, since they are kept on the device.
  * @param reason  Receives why it failed, valid until the next call.
  * @return False: it failed, and C may be half-written.
  */
-bool offload_multiply(const offload_product *product, uint64_t *bytes, const char **reason);
+bool offload_multiply(const offload_product *product, uint64_t *bytes, uint64_t *kept,
+                      const char **reason);
+
+/** The last product failed for want of memory, and what was kept gave way: it may be tried again.
+ */
+bool offload_has_room(void);
 
 #endif

@@ -1,5 +1,6 @@
 #include "blas/rates.h"
 
+#include <float.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "blas/cpu.h"
+#include "blas/log.h"
 #include "blas/parallel.h"
 
 /* Of one thread, elements of one matrix to another in a different order.  More than four meet the
@@ -43,15 +45,20 @@ static bool find_file(char path[PATH_MAX])
 
 static bool read_rates(const char *line, blas_rates *out)
 {
-    blas_rates r;
+    blas_rates r = {0};
+    const double *const numbers[] = {&r.latency,   &r.in,        &r.out,    &r.device[0],
+                                     &r.device[1], &r.device[2], &r.cpu[0], &r.cpu[1],
+                                     &r.cpu[2],    &r.cpu_bytes};
+    int end = 0;
 
-    if (sscanf(line, "latency %lf in %lf out %lf device %lf %lf %lf cpu %lf %lf %lf cpu-bytes %lf",
+    if (sscanf(line,
+               "latency %lf in %lf out %lf device %lf %lf %lf cpu %lf %lf %lf cpu-bytes %lf%n",
                &r.latency, &r.in, &r.out, &r.device[0], &r.device[1], &r.device[2], &r.cpu[0],
-               &r.cpu[1], &r.cpu[2], &r.cpu_bytes) != 10 ||
-        !(r.latency > 0 && r.in > 0 && r.out > 0 && r.cpu_bytes > 0))
+               &r.cpu[1], &r.cpu[2], &r.cpu_bytes, &end) != 10 ||
+        line[end])
         return false;
-    for (size_t i = 0; i < RATES_SIDES; i++) {
-        if (!(r.device[i] > 0 && r.cpu[i] > 0))
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (!(*numbers[i] > 0 && *numbers[i] <= DBL_MAX))
             return false;
     }
     *out = r;
@@ -59,43 +66,82 @@ static bool read_rates(const char *line, blas_rates *out)
 }
 
 /* What follows a line's first word, where that is the one; else NULL. */
-static char *value_of(char *line, const char *word)
+static const char *value_of(const char *line, const char *word)
 {
     const size_t length = strlen(word);
 
-    line[strcspn(line, "\n")] = '\0';
     return strncmp(line, word, length) == 0 && line[length] == ' ' ? line + length + 1 : NULL;
+}
+
+/* The lines of the file, and which there were. */
+typedef struct rates_file {
+    bool device, platform, cpu_blas, processors;
+    bool same_blas, same_processors;
+    char blas[PATH_MAX + 256];
+    long processor_count;
+} rates_file;
+
+/* False: it is damaged. */
+static bool read_line(const char *line, rates_file *f)
+{
+    const char *value;
+
+    if ((value = value_of(line, "device"))) {
+        f->device = true;
+        snprintf(tuned_device, sizeof tuned_device, "%.255s", value);
+    } else if ((value = value_of(line, "platform"))) {
+        f->platform = true;
+        snprintf(tuned_platform, sizeof tuned_platform, "%.255s", value);
+    } else if ((value = value_of(line, "cpu-blas"))) {
+        f->cpu_blas = true;
+        f->same_blas = strcmp(value, blas_cpu_description()) == 0;
+        snprintf(f->blas, sizeof f->blas, "%s", value);
+    } else if ((value = value_of(line, "processors"))) {
+        f->processors = true;
+        f->processor_count = strtol(value, NULL, 10);
+        f->same_processors = f->processor_count == sysconf(_SC_NPROCESSORS_ONLN);
+    } else if ((value = value_of(line, "float32"))) {
+        return read_rates(value, &rates[0]);
+    } else if ((value = value_of(line, "float64"))) {
+        return read_rates(value, &rates[1]);
+    } else
+        return false;
+    return true;
 }
 
 void rates_read(void)
 {
+    static const char first_line[] = "tessera-blas-rates-1";
     char path[PATH_MAX], line[PATH_MAX + 256];
-    bool same_blas = false, same_processors = false;
-    const char *value;
+    rates_file found = {0};
+    int number = 0;
+    bool damaged = false;
     FILE *file;
 
     if (!find_file(path) || !(file = fopen(path, "re")))
         return;
-    if (!fgets(line, sizeof line, file) || strcmp(line, "tessera-blas-rates-1\n") != 0) {
-        fclose(file);
-        return;
-    }
-    while (fgets(line, sizeof line, file)) {
-        if ((value = value_of(line, "device")))
-            snprintf(tuned_device, sizeof tuned_device, "%.255s", value);
-        else if ((value = value_of(line, "platform")))
-            snprintf(tuned_platform, sizeof tuned_platform, "%.255s", value);
-        else if ((value = value_of(line, "cpu-blas")))
-            same_blas = strcmp(value, blas_cpu_description()) == 0;
-        else if ((value = value_of(line, "processors")))
-            same_processors = strtol(value, NULL, 10) == sysconf(_SC_NPROCESSORS_ONLN);
-        else if ((value = value_of(line, "float32")))
-            read_rates(value, &rates[0]);
-        else if ((value = value_of(line, "float64")))
-            read_rates(value, &rates[1]);
+    while (!damaged && fgets(line, sizeof line, file)) {
+        const size_t length = strcspn(line, "\n");
+
+        damaged = line[length] != '\n'; /* cut off */
+        line[length] = '\0';
+        number++;
+        damaged |= number == 1 ? strcmp(line, first_line) != 0 : !read_line(line, &found);
     }
     fclose(file);
-    atomic_store(&usable, same_blas && same_processors);
+    if (number == 0 || (number == 1 && damaged))
+        log_line("rates of %s are ignored: line 1 is not '%s'", path, first_line);
+    else if (damaged)
+        log_line("rates of %s are ignored: line %d is damaged", path, number);
+    else if (!(found.device && found.platform && found.cpu_blas && found.processors))
+        log_line("rates of %s are ignored: it lacks a line", path);
+    else if (!found.same_blas)
+        log_line("rates of %s are ignored: they are of the CPU's BLAS %s", path, found.blas);
+    else if (!found.same_processors)
+        log_line("rates of %s are ignored: they are of %ld processors", path,
+                 found.processor_count);
+    else
+        atomic_store(&usable, true);
 }
 
 const blas_rates *rates_of(bool f64)
@@ -105,8 +151,12 @@ const blas_rates *rates_of(bool f64)
 
 bool rates_are_of(const char *device, const char *platform)
 {
-    if (strcmp(device, tuned_device) != 0 || strcmp(platform, tuned_platform) != 0)
-        atomic_store(&usable, false);
+    char path[PATH_MAX];
+
+    if ((strcmp(device, tuned_device) != 0 || strcmp(platform, tuned_platform) != 0) &&
+        atomic_exchange(&usable, false) && find_file(path))
+        log_line("rates of %s are ignored: they are of '%s' of '%s'", path, tuned_device,
+                 tuned_platform);
     atomic_store(&checked, true);
     return atomic_load(&usable);
 }
@@ -139,15 +189,15 @@ static double seconds_of(const double rates_of_sides[RATES_SIDES], double operat
 }
 
 double rates_device_product(const blas_rates *r, bool f64, double m, double n, double k,
-                            bool reads_c)
+                            bool reads_c, double kept)
 {
     const double size = f64 ? sizeof(double) : sizeof(float);
-    const double in = size * (m * k + k * n + (reads_c ? m * n : 0)) / r->in;
+    const double in = (size * (m * k + k * n + (reads_c ? m * n : 0)) - kept) / r->in;
     const double work = seconds_of(r->device, 2 * m * n * k);
     const double out = size * m * n / r->out;
     double longest = in > out ? in : out;
 
-    if (size * (m * k + k * n + m * n) < STREAMED_BYTES)
+    if (kept > 0 || size * (m * k + k * n + m * n) < STREAMED_BYTES)
         return r->latency + in + work + out;
     longest = work > longest ? work : longest;
     return r->latency + longest;

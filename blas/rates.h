@@ -36,9 +36,10 @@ bool rates_are_of(const char *device, const char *platform);
 /** Whether rates_are_of() was asked. */
 bool rates_are_checked(void);
 
-/** Seconds of a product on the device, which is called with matrices in host memory. */
+/** Seconds of a product on the device, which is called with matrices in host memory; of A and B so
+ *  many bytes are on the device already. */
 double rates_device_product(const blas_rates *rates, bool f64, double m, double n, double k,
-                            bool reads_c);
+                            bool reads_c, double kept);
 
 /** Seconds in the CPU's BLAS, of so many operations and bytes. */
 double rates_cpu(const blas_rates *rates, double operations, double bytes);

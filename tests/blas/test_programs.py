@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,7 @@ import unittest
 
 LIBRARY = os.environ["TESSERA_BLAS_LIBRARY"]
 FAILING_TESSERA = os.environ["FAILING_TESSERA"]
+FAULT_LAYER = os.environ["FAULT_LAYER"]
 VARIABLES = ("TESSERA_DEVICE", "TESSERA_BLAS", "TESSERA_BLAS_LOG", "TESSERA_BLAS_CPU",
              "TESSERA_BLAS_BLOCK", "TESSERA_BLAS_PRECISION")
 
@@ -339,7 +341,8 @@ class Rates(unittest.TestCase):
             _, err, log = run(SIZES, preload=False, LD_LIBRARY_PATH=FAILING_TESSERA,
                               TESSERA_TUNING_DIR=folder, **variables)
         self.assertEqual(err, "")
-        return [l.split(": ", 1)[1] for l in log[1:4]]
+        self.ignored = [l for l in log if l.startswith("rates of ")]
+        return [l.split(": ", 1)[1] for l in log if l[1:5] == "gemm"]
 
     def text(self, **changes):
         _, _, log = run(SIZES, preload=False, TESSERA_BLAS="never")
@@ -349,26 +352,46 @@ class Rates(unittest.TestCase):
 
     def test_rates_decide(self):
         small, large, wide = self.decisions(self.text())
+        self.assertEqual(self.ignored, [])
         self.assertIn("CPU, ", small)
         self.assertIn("0.200 ms there and 1.0", small)
         self.assertIn("device, ", large)
         self.assertIn("0.540 ms there and 1.2", wide)
 
     def test_rates_of_something_else(self):
-        for changes in ({"device": "Another GPU"}, {"cpu": "/usr/lib/another.so"},
-                        {"processors": 10000}):
-            for line in self.decisions(self.text(**changes))[1:]:
+        threads = {"OMP_NUM_THREADS": "7"}
+        for changes, variables, why in (
+                ({"device": "Another GPU"}, {}, "they are of 'Another GPU' of 'Test'"),
+                ({"cpu": "/usr/lib/another.so"}, {}, "they are of the CPU's BLAS /usr/lib/another.so"),
+                ({"processors": 10000}, {}, "they are of 10000 processors"),
+                ({}, threads, "they are of the CPU's BLAS ")):
+            for line in self.decisions(self.text(**changes), **variables)[1:]:
                 self.assertIn("it is less than 2e9 operations", line)
-        for line in self.decisions(self.text(), OMP_NUM_THREADS="7")[1:]:
-            self.assertIn("it is less than 2e9 operations", line)
+            self.assertEqual(len(self.ignored), 1)
+            self.assertIn("/blas-rates are ignored: " + why, self.ignored[0])
 
-    def test_files_that_are_none(self):
+    def test_files_that_are_damaged(self):
+        """The log names them, and the limits without rates hold."""
         good = self.text()
-        for text in ("", "\n", good.replace("rates-1", "rates-2"), good.replace("latency 1e-3", "late"),
-                     good.replace("device 1e13", "device -1"), good.replace(" 1e1", " 0"),
-                     "tessera-blas-rates-1\n" + "x" * 9999):
+        single = good.splitlines()[5]
+        for text, why in (
+                ("", "line 1 is not 'tessera-blas-rates-1'"),
+                ("\n", "line 1 is not 'tessera-blas-rates-1'"),
+                (good.replace("rates-1", "rates-2"), "line 1 is not 'tessera-blas-rates-1'"),
+                (good.replace("latency 1e-3", "late"), "line 6 is damaged"),
+                (good.replace("device 1e13", "device -1"), "line 6 is damaged"),
+                (good.replace(" 1e1", " 0"), "line 6 is damaged"),
+                (good.replace("in 1e10", "in inf"), "line 6 is damaged"),
+                (good.replace(single, single + " 3"), "line 6 is damaged"),
+                (good[:-1], "line 7 is damaged"), (good[:-20], "line 7 is damaged"),
+                ("tessera-blas-rates-1\n", "it lacks a line"),
+                (good.replace("platform Test\n", ""), "it lacks a line"),
+                (good.replace(single + "\n", "").replace("float64", "float16"), "line 6 is damaged"),
+                ("tessera-blas-rates-1\n" + "x" * 9999, "line 2 is damaged")):
             for line in self.decisions(text):
                 self.assertIn("it is less than 2e9 operations", line)
+            self.assertEqual(len(self.ignored), 1, text)
+            self.assertIn("/blas-rates are ignored: " + why, self.ignored[0])
 
     def test_tune(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -508,6 +531,209 @@ class Elements(unittest.TestCase):
         out, _, log = run(LETTERS, preload=False, TESSERA_BLAS="always", TESSERA_DEVICE="host")
         self.assertEqual(out.splitlines()[-1], "right")
         self.assertFalse([l for l in log if ": device, " in l], log)
+
+
+# Products of matrices that are kept on the device, of small integers, which are exact.
+KEPT = """
+    import ctypes
+    import os
+    import threading
+    import numpy as np
+    blas = ctypes.CDLL(%r)
+    pointer = lambda a: a.ctypes.data_as(ctypes.c_void_p)
+    keep = lambda a: blas.tsr_blas_keep(pointer(a), ctypes.c_size_t(a.nbytes))
+    drop = lambda a: blas.tsr_blas_drop(pointer(a))
+    random = np.random.default_rng(4)
+    integers = lambda *shape: random.integers(-3, 4, shape).astype(float)
+    n, k, ld = 40, 30, 50
+    def product(a, b, c=None):
+        a_trans, b_trans = (112 if x.strides[0] == 8 else 111 for x in (a, b))
+        stride = lambda x: max(x.strides) // 8
+        beta = 0 if c is None else 1
+        expected = np.einsum("ij,jk", a, b) + (0 if c is None else c)
+        c = np.full((len(a), b.shape[1]), np.nan) if c is None else c
+        blas.cblas_dgemm(101, a_trans, b_trans, *c.shape, b.shape[0], ctypes.c_double(1), pointer(a),
+                         stride(a), pointer(b), stride(b), ctypes.c_double(beta), pointer(c),
+                         stride(c))
+        assert (c == expected).all()
+""" % LIBRARY
+
+
+class Kept(unittest.TestCase):
+    """tsr_blas_keep, on a CPU device that says that it has memory of its own."""
+
+    def run_kept(self, program, **variables):
+        out, err, log = run(KEPT + program + """
+    print("right")
+""", preload=False, **{"TESSERA_BLAS": "always", "TESSERA_DEVICE": "cpu",
+                       "OPENCL_LAYERS": FAULT_LAYER, "TESSERA_OWN_MEMORY": "1", **variables})
+        self.assertEqual((out, err), ("right\n", ""))
+        return log
+
+    def bytes_of(self, log):
+        """Of each call, what was copied and what was kept, in elements of float64."""
+        found = [re.search(r": device, [0-9.]+ ms, (\d+) bytes copied(?:, (\d+) kept)?$", l)
+                 for l in log]
+        return [(int(m[1]) // 8, int(m[2] or 0) // 8) for m in found if m]
+
+    def test_it_is_copied_once(self):
+        log = self.run_kept("""
+    whole, b = integers(n, ld), integers(k, 7)
+    a = whole[:, :k]
+    product(a, b)
+    assert keep(whole) == 0
+    product(a, b)
+    product(a, b)
+    product(a, b, integers(n, 7))
+    product(integers(7, 5), whole[11:16, 3:23])        # a block, on the other side
+    product(whole[:, :k].T, integers(n, 7))            # transposed
+    product(a, a.T)                                    # both: a symmetric product
+    drop(whole)
+    product(a, b)
+    """)
+        whole, a, b, c = 40 * 50, 40 * 30, 30 * 7, 40 * 7
+        self.assertEqual(self.bytes_of(log), [
+            (40 * 50 - 20 + b + c, 0), (whole + b + c, 0), (b + c, a), (b + c + c, a),
+            (7 * 5 + 7 * 20, 5 * 20), (c + 30 * 7, a), (40 * 40, 2 * a), (40 * 50 - 20 + b + c, 0)])
+
+    def test_changes(self):
+        """By the caller, who says so; and by routines of level 3, on the device and on the CPU."""
+        log = self.run_kept("""
+    a, b = np.triu(integers(n, n)), integers(n, 7)
+    np.fill_diagonal(a, 1)
+    assert keep(a) == 0
+    product(a, b)
+    a[3, 4] += 1
+    assert keep(a) == 0
+    product(a, b)
+    product(integers(n, 5), integers(5, n), a)         # C is kept
+    product(a, b)
+    before = a.copy()
+    upper = np.triu(np.ones((n, n)))
+    triangular = lambda routine: getattr(blas, "cblas_dtr" + routine)(
+        101, 141, 121, 111, 131, n, n, ctypes.c_double(1), pointer(upper), n, pointer(a), n)
+    triangular("mm")                                   # in blocks, some of which the CPU does
+    assert (a == np.einsum("ij,jk", upper, before)).all()
+    product(a, b)
+    triangular("sm")
+    assert (a == before).all()
+    product(a, b)
+    # alpha = 0: the CPU's BLAS has it.
+    blas.cblas_dgemm(101, 111, 111, n, n, n, ctypes.c_double(0), pointer(upper), n, pointer(upper), n,
+                     ctypes.c_double(2), pointer(a), n)
+    product(a, b)
+    """, TESSERA_BLAS_BLOCK="8")
+        products = [l for l in log if l.startswith("dgemm") and " 7 40 40: " in l]
+        self.assertEqual(self.bytes_of(products), 6 * [(40 * 40 + 2 * 40 * 7, 0)])
+
+    def test_what_is_refused(self):
+        self.run_kept("""
+    a = integers(n, n)
+    for memory, size in ((None, 8), (a.ctypes.data, 0), (2**64 - 8, 16)):
+        assert blas.tsr_blas_keep(ctypes.c_void_p(memory), ctypes.c_size_t(size)) == 1
+    assert keep(a[2:6]) == 0 and keep(a[2:6]) == 0 and keep(a[6:]) == 0
+    assert keep(a) == 1 and keep(a[5:7]) == 1 and keep(a[1:3]) == 1 and keep(a[3:4]) == 1
+    drop(a)
+    drop(a[3:])
+    assert keep(a) == 1
+    drop(a[2:])
+    assert keep(a[:6]) == 0
+    drop(a[6:])
+    drop(a)
+    assert keep(a) == 0
+    """)
+
+    def test_other_types(self):
+        log = self.run_kept("""
+    single = lambda *shape: integers(*shape).astype(np.float32)
+    a, b, c = single(n, n), single(n, n), np.empty((n, n), dtype=np.float32)
+    z, one, zero = integers(n, n) + 1j * integers(n, n), np.ones(1, complex), np.zeros(1, complex)
+    w, v = z.copy(), np.empty((n, n), complex)
+    assert keep(a) == 0 and keep(z) == 0
+    for i in range(2):
+        blas.cblas_sgemm(101, 111, 111, n, n, n, ctypes.c_float(1), pointer(a), n, pointer(b), n,
+                         ctypes.c_float(0), pointer(c), n)
+        assert (c == np.einsum("ij,jk", a, b)).all()
+        blas.cblas_zgemm(101, 111, 111, n, n, n, pointer(one), pointer(z), n, pointer(w), n,
+                         pointer(zero), pointer(v), n)
+        assert (v == np.einsum("ij,jk", z, w)).all()
+    """)
+        n2 = 40 * 40
+        # Of complex ones the first of column-major matrices is copied as four real ones.
+        self.assertEqual(self.bytes_of(log), [(3 * n2 // 2, 0), (8 * n2, 0), (n2, n2 // 2),
+                                              (6 * n2, 2 * n2)])
+
+    def test_children_and_threads(self):
+        log = self.run_kept("""
+    a = integers(n, n)
+    assert keep(a) == 0
+    def child():
+        pid = os.fork()
+        if pid == 0:
+            product(a, integers(n, 5))
+            assert keep(a[:9]) == 0 # nothing is kept there that it would overlap
+            product(a, integers(n, 5))
+            drop(a)
+            os._exit(0)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    product(a, integers(n, 5))
+    product(a, integers(n, 5))
+    assert child() == 0
+    product(a, integers(n, 5))
+    wrong = []
+    def work(own):
+        try:
+            for i in range(10):
+                product(a, integers(n, 5))
+                own[:] += 1
+                assert keep(own) == 0
+                product(own, a)
+                product(integers(n, 3), integers(3, n), own)
+                product(a, own)
+                drop(own)
+        except AssertionError as e:
+            wrong.append(e)
+    threads = [threading.Thread(target=work, args=(integers(n, n),)) for i in range(4)]
+    for t in threads: t.start()
+    for t in threads: t.join()
+    assert not wrong
+    """)
+        self.assertEqual([kept for _, kept in self.bytes_of(log)][:3], [0, 40 * 40, 40 * 40])
+        self.assertIn("the process was forked from one that used the device", "\n".join(log))
+
+    def test_a_device_without_memory(self):
+        """It is not kept, and products are what they are without it."""
+        program = """
+    a = integers(n, n)
+    assert keep(a) == 0
+    for i in range(2):
+        product(a, integers(n, 5), integers(n, 5))
+    """
+        ordinary = 40 * 40 + 3 * 40 * 5
+        log = self.run_kept(program, TESSERA_FAULT="clEnqueueWriteBuffer:1:-4")
+        self.assertIn("keep: 12800 bytes are not kept: OpenCL error -4", log)
+        self.assertEqual(self.bytes_of(log), 2 * [(ordinary, 0)])
+        # A product that fails for want of memory is done again without what is kept.
+        log = self.run_kept(program, TESSERA_FAULT="clEnqueueWriteBufferRect:2:-4")
+        self.assertIn("keep: 12800 bytes are kept no longer: a product needs the memory", log)
+        self.assertEqual([kept for _, kept in self.bytes_of(log)], [0, 0])
+        self.assertEqual(self.bytes_of(log)[1], (ordinary, 0))
+        # After another failure the device is not used again.
+        log = self.run_kept(program, TESSERA_FAULT="clEnqueueReadBufferRect:2:-9999")
+        self.assertEqual(len(self.bytes_of(log)), 1)
+        self.assertIn("OpenCL error -9999", "\n".join(log))
+
+    def test_devices_that_keep_nothing(self):
+        """Since they work on the host's memory."""
+        for variables in ({"TESSERA_DEVICE": "host"}, {"OPENCL_LAYERS": ""}):
+            log = self.run_kept("""
+    a = integers(n, n)
+    assert keep(a) == 0
+    product(a, integers(n, 5))
+    product(a, integers(n, 5))
+    """, **variables)
+            self.assertIn("keep: nothing is kept: the device works on the host's memory itself", log)
+            self.assertEqual(self.bytes_of(log), [(0, 0), (0, 0)])
 
 
 class Command(unittest.TestCase):

@@ -7,6 +7,8 @@
  *     after it, FUNCTION:N+:CODE; FUNCTION * counts the calls of all.  Such a call does not reach
  * the driver.  FUNCTION clGetEventInfo.status: the N-th execution status read is CODE.
  *
+ *   - with TESSERA_OWN_MEMORY set, says that devices have memory of their own, as GPUs do;
+ *
  *   - with TESSERA_KEEP_BUFFERS set, counts the release of a buffer and does not pass it on, and
  * has a write of an operand begin at the start of its buffer and array (oclgrind/simulator.py says
  *     why).
@@ -154,6 +156,17 @@ PASS(clGetDeviceIDs,
      (p, t, n, out, count))
 PASS(clGetDeviceInfo, (cl_device_id d, cl_device_info i, size_t s, void *v, size_t *r),
      (d, i, s, v, r))
+
+static CL_API_ENTRY cl_int CL_API_CALL at_clGetDeviceInfo_of_own_memory(cl_device_id d,
+                                                                        cl_device_info i, size_t s,
+                                                                        void *v, size_t *r)
+{
+    const cl_int code = at_clGetDeviceInfo(d, i, s, v, r);
+
+    if (code == CL_SUCCESS && i == CL_DEVICE_HOST_UNIFIED_MEMORY && v)
+        memset(v, 0, sizeof(cl_bool));
+    return code;
+}
 PASS(clGetCommandQueueInfo,
      (cl_command_queue q, cl_command_queue_info i, size_t s, void *v, size_t *r), (q, i, s, v, r))
 PASS(clBuildProgram,
@@ -537,6 +550,8 @@ static void take_over(void)
     TAKE_COUNTED(Program);
     TAKE_COUNTED(Kernel);
     TAKE_COUNTED(Event);
+    if (getenv("TESSERA_OWN_MEMORY"))
+        layer.clGetDeviceInfo = at_clGetDeviceInfo_of_own_memory;
     if (getenv("TESSERA_KEEP_BUFFERS")) {
         layer.clReleaseMemObject = at_clReleaseMemObject_kept;
         layer.clEnqueueWriteBuffer = at_clEnqueueWriteBuffer_from_start;
