@@ -13,17 +13,16 @@ static int call(void *state, size_t set)
 {
     peer_cl_sets *s = state;
     const tsr_matmul_problem *p = s->problem.problem;
-    const size_t lda = columns_a(p), ldb = columns_b(p);
     const cl_mem a = peer_cl_set(s, set, BLAS_LEFT), b = peer_cl_set(s, set, BLAS_RIGHT);
     const cl_mem c = peer_cl_set(s, set, BLAS_RESULT);
 
     if (p->type == TSR_F32)
         return CLBlastSgemm(CLBlastLayoutRowMajor, transpose(p->trans_a), transpose(p->trans_b),
-                            p->m, p->n, p->k, (float)p->alpha, a, 0, lda, b, 0, ldb, (float)p->beta,
-                            c, 0, p->n, &s->queue, NULL);
+                            p->m, p->n, p->k, (float)p->alpha, a, 0, p->lda, b, 0, p->ldb,
+                            (float)p->beta, c, 0, p->ldc, &s->queue, NULL);
     return CLBlastDgemm(CLBlastLayoutRowMajor, transpose(p->trans_a), transpose(p->trans_b), p->m,
-                        p->n, p->k, p->alpha, a, 0, lda, b, 0, ldb, p->beta, c, 0, p->n, &s->queue,
-                        NULL);
+                        p->n, p->k, p->alpha, a, 0, p->lda, b, 0, p->ldb, p->beta, c, 0, p->ldc,
+                        &s->queue, NULL);
 }
 
 static void *open(const peer_problem *p, char *why, size_t why_size)

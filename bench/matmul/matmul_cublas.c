@@ -22,13 +22,12 @@ static cublasStatus_t matmul(cublas_state *s, const void *a, const void *b, void
     if (p->batch > 1)
         return cublasGemmStridedBatchedEx(
             s->handle, cublas_transpose(p->trans_b), cublas_transpose(p->trans_a), (int)p->n,
-            (int)p->m, (int)p->k, alpha, b, type, (int)columns_b(p), (long long)(p->k * p->n), a,
-            type, (int)columns_a(p), (long long)(p->m * p->k), beta, c, type_c, (int)p->n,
-            (long long)(p->m * p->n), (int)p->batch, s->compute, CUBLAS_GEMM_DEFAULT);
+            (int)p->m, (int)p->k, alpha, b, type, (int)p->ldb, (long long)p->stride_b, a, type,
+            (int)p->lda, (long long)p->stride_a, beta, c, type_c, (int)p->ldc,
+            (long long)p->stride_c, (int)p->batch, s->compute, CUBLAS_GEMM_DEFAULT);
     return cublasGemmEx(s->handle, cublas_transpose(p->trans_b), cublas_transpose(p->trans_a),
-                        (int)p->n, (int)p->m, (int)p->k, alpha, b, type, (int)columns_b(p), a, type,
-                        (int)columns_a(p), beta, c, type_c, (int)p->n, s->compute,
-                        CUBLAS_GEMM_DEFAULT);
+                        (int)p->n, (int)p->m, (int)p->k, alpha, b, type, (int)p->ldb, a, type,
+                        (int)p->lda, beta, c, type_c, (int)p->ldc, s->compute, CUBLAS_GEMM_DEFAULT);
 }
 
 static void *gemm_open(const peer_problem *p, char *why, size_t why_size)

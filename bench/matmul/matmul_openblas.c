@@ -13,17 +13,17 @@ static int call(void *state, size_t set)
     const peer_host *h = state;
     const tsr_matmul_problem *p = h->sets.problem.problem;
     const blasint m = (blasint)p->m, n = (blasint)p->n, k = (blasint)p->k;
-    const blasint lda = (blasint)columns_a(p), ldb = (blasint)columns_b(p);
+    const blasint lda = (blasint)p->lda, ldb = (blasint)p->ldb, ldc = (blasint)p->ldc;
     const void *a = peer_host_set(&h->sets, set, BLAS_LEFT);
     const void *b = peer_host_set(&h->sets, set, BLAS_RIGHT);
     void *c = peer_host_set(&h->sets, set, BLAS_RESULT);
 
     if (p->type == TSR_F32)
         cblas_sgemm(CblasRowMajor, transpose(p->trans_a), transpose(p->trans_b), m, n, k,
-                    (float)p->alpha, a, lda, b, ldb, (float)p->beta, c, n);
+                    (float)p->alpha, a, lda, b, ldb, (float)p->beta, c, ldc);
     else
         cblas_dgemm(CblasRowMajor, transpose(p->trans_a), transpose(p->trans_b), m, n, k, p->alpha,
-                    a, lda, b, ldb, p->beta, c, n);
+                    a, lda, b, ldb, p->beta, c, ldc);
     return 0;
 }
 

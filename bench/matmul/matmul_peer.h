@@ -11,17 +11,6 @@
         PEER_ABI, "matmul", sizeof(tsr_matmul_problem), (peers), (count), NULL, NULL               \
     }
 
-/* Columns of A and B, row-major as they are stored. */
-static inline size_t columns_a(const tsr_matmul_problem *p)
-{
-    return p->trans_a ? p->m : p->k;
-}
-
-static inline size_t columns_b(const tsr_matmul_problem *p)
-{
-    return p->trans_b ? p->k : p->n;
-}
-
 static inline const char *matmul_unsupported(const peer_problem *x)
 {
     const tsr_matmul_problem *p = (const tsr_matmul_problem *)x->problem;

@@ -187,7 +187,9 @@ static void measure_size(overlap_bench *b, tsr_session *s, const char *size)
 
     b->headed = false;
     /* Inputs and checks take about as long as samples. */
-    if (o->budget > 0)
+    if (o->seconds > 0)
+        how.seconds = o->seconds;
+    else if (o->budget > 0)
         how.seconds = fmin(1, o->budget / (2.0 * (double)rows_planned(b)));
     st = size ? bench_words(size, &how.words, &err) : TSR_OK;
     activity_begin("overlap, inputs and kernels");

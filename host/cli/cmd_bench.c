@@ -53,7 +53,9 @@ static void plan_repeats(bench *b)
     /* A comparison is a row, and as many to time as candidates. */
     timed = b->rows + (comparisons ? comparisons * peers_count(b->peers) : 0);
     /* Inputs, verification, warming up and builds take the larger part of a row's time. */
-    if (o->budget > 0 && timed)
+    if (o->seconds > 0)
+        seconds = o->seconds;
+    else if (o->budget > 0 && timed)
         seconds = fmin(1, fmax(o->budget / (double)timed / 4, 0.02));
     b->how = (bench_options){.warm = o->given[OPTION_WARM],
                              .seconds = seconds,

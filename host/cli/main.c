@@ -164,15 +164,15 @@ static const subcommand commands[] = {
      1,
      {TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_HELD) | OPTION(OPTION_ERRORS) |
           OPTION(OPTION_EXPLAIN) | OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT) |
-          OPTION(OPTION_QUEUES) | OPTION(OPTION_CHUNKS) | OPTION(OPTION_PINNED) |
-          OPTION(OPTION_ROUNDS),
+          OPTION(OPTION_SECONDS) | OPTION(OPTION_QUEUES) | OPTION(OPTION_CHUNKS) |
+          OPTION(OPTION_PINNED) | OPTION(OPTION_ROUNDS),
       WITH_SIZES | WITH_INPUTS, NULL},
      "--queues    1,2,3,4,8\n"
      "--chunks    32\n"
      "--pinned    both, and shared virtual memory where the device has it\n"
      "--rounds    a power of two, so that the kernel takes about as long as a copy\n" DEFAULT_DEVICE
-         DEFAULT_SOURCES DEFAULT_CHOICE DEFAULT_SETTING
-     "--budget    none: about a second of samples for each row\n"
+         DEFAULT_SOURCES DEFAULT_CHOICE DEFAULT_SETTING "--budget    none\n"
+     "--seconds   1, or an equal part of a quarter of --budget\n"
      "--repeat    at least 5 samples of each row\n"
      "--seed      1\n"
      "-o          the table alone\n",

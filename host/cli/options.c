@@ -131,6 +131,11 @@ static bool parse_budget(const char *value, options *out)
     return real_read(value, &out->budget) && isfinite(out->budget) && out->budget > 0;
 }
 
+static bool parse_seconds(const char *value, options *out)
+{
+    return real_read(value, &out->seconds) && isfinite(out->seconds) && out->seconds > 0;
+}
+
 static bool parse_offload(const char *value, options *out)
 {
     (void)out;
@@ -250,6 +255,8 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_CSV] = {"csv", 0, NULL, "write CSV in place of JSON lines, or of a table", NULL, NULL},
     [OPTION_BUDGET] = {"budget", 0, "SECONDS", "stop after about this long", parse_budget,
                        "a number of seconds above 0"},
+    [OPTION_SECONDS] = {"seconds", 0, "SECONDS", "take samples of each row for about this long",
+                        parse_seconds, "a number of seconds above 0"},
     [OPTION_FAIL_BELOW] =
         {"fail-below", 0, "R",
          "exit status 3 where a rate is below R times the earlier file's by more than the "

@@ -45,6 +45,7 @@ typedef enum option_id {
     OPTION_WARM,
     OPTION_CSV,
     OPTION_BUDGET,
+    OPTION_SECONDS,
     OPTION_FAIL_BELOW,
     OPTION_HTML,
     OPTION_OFFLOAD,
@@ -80,6 +81,7 @@ typedef struct options {
     const char **size; /* the values of --size, in order; malloced */
     size_t size_count;
     double budget;     /* seconds; 0: not given */
+    double seconds;    /* of samples, for each row; 0: not given */
     double fail_below; /* a ratio; 0: not given */
     uint64_t seed;
     size_t repeat;

@@ -89,14 +89,14 @@ tsr_status broadcast_operand(posing *x, unsigned i, unsigned rank, const broadca
          .normal = 1,                                                                              \
          .option = "alpha",                                                                        \
          .otherwise = "1",                                                                         \
-         .taken = WITH_FILES,                                                                      \
+         .taken = WITH_FILES | WITH_SIZES,                                                         \
          .value = "X",                                                                             \
          .meaning = "factor of the product",                                                       \
          .expects = "a number"},                                                                   \
     {                                                                                              \
         .name = "beta", .kind = FIELD_REAL, .offset = offsetof(structure, beta), .option = "beta", \
-        .otherwise = "0", .taken = WITH_FILES, .value = "Y",                                       \
-        .meaning = "factor of what --add names", .expects = "a number"                             \
+        .otherwise = "0", .taken = WITH_FILES | WITH_SIZES, .value = "Y",                          \
+        .meaning = "factor of what is added to the product", .expects = "a number"                 \
     }
 
 /** Types of a result that need a name. */

@@ -140,6 +140,11 @@ class Kernels(test_bench.Bench):
         self.assertTrue(row["verified"])
         row, = self.rows("matmul", "--size", "8", "--type", "f16", "--device", "host")
         self.assertEqual((row["problem"], row["precision"]), ("8x8x8 float16", "f16"))
+        row, = self.rows("matmul", "--size", "5x8x4", "--trans-a", "--padding", "3", "--alpha", "2",
+                         "--beta", "-1", "--device", "host")
+        self.assertEqual(row["problem"], "5x8x4 float32 A^T alpha 2 beta -1 ld 8 11 11")
+        self.assertEqual(row["bytes"], 4 * (5 * 4 + 4 * 8 + 2 * 5 * 8))
+        self.assertTrue(row["verified"])
         self.fail_with(2, "bench", "sort", "--batch", "3", says="sort has no --batch")
         self.fail_with(2, "bench", "matmul", "--batch", "0", says="--batch")
         self.fail_with(2, "bench", "sort", "--out-type", "f32", says="sort has no --out-type")
@@ -339,6 +344,9 @@ class Host(test_bench.Bench):
                 (("matmul", "--kernel", "tiled", "--set", "TILE=8,9"), "'9'"),
                 (("matmul", "--kernel", "tiled", "--set", "TILE=8,"), "TILE"),
                 (("matmul", "--budget", "0"), "budget"),
+                (("matmul", "--seconds", "0"), "seconds"),
+                (("matmul", "--padding", "-1"), "padding"),
+                (("matmul", "--size", "8", "--padding", "18446744073709551615"), "too large"),
                 (("matmul", "--errors", "--csv"), "--csv")):
             self.fail_with(2, "bench", *args, says=says)
 

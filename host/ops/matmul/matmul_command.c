@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "core/fields.h"
 #include "core/posing.h"
 #include "ops/matmul/matmul_descriptor.h"
 #include "ops/matmul/matmul_shape.h"
@@ -51,6 +52,13 @@ static const field fields[] = {
      .meaning = "f32, f32-strict, f64; tf32, bf16 or f16 round the factors of float32 operands, "
                 "which matrix units multiply faster",
      .expects = "f32, f32-strict, tf32, bf16, f16 or f64"},
+    {.kind = FIELD_ASKED,
+     .option = "padding",
+     .otherwise = "0",
+     .taken = WITH_SIZES,
+     .value = "N",
+     .meaning = "leading dimensions are by so many elements longer than rows",
+     .expects = "a whole number from 1 on"},
 };
 
 static const problem_member members[] = {
@@ -83,14 +91,27 @@ static const operation_help help = {
                 "tessera matmul x.npy x.npy --trans-b --precision tf32 -o products.mtx\n",
 };
 
+static bool lay_out_matrix(size_t rows, size_t columns, size_t padding, size_t *ld, size_t *stride)
+{
+    *ld = columns + padding;
+    return *ld >= padding && size_mul(rows, *ld, stride);
+}
+
 static tsr_status lay_out(problem *p, const given_options *given, const char *size, const size_t *n,
                           size_t count, tsr_error *err)
 {
     tsr_matmul_problem *q = matmul_in(p);
+    const char *asked = setting_of(given, "padding");
+    uint64_t padding = 0;
 
-    (void)given, (void)n, (void)count;
-    if (size_mul(q->m, q->k, &q->stride_a) && size_mul(q->k, q->n, &q->stride_b) &&
-        size_mul(q->m, q->n, &q->stride_c))
+    (void)n, (void)count;
+    if (asked)
+        whole_read(asked, &padding);
+    if (lay_out_matrix(q->trans_a ? q->k : q->m, q->trans_a ? q->m : q->k, padding, &q->lda,
+                       &q->stride_a) &&
+        lay_out_matrix(q->trans_b ? q->n : q->k, q->trans_b ? q->k : q->n, padding, &q->ldb,
+                       &q->stride_b) &&
+        lay_out_matrix(q->m, q->n, padding, &q->ldc, &q->stride_c))
         return TSR_OK;
     return tsr_fail(err, TSR_EOVERFLOW, 0,
                     "--size '%s' is too large: a matrix has at most %zu elements", size, SIZE_MAX);

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Compare Tessera with the vendor's library at shapes that are drawn at random.
+
+    scripts/shapes.py --device gpu -o data/results/shapes-NAME.jsonl [--held] [--seed 1]
+    scripts/shapes.py --device cpu --largest 2048 --most 2^24 -o data/results/shapes-NAME.jsonl
+    scripts/shapes.py --report data/results/shapes-NAME.jsonl [--draw docs/images]
+
+Groups are products in each precision, matvec and sort.  Those of a group are drawn by the seed:
+sides are log-uniform, a third of the products has sides within a factor of two, a third has one
+side of at most 64; all four transposes, a result that is added to in half of them, and leading
+dimensions longer than rows in a fifth.  `tessera bench --peers` measures each, verified before;
+problems that differ in nothing but their size share a run of it.
+
+The report has for each group the ratios of the fastest peer's time and Tessera's: above 1 Tessera
+is faster.  Exit status 3 where a group misses a target, or where a row is wrong.
+"""
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# Of each group what bench is given, how its shapes are drawn, and median, 10th percentile and worst
+# ratio to reach beside the vendor's library on a GPU.
+with open(os.path.join(ROOT, "data", "shapes.json"), encoding="utf-8") as groups_file:
+    GROUPS = json.load(groups_file)
+ON_A_CPU = (1.0, 0.8, 0.0)  # the same of every group beside libraries on the CPU,
+ON_A_CPU_NS = 50e3  # of problems that take so long
+KEYS = ("i8", "u8", "i16", "u16", "f16", "i32", "u32", "f32", "i64", "u64", "f64")
+SKINNY = 64  # the longest of a product's short sides
+WALL_BELOW = 0.05  # by wall time a target is so much lower
+
+
+# ---- drawing -----------------------------------------------------------------------------------
+
+
+def log_uniform(rng, low, high):
+    """A whole number whose logarithm is uniform."""
+    return min(high, int(low * (high / low + 1) ** rng.random()))
+
+
+def draw_product(rng, largest, i):
+    """Options and size of one product: squarish, skinny or anything, by turns."""
+    m, n, k = (log_uniform(rng, 1, largest) for _ in range(3))
+    if i % 3 == 0:
+        m, n, k = (min(largest, max(1, int(m * 2 ** rng.uniform(-0.5, 0.5)))) for _ in range(3))
+    elif i % 3 == 1:
+        sides = [m, n, k]
+        sides[rng.randrange(3)] = log_uniform(rng, 1, min(SKINNY, largest))
+        m, n, k = sides
+    options = [["--trans-a"], ["--trans-b"], ["--trans-a", "--trans-b"], []][rng.randrange(4)]
+    if rng.random() < 0.2:
+        # Half of the padded ones are added to: so few options go together that runs are shared.
+        return (*options, "--padding", "8", "--beta", rng.choice(("0", "1"))), f"{m}x{n}x{k}"
+    return (*options, "--beta", rng.choice(("0", "1"))), f"{m}x{n}x{k}"
+
+
+def draw_matrix(rng, most):
+    """The same of a matrix and a vector, of at most so many elements."""
+    rows, columns = most, most
+    while rows * columns > most:
+        rows, columns = (log_uniform(rng, 1, min(10 ** 7, most)) for _ in range(2))
+    kind = rng.choice(("f32", "f64", "bf16"))
+    return ("--type", kind, *rng.choice(((), ("--trans",)))), f"{rows}x{columns}"
+
+
+def draw_keys(rng, most):
+    """The same of a sort: keys alone, with values, with their order, or in rows."""
+    count = log_uniform(rng, 2 ** 8, most)
+    what = rng.choice(((), ("--value-bytes", "4"), ("--value-bytes", "8"), ("--argsort",), "rows"))
+    options = ("--type", rng.choice(KEYS), *(() if what == "rows" else what))
+    if what != "rows":
+        return options, str(count)
+    rows = log_uniform(rng, 2, count // 8)
+    return options, f"{rows}x{count // rows}"
+
+
+def draw(group, count, seed, largest, most):
+    """{options of bench: sizes} of a group."""
+    rng = random.Random(f"{seed} {group}")
+    _, *fixed = GROUPS[group]["bench"].split()
+    runs = {}
+    for i in range(count):
+        if GROUPS[group]["drawn as"] == "product":
+            options, size = draw_product(rng, largest, i)
+        elif GROUPS[group]["drawn as"] == "keys":
+            options, size = draw_keys(rng, most)
+        else:
+            options, size = draw_matrix(rng, most)
+        sizes = runs.setdefault((*fixed, *options), [])
+        if size not in sizes:
+            sizes.append(size)
+    return runs
+
+
+# ---- measuring ---------------------------------------------------------------------------------
+
+
+def measure(args, group):
+    """Add the rows of a group to the output, a run of bench at a time; whether all were right."""
+    op = GROUPS[group]["bench"].split()[0]
+    right = True
+    runs = draw(group, args.count or GROUPS[group]["count"], args.seed, args.largest, args.most)
+    for i, (options, sizes) in enumerate(sorted(runs.items())):
+        with tempfile.TemporaryDirectory(prefix="tessera-shapes-") as folder:
+            rows = os.path.join(folder, "rows.jsonl")
+            command = [args.tessera, "bench", op, *options, "--device", args.device, "--peers",
+                       "--seconds", str(args.seconds), "--seed", str(args.seed), "--quiet",
+                       *(["--held"] if args.held else []), "-o", rows]
+            for size in sizes:
+                command += ["--size", size]
+            status = subprocess.run(command, stdout=subprocess.DEVNULL).returncode
+            if os.path.exists(rows):
+                with open(rows, encoding="utf-8") as new, \
+                     open(args.output, "a", encoding="utf-8") as out:
+                    out.write(new.read())
+        print(f"{group}: run {i + 1} of {len(runs)}, {' '.join(options)}: {len(sizes)} shapes"
+              + (f", status {status}" if status else ""), file=sys.stderr, flush=True)
+        right = right and status in (0, 1)  # 1: a peer or a size was refused
+    return right
+
+
+# ---- reporting ---------------------------------------------------------------------------------
+
+
+def group_of(row):
+    """The group whose row it is: products by their precision."""
+    return row["op"] if row["op"] in GROUPS else row["precision"]
+
+
+def compare(path):
+    """{(group, timer): [(ratio, row of ours, row of the fastest peer)]}, and the rows that are
+    wrong."""
+    with open(path, encoding="utf-8") as f:
+        rows = [json.loads(line) for line in f]
+    comparisons = []  # our row and those of peers behind it
+    for row in rows:
+        if row["kind"] == "kernel":
+            comparisons.append((row, []))
+        elif row["kind"] == "peer" and row["outcome"] == "timed":
+            comparisons[-1][1].append(row)
+    found = {}
+    for ours, peers in comparisons:
+        # Where the vendor's own library ran, none on the CPU beside it counts.
+        peers = [p for p in peers if p["place"] == "cuda"] or peers
+        if peers and ours["outcome"] == "timed":
+            best = min(peers, key=lambda p: p["median_ns"])
+            if best["place"] != "cuda" and best["median_ns"] < ON_A_CPU_NS:
+                continue
+            found.setdefault((group_of(ours), ours["timer"]), []).append(
+                (best["median_ns"] / ours["median_ns"], ours, best))
+    return found, [row for row in rows if row["outcome"] == "wrong"]
+
+
+def percentile(ratios, part):
+    return statistics.quantiles(ratios, n=100, method="inclusive")[int(part * 100) - 1] \
+        if len(ratios) > 1 else ratios[0]
+
+
+def report(path, folder):
+    """Print the table; whether every target is reached."""
+    found, wrong = compare(path)
+    reached = not wrong
+    print("| group | time | shapes | median | 10th percentile | worst | at |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | --- |")
+    for group in GROUPS:
+        for timer in ("held", "wall"):
+            compared = found.get((group, timer))
+            if not compared:
+                continue
+            ratios = sorted(ratio for ratio, _, _ in compared)
+            _, worst, peer = min(compared, key=lambda c: c[0])
+            on_gpu = peer["place"] == "cuda"
+            cells = []
+            for value, target in zip((statistics.median(ratios), percentile(ratios, 0.1),
+                                      ratios[0]), GROUPS[group]["targets"] if on_gpu else ON_A_CPU):
+                target -= WALL_BELOW if on_gpu and timer == "wall" else 0
+                reached = reached and value >= target
+                cells.append(f"{value:.2f}" + ("" if value >= target else f" (< {target:.2f})"))
+            print(f"| {group} | {timer} | {len(ratios)} | {' | '.join(cells)} "
+                  f"| {worst['problem']}, `{worst['name']}`; {peer['name']} |")
+    for row in wrong:
+        print(f"wrong: {row['op']} {row['problem']}, {row['name']}")
+    if folder:
+        for (group, timer), compared in found.items():
+            draw_picture(group, timer, compared, path, folder)
+    return reached
+
+
+def draw_picture(group, timer, compared, path, folder):
+    """Ratio over the work of a problem, one point each."""
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit("shapes.py: --draw needs matplotlib (package python3-matplotlib)")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    name = os.path.splitext(os.path.basename(path))[0]
+    figure, axes = pyplot.subplots(figsize=(7, 3.5), dpi=150)
+    axes.scatter([ours["work"] for _, ours, _ in compared],
+                 [ratio for ratio, _, _ in compared], s=9)
+    axes.axhline(1, color="grey", linewidth=0.8)
+    axes.set(xscale="log", yscale="log", ylabel="peer's time / Tessera's",
+             xlabel="keys" if GROUPS[group]["drawn as"] == "keys" else "operations",
+             title=f"{group}, {compared[0][1]['device']}, "
+                   + ("time on the device" if timer == "held" else "wall time"))
+    axes.grid(True, which="major", linewidth=0.3)
+    figure.tight_layout()
+    figure.savefig(os.path.join(folder, f"{name}-{group}-{timer}.png"))
+    pyplot.close(figure)
+
+
+def number(text):
+    """A count as --size spells it: 1000 or 2^20."""
+    base, _, power = text.partition("^")
+    return int(base) ** int(power) if power else int(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tessera", default=os.path.join(ROOT, "build", "tessera"))
+    parser.add_argument("--device", help="as tessera bench takes it")
+    parser.add_argument("--groups", default=",".join(GROUPS), help="of %(default)s")
+    parser.add_argument("--count", type=int, help="shapes of each group (200 products, 100 others)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--largest", type=int, default=16384, help="side of a product")
+    parser.add_argument("--most", type=number, default=2 ** 27,
+                        help="keys of a sort, elements of a matrix for matvec (2^27)")
+    parser.add_argument("--seconds", type=float, default=0.05, help="of samples for a row")
+    parser.add_argument("--held", action="store_true", help="time on the device alone")
+    parser.add_argument("-o", "--output", help="rows are added to this file")
+    parser.add_argument("--report", metavar="FILE", help="the ratios of a file")
+    parser.add_argument("--draw", metavar="FOLDER", help="with --report: pictures (matplotlib)")
+    args = parser.parse_args()
+    groups = args.groups.split(",")
+    unknown = [g for g in groups if g not in GROUPS]
+    if unknown:
+        parser.error(f"no group '{unknown[0]}' (there are {', '.join(GROUPS)})")
+    if args.report:
+        return 0 if report(args.report, args.draw) else 3
+    if not args.device or not args.output:
+        parser.error("--device and --output say where it runs and where rows go")
+    right = all([measure(args, group) for group in groups])
+    return 0 if report(args.output, None) and right else 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""scripts/shapes.py: what it draws, and what it makes of rows."""
+
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+
+import shapes  # noqa: E402
+
+
+def sides(size):
+    return [int(n) for n in size.split("x")]
+
+
+class Drawing(unittest.TestCase):
+    def test_products(self):
+        """As many as asked, of each kind, within the largest side."""
+        runs = shapes.draw("bf16", 300, 1, 16384, 0)
+        drawn = [(options, sides(size)) for options, sizes in runs.items() for size in sizes]
+        self.assertGreater(len(drawn), 290)  # a few may be equal
+        self.assertTrue(all(1 <= n <= 16384 for _, size in drawn for n in size))
+        self.assertGreater(sum(min(size) <= shapes.SKINNY for _, size in drawn), 90)
+        self.assertGreater(sum(max(size) <= 2 * min(size) for _, size in drawn), 80)
+        counts = collections.Counter(
+            ("--trans-a" in o, "--trans-b" in o, "--padding" in o) for o, _ in drawn)
+        self.assertEqual(len(counts), 8)
+        padded = sum(n for (*_, pad), n in counts.items() if pad)
+        self.assertTrue(30 < padded < 90, padded)
+
+    def test_the_seed_decides(self):
+        for group in shapes.GROUPS:
+            one, again, other = (shapes.draw(group, 20, seed, 2048, 2 ** 20) for seed in (1, 1, 2))
+            self.assertEqual(one, again)
+            self.assertNotEqual(one, other)
+
+    def test_bench_takes_every_option(self):
+        """It looks for the device once it has understood all else."""
+        for group, about in shapes.GROUPS.items():
+            for options, sizes in shapes.draw(group, 5, 1, 2048, 2 ** 20).items():
+                words = [word for size in sizes for word in ("--size", size)]
+                done = subprocess.run([os.environ["TESSERA"], "bench", about["bench"].split()[0], *options, *words,
+                                       "--device", "nosuch"], stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True)
+                self.assertIn("device 'nosuch' is not there", done.stderr, (group, options))
+
+
+class Report(unittest.TestCase):
+    def test_ratios(self):
+        """The fastest peer counts, and beside a library on the GPU none on the CPU does."""
+        def row(kind, place, ns, **more):
+            return {"kind": kind, "place": place, "median_ns": ns, "outcome": "timed",
+                    "op": "product", "precision": "f64", "timer": "wall", "problem": "p",
+                    "name": "n", **more}
+
+        rows = [row("kernel", "device", 100), row("peer", "cuda", 90), row("peer", "cuda", 80),
+                row("peer", "host", 10),
+                row("kernel", "device", 100), row("peer", "cuda", 300),
+                row("kernel", "device", 100, outcome="wrong"), row("peer", "cuda", 1),
+                # What takes a moment on a CPU says nothing.
+                row("kernel", "host", 40000), row("peer", "host", 20000)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rows.jsonl")
+            with open(path, "w", encoding="utf-8") as f:
+                f.writelines(json.dumps(r) + "\n" for r in rows)
+            found, wrong = shapes.compare(path)
+            self.assertEqual([ratio for ratio, *_ in found["f64", "wall"]], [0.8, 3])
+            self.assertEqual(wrong, rows[6:7])
+            done = subprocess.run([sys.executable, shapes.__file__, "--report", path],
+                                  stdout=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("| f64 | wall | 2 | 1.90 | 1.02 | 0.80 | p, `n`; n |", done.stdout)
+        self.assertIn("wrong: product p, n", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
