@@ -38,7 +38,7 @@ class Command:
         for option in self.options:
             if option.value:
                 option.words = words_of(tessera, name, option)
-        listed = re.search(r"(?m)^OP is (.*)\.$", text)
+        listed = re.search(r"(?m)^(?:OP|NAME) is (.*)\.$", text)
         self.operations = re.split(", | or ", re.sub(r" \([^)]*\)", "", listed[1])) if listed else []
         also = r"OP may be (\w+)|'tessera %s (\w+)'" % name
         self.operations += [a or b for a, b in re.findall(also, text)]

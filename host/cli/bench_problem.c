@@ -102,7 +102,8 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
     return st ? blame_command_line(err) : TSR_OK;
 }
 
-tsr_status bench_words(const char *size, size_t *out, tsr_error *err)
+tsr_status bench_count(const char *size, const char *what, const char *takes, size_t *out,
+                       tsr_error *err)
 {
     size_t n[SIZE_NUMBERS_MAX] = {0}, count = 0;
     const size_outcome got = size_read(size, n, &count);
@@ -111,10 +112,13 @@ tsr_status bench_words(const char *size, size_t *out, tsr_error *err)
         return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is too large: a number is at most %zu",
                         size, SIZE_MAX);
     if (got != SIZE_READ || count != 1 || n[0] == 0)
-        return tsr_fail(err, TSR_ENAME, 0,
-                        "--size '%s' is no size of overlap, which takes a number "
-                        "of 4-byte words above 0",
-                        size);
+        return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is no size of %s, which takes %s", size,
+                        what, takes);
     *out = n[0];
     return TSR_OK;
+}
+
+tsr_status bench_words(const char *size, size_t *out, tsr_error *err)
+{
+    return bench_count(size, "overlap", "a number of 4-byte words above 0", out, err);
 }

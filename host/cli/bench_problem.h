@@ -18,7 +18,12 @@
 tsr_status bench_problem(const operation *op, const char *size, const options *o, problem *out,
                          tsr_error *err);
 
-/** A --size of `overlap`, a lone number above 0: words.  TSR_ENAME where it is none. */
+/** A --size that is a lone number above 0, of `what`, which takes `takes`.  TSR_ENAME where it is
+ *  none. */
+tsr_status bench_count(const char *size, const char *what, const char *takes, size_t *out,
+                       tsr_error *err);
+
+/** A --size of `overlap`: words. */
 tsr_status bench_words(const char *size, size_t *out, tsr_error *err);
 
 #endif

@@ -19,6 +19,7 @@
 #include "cli/terminal.h"
 #include "core/fields.h"
 #include "core/registry.h"
+#include "measure/lab/lab.h"
 
 #define TAKES_ALWAYS (OPTION(OPTION_HELP) | OPTION(OPTION_VERSION))
 #define TAKES_RUN                                                                                  \
@@ -34,9 +35,10 @@
 
 /** What a command's help says of OP. */
 typedef enum operand_word {
-    OP_NONE,    /* it has none */
-    OP_ANY,     /* the operations */
-    OP_OPTIONAL /* the same; the first where none is named */
+    OP_NONE,      /* it has none */
+    OP_ANY,       /* the operations */
+    OP_OPTIONAL,  /* the same; the first where none is named */
+    OP_EXPERIMENT /* it is called NAME, and stands for experiments of the laboratory */
 } operand_word;
 
 /** Which of an operation's typical sizes a command has for --size. */
@@ -200,6 +202,32 @@ static const subcommand commands[] = {
      SIZES_ROOFLINE,
      "tessera roofline --limits\n"
      "tessera roofline OP --size SIZE -o limits.jsonl\n"},
+    {"lab",
+     "[NAME|all]... [--size N] [--repeat N] [--device D|all] [--source] [-o FILE]",
+     "turn one knob of a kernel, and see what the device makes of it: experiments to learn from",
+     "Without NAME it lists them.  Each is checked, timed and drawn beside what courses on GPUs "
+     "teach,\n"
+     "and says where this device differs and why.  What a device lacks is left out with the "
+     "reason.\n"
+     "A changed kernel runs with --kernel-dir.  -o writes the points as JSON lines while the "
+     "table\n"
+     "goes to standard output; 'tessera compare' makes a page with charts of them.\n",
+     cmd_lab,
+     0,
+     SIZE_MAX,
+     {OPTION(OPTION_SIZE) | OPTION(OPTION_REPEAT) | OPTION(OPTION_DEVICE) | OPTION(OPTION_OUTPUT) |
+          OPTION(OPTION_JSON) | OPTION(OPTION_QUIET) | OPTION(OPTION_KERNEL_DIR) |
+          OPTION(OPTION_SOURCE),
+      0, NULL},
+     DEFAULT_DEVICE DEFAULT_SOURCES "--size      the experiment's own for the device\n"
+                                    "--repeat    5 at least, for a tenth of a second\n"
+                                    "-o          the table alone\n",
+     false,
+     OP_EXPERIMENT,
+     SIZES_NONE,
+     "tessera lab stride\n"
+     "tessera lab stride --source\n"
+     "tessera lab all --device all -o points.jsonl\n"},
     {"tune",
      "OP [--size S]... [--device D] [--budget SECONDS]",
      "find the fastest variant and its tunables, and keep them for later calls",
@@ -432,6 +460,13 @@ static void append_operations(const subcommand *c, text *out)
 
     if (c->names == OP_NONE)
         return;
+    if (c->names == OP_EXPERIMENT) {
+        text_append(out, "NAME is all");
+        for (size_t i = 0; lab_at(i); i++)
+            text_format(out, "%s%s", lab_at(i + 1) ? ", " : " or ", lab_at(i)->name);
+        text_append(out, ".\n");
+        return;
+    }
     text_append(out, "OP is ");
     for (size_t i = 0; i < operation_count; i++)
         text_format(out, "%s%s%s",

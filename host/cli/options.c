@@ -276,7 +276,7 @@ static const option_spec specs[OPTION_COUNT] = {
 /** What some commands take of an option, where that is not what specs says. */
 typedef struct option_use {
     option_id id;
-    const char *commands[5]; /* NULL behind the last */
+    const char *commands[6]; /* NULL behind the last */
     const char *meaning;
     bool (*parse)(const char *value, options *out); /* NULL: as in specs */
     const char *expects;
@@ -284,7 +284,7 @@ typedef struct option_use {
 
 static const option_use uses[] = {
     {OPTION_DEVICE,
-     {"devices", "verify", "bench", "roofline"},
+     {"devices", "verify", "bench", "roofline", "lab"},
      "all, cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name",
      NULL,
      NULL},
@@ -298,6 +298,9 @@ static const option_use uses[] = {
     {OPTION_WARM, {"cache"}, "build ahead what first calls need by default", NULL, NULL},
     {OPTION_SIZE, {"kernels"}, "1024, 1000x1000x1000, 10M, 2^24", NULL, NULL},
     {OPTION_REPEAT, {"bench"}, "at least N samples of each row", NULL, NULL},
+    {OPTION_REPEAT, {"lab"}, "N samples of each point", NULL, NULL},
+    {OPTION_SIZE, {"lab"}, "of the experiments that have one: 1024, 10M, 2^24", NULL, NULL},
+    {OPTION_SOURCE, {"lab"}, "print the experiment's kernel", NULL, NULL},
     {OPTION_PINNED, {"bench"}, "overlap: from pinned memory alone, or from pageable", NULL, NULL},
 };
 

@@ -515,8 +515,8 @@ compare_verdict compare_judge(const comparison *c, size_t line, size_t column)
         v.outcome = COMPARE_UNSUPPORTED;
     } else {
         v.outcome = COMPARE_RATIO;
-        v.ratio =
-            strcmp(v.row->unit, "us") ? v.row->rate / v.base->rate : v.base->rate / v.row->rate;
+        v.ratio = result_unit_is_cost(v.row->unit) ? v.base->rate / v.row->rate
+                                                   : v.row->rate / v.base->rate;
         v.favourable = v.ratio * faster_quartile(v.row) / slower_quartile(v.base);
     }
     return v;

@@ -158,7 +158,7 @@ typedef struct compare_verdict {
 /**
  * Compare a cell with its base.
  *
- * A time (unit "us", as of launches) is the better the shorter: its ratio is
+ * A time (unit "us", as of launches, "ns" or "cycles") is the better the shorter: its ratio is
  * the base's over the column's, so that above 1 is faster there too.
  */
 compare_verdict compare_judge(const comparison *c, size_t line, size_t column);

@@ -783,6 +783,35 @@ static void part_overlap_link(const page *p, text *out)
         text_append(out, "<a href=\"#overlap\">Overlap</a>");
 }
 
+/* ---- the laboratory -------------------------------------------------------------------------- */
+
+static bool has_lab(const comparison *c)
+{
+    for (size_t i = 0; i < c->line_count; i++)
+        if (c->lines[i].what->kind == RESULT_LAB)
+            return true;
+    return false;
+}
+
+/* The same of experiments; the script draws a chart of each. */
+static void part_lab(const page *p, text *out)
+{
+    if (has_lab(p->c))
+        text_append(
+            out, "<section id=\"lab\"><h2>Laboratory</h2>\n"
+                 "<p class=\"note\">Experiments of <code>tessera lab</code>: one knob is turned, "
+                 "and what the device makes of it stands beside what courses on GPUs teach "
+                 "(dashed). <code>tessera lab NAME</code> says what that is, and why a device "
+                 "may differ.</p>\n"
+                 "<div class=\"figures\"></div></section>\n");
+}
+
+static void part_lab_link(const page *p, text *out)
+{
+    if (has_lab(p->c))
+        text_append(out, "<a href=\"#lab\">Laboratory</a>");
+}
+
 /* ---- the script's data ----------------------------------------------------------------------- */
 
 static void data_columns(const comparison *c, text *json)
@@ -907,6 +936,8 @@ static const struct {
              {"everything", part_everything},
              {"overlap", part_overlap},
              {"overlap-link", part_overlap_link},
+             {"lab", part_lab},
+             {"lab-link", part_lab_link},
              {"errors", part_errors},
              {"errors-link", part_errors_link},
              {"data", part_data},

@@ -123,7 +123,8 @@ typedef struct column {
         name, COLUMN_NAME, offsetof(result_row, member), sizeof(((result_row *)0)->member), names  \
     }
 
-static const char *const kind_names[] = {"kernel", "peer", "limit", "error", "overlap", NULL};
+static const char *const kind_names[] = {"kernel",  "peer", "limit", "error",
+                                         "overlap", "lab",  NULL};
 static const char *const subject_names[] = {"kernel", "peer", NULL};
 static const char *const outcome_names[] = {"timed",  "unsupported", "wrong",
                                             "failed", "late",        NULL};
@@ -205,14 +206,22 @@ static const column columns[] = {
     COLUMN("chunks", COLUMN_COUNT, chunks),
     COLUMN("queue_ns", COLUMN_NUMBER, queue_ns),
     COLUMN("timeline", COLUMN_BARS, bars),
+    /* Of rows of experiments alone: */
+    COLUMN("experiment", COLUMN_TEXT, experiment),
+    COLUMN("knob", COLUMN_TEXT, knob),
+    COLUMN("x", COLUMN_TEXT, x),
+    COLUMN("ratio", COLUMN_NUMBER, ratio),
+    COLUMN("claim", COLUMN_NUMBER, claim),
 };
 
 enum {
+    COLUMNS_OF_LAB = 5,
     COLUMNS_OF_OVERLAP = 5,
     COLUMNS_OF_ERRORS = 7,
     COLUMNS_OF_TILES = 2,
     COLUMNS_MAX = sizeof(columns) / sizeof(columns[0]),
-    COLUMNS_ELSE = COLUMNS_MAX - COLUMNS_OF_OVERLAP, /* but of overlap */
+    COLUMN_LAB = COLUMNS_MAX - COLUMNS_OF_LAB,
+    COLUMNS_ELSE = COLUMN_LAB - COLUMNS_OF_OVERLAP, /* but of overlap and experiments */
     COLUMN_TILES = COLUMNS_ELSE - COLUMNS_OF_TILES - COLUMNS_OF_ERRORS,
     COLUMN_WALL = COLUMN_TILES - 1,
     COLUMN_ORDER = COLUMN_WALL - 1,
@@ -223,6 +232,8 @@ static bool has_column(const result_row *row, size_t i)
 {
     if (i < COLUMNS)
         return true;
+    if (i >= COLUMN_LAB)
+        return row->kind == RESULT_LAB;
     if (i >= COLUMNS_ELSE)
         return row->kind == RESULT_OVERLAP;
     if (i == COLUMN_ORDER)
@@ -250,6 +261,11 @@ static const char *name_of(const result_row *row, const column *f)
     assert(f->size == sizeof(value));
     memcpy(&value, in(row, f), sizeof(value));
     return f->names[value];
+}
+
+bool result_unit_is_cost(const char *unit)
+{
+    return !strcmp(unit, "us") || !strcmp(unit, "ns") || !strcmp(unit, "cycles");
 }
 
 const char *result_kind_name(result_kind kind)

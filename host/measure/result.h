@@ -22,7 +22,8 @@ typedef enum result_kind {
     RESULT_PEER,   /* the same job through another library */
     RESULT_LIMIT,  /* a limit of the device that `roofline` measured */
     RESULT_ERROR, /* how exact a variant or peer is on one distribution of inputs, with its times */
-    RESULT_OVERLAP /* an array copied in, computed and copied out in chunks over several queues */
+    RESULT_OVERLAP, /* an array copied in, computed and copied out in chunks over several queues */
+    RESULT_LAB      /* a point of an experiment of `tessera lab` */
 } result_kind;
 
 /** Whose errors a row of RESULT_ERROR has. */
@@ -134,6 +135,12 @@ typedef struct result_row {
     double queue_ns;  /* creating that many queues */
     size_t bar_count; /* of the timeline, which is of one run; of many chunks the first ones */
     result_bar bars[RESULT_BARS_MAX];
+    /* Of RESULT_LAB alone: */
+    char experiment[16];
+    char knob[16]; /* what is turned */
+    char x[24];    /* its value */
+    double ratio;  /* of the rate to that of the experiment's base; 0 where claims are of `rate` */
+    double claim;  /* what courses teach of `ratio`, or of `rate`; 0 where they do not */
 } result_row;
 
 /** The time of day as rows have it: UTC, ISO 8601. */
@@ -154,6 +161,9 @@ void result_refuse(result_row *row, result_outcome outcome, const char *why);
 
 /** Fill in the rate that the median gives, in the row's unit. */
 void result_rate(result_row *row);
+
+/** A unit of time: less is better. */
+bool result_unit_is_cost(const char *unit);
 
 /** The names that rows have for them. */
 const char *result_kind_name(result_kind kind);

@@ -12,7 +12,7 @@ import unittest
 
 TESSERA, MANUAL, READER = os.environ["TESSERA"], os.environ["MANUAL"], os.environ["READER"]
 # Those that list the operations which they take, when they are given another one.
-OF_OPERATIONS = ("kernels", "verify", "bench", "roofline", "tune")
+OF_OPERATIONS = ("kernels", "verify", "bench", "roofline", "lab", "tune")
 
 
 def tessera(*args):

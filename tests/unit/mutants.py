@@ -326,7 +326,7 @@ MUTANTS = {
     "report-closes-the-script":
         ("host/measure/report.c", "if (s[i] == '<' || ", 0, "if (", COMPARE),
     "compare-other-unit-of-time":
-        ("host/measure/compare.c", "strcmp(v.row->unit, \"us\") ? ", 0, "1 ? ", COMPARE),
+        ("host/measure/compare.c", "result_unit_is_cost(v.row->unit) ? ", 0, "0 ? ", COMPARE),
     "compare-parameters-one-way":
         ("host/measure/compare.c", " && has_words(b->parameters, a->parameters);", 0, ";", COMPARE),
     "compare-cold-with-warm":

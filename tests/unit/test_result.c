@@ -237,7 +237,7 @@ static void what_no_row_says(void **state)
     refused_with("samples", "\"samples\":-1", "'samples'");
     refused_with("rate", "\"rate\":-1", "'rate'");
     refused_with("kind", "\"kind\":\"guess\"",
-                 "'kind' is not \"kernel\", \"peer\", \"limit\", \"error\" or \"overlap\"");
+                 "'kind' is not \"kernel\", \"peer\", \"limit\", \"error\", \"overlap\" or \"lab\"");
     refused_with("selected", "\"selected\":\"named by the caller\"",
                  "'selected' is not \"\", \"named\", \"tuned\" or \"preferred\"");
     refused_with("timer", "\"timer\":\"clock\"", "'timer' is not \"events\", \"wall\" or \"held\"");

@@ -1,0 +1,16 @@
+/** The experiments, by the file that they are in: lab.c lists them in the order of learning. */
+#ifndef MEASURE_LAB_EXPERIMENTS_H
+#define MEASURE_LAB_EXPERIMENTS_H
+
+#include "measure/lab/lab.h"
+
+/* lab_memory.c: global memory */
+extern const experiment lab_stride;
+
+/* lab_local.c: work-items of one group */
+extern const experiment lab_banks;
+
+/* lab_host.c: what the host does */
+extern const experiment lab_launches;
+
+#endif

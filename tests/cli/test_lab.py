@@ -1,0 +1,148 @@
+"""tessera lab: each experiment on a device, in little: checked, timed, drawn beside its claims."""
+
+import json
+import os
+import re
+import shutil
+import unittest
+
+from cli_support import SOURCE, Case, has_opencl
+
+KERNELS = os.path.join(SOURCE, "cl")
+
+# A change of each kernel that gives a wrong result: of each file the text and what stands in its place.
+BROKEN = {
+    "lab/lab_stride.cl": ("sum += in[", "sum -= in["),
+    "lab/lab_banks.cl": ("sum += tile[", "sum ^= tile["),
+    "lab/lab_launches.cl": ("atomic_inc(count)", "atomic_add(count, 2)"),
+}
+
+
+def rows_of(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+class Listed(Case):
+    def setUp(self):
+        super().setUp()
+        self.experiments = json.loads(self.succeed("lab", "--json").out)["experiments"]
+
+    def test_list(self):
+        out = self.succeed("lab").out
+        self.assertGreaterEqual(len(self.experiments), 3)
+        for e in self.experiments:
+            self.assertRegex(out, r"(?m)^  %s  +%s" % (e["name"], re.escape(e["summary"][:20])))
+            for text in (e["claim"], e["on_cpu"], e["on_gpu"]):
+                self.assertRegex(text, r"^[A-Z].*\.$")
+
+    def test_sources(self):
+        for e in self.experiments:
+            if e["source"]:
+                out = self.succeed("lab", e["name"], "--source").out
+                self.assertIn("/* Experiment: ", out)
+                self.assertIn(e["source"], BROKEN)
+            else:
+                self.fail_with(1, "lab", e["name"], "--source", says="has no kernel")
+
+    def test_described(self):
+        """docs/lab.md has each by its name."""
+        with open(os.path.join(SOURCE, "docs", "lab.md"), encoding="utf-8") as f:
+            text = f.read()
+        for e in self.experiments:
+            self.assertIn("\n## %s\n" % e["name"], text)
+
+    def test_wrong_usage(self):
+        self.fail_with(2, "lab", "strid", says=["no experiment 'strid'", "'stride'"])
+        self.fail_with(2, "lab", "launches", "--size", "8", says="launches has no --size")
+        self.fail_with(2, "lab", "stride", "--size", "8x8", says="no size of an experiment")
+        self.fail_with(2, "lab", "stride", "--size", "8", "--size", "9", says="one --size")
+        self.fail_with(1, "lab", "stride", "--device", "host", says="no queues")
+
+
+@unittest.skipUnless(has_opencl(), "no OpenCL device")
+class Measured(Case):
+    """All of them once, with few samples of little work."""
+
+    @classmethod
+    def setUpClass(cls):
+        case = cls("test_rows")
+        case.setUp()
+        cls.addClassCleanup(case.doCleanups)
+        cls.done = case.succeed("lab", "all", "--device", "cpu", "--size", "64", "--repeat", "2",
+                                "-o", "rows.jsonl")
+        with open(case.path("rows.jsonl"), encoding="utf-8") as f:
+            cls.rows = rows_of(f.read())
+        cls.experiments = {e["name"]: e for e in json.loads(case.succeed("lab", "--json").out)["experiments"]}
+
+    def test_rows(self):
+        """Each point is right, with a rate of its own samples, or the device lacks something."""
+        self.assertEqual({r["experiment"] for r in self.rows}, set(self.experiments))
+        for r in self.rows:
+            e = self.experiments[r["experiment"]]
+            self.assertEqual((r["kind"], r["op"], r["unit"]), ("lab", "lab", e["unit"]))
+            if r["outcome"] == "unsupported":
+                self.assertTrue(r["unsupported"], r)
+                continue
+            self.assertEqual((r["outcome"], r["verified"], r["samples"]), ("timed", True, 2), r)
+            amount = r["bytes"] or r["work"]
+            if e["unit"] in ("us", "ns"):
+                self.assertAlmostEqual(r["rate"] * amount, r["median_ns"] * (1e-3 if e["unit"] == "us" else 1),
+                                       delta=1e-6 * r["median_ns"])
+            elif e["unit"] != "cycles":
+                self.assertAlmostEqual(r["rate"], amount / r["median_ns"], delta=1e-6 * r["rate"])
+        points = [(r["experiment"], r["name"], r["x"]) for r in self.rows]
+        self.assertEqual(len(points), len(set(points)))
+
+    def test_tables(self):
+        """Each experiment has its claim, its points, a curve, and why a CPU differs."""
+        parts = dict(zip(self.experiments, re.split(r"(?m)^\w[\w-]*: .*\n", self.done.out)[1:]))
+        self.assertEqual(len(parts), len(self.experiments))
+        for name, text in parts.items():
+            rows = [r for r in self.rows if r["experiment"] == name]
+            flat = " ".join(text.split())
+            self.assertIn(self.experiments[name]["claim"], flat)
+            self.assertIn("Why a CPU differs: " + self.experiments[name]["on_cpu"], flat)
+            self.assertEqual(len(re.findall("  (?:agrees|differs)$", text, re.M)),
+                             sum(r["claim"] > 0 and r["outcome"] == "timed" for r in rows))
+            if any(r["outcome"] == "timed" for r in rows):
+                self.assertRegex(text, r"(?m)^ {10}(?:logarithmic, )?%s$" % re.escape(rows[0]["unit"]))
+                self.assertRegex(text, r"(?m)^ *[\d.e+]+ \|")
+
+    def test_ratios(self):
+        """A ratio is to the base that comes last before it, whose ratio is 1."""
+        base = None
+        for r in self.rows:
+            if r["ratio"] == 1:
+                base = r["rate"]
+            if r["ratio"]:
+                self.assertAlmostEqual(r["ratio"], r["rate"] / base, delta=1e-9 * r["ratio"])
+
+    def test_wrong_results_are_noticed(self):
+        folder = self.path("cl")
+        shutil.copytree(KERNELS, folder)
+        for name, e in self.experiments.items():
+            if not e["source"]:
+                continue
+            with open(os.path.join(folder, e["source"]), encoding="utf-8") as f:
+                text = f.read()
+            old, new = BROKEN[e["source"]]
+            self.assertIn(old, text)
+            with open(os.path.join(folder, e["source"]), "w", encoding="utf-8") as f:
+                f.write(text.replace(old, new))
+            args = ["--size", "64"] if e["size"] else []
+            r = self.tessera("lab", name, *args, "--device", "cpu", "--repeat", "1", "--json",
+                             "--kernel-dir", folder)
+            if any(row["experiment"] == name and row["outcome"] == "timed" for row in self.rows):
+                self.assertEqual(r.status, 3, r)
+                self.assertEqual(rows_of(r.out)[-1]["outcome"], "wrong", r)
+
+    def test_compare(self):
+        """Rows of experiments stand side by side, and are no jobs."""
+        with open(self.path("a.jsonl"), "w", encoding="utf-8") as f:
+            f.writelines(json.dumps(r) + "\n" for r in self.rows)
+        got = json.loads(self.succeed("compare", "a.jsonl", "a.jsonl", "--json").out)
+        self.assertEqual(got["jobs"], [])
+        self.assertEqual(len(got["lines"]), len(self.rows))
+        self.succeed("compare", "a.jsonl", "--html", "page.html", "--quiet")
+        with open(self.path("page.html"), encoding="utf-8") as f:
+            self.assertIn('<section id="lab">', f.read())
