@@ -1,4 +1,4 @@
-"""Man pages and shell completions, generated from the command's help.
+"""Man pages of the commands and shell completions, generated from the command's help.
 
     manual.py TESSERA FOLDER [HELP2MAN]
 
@@ -12,6 +12,8 @@ import re
 import shutil
 import subprocess
 import sys
+
+from roff import escaped
 
 # So wide that nothing is wrapped, in English; a build with sanitizers looks for no leaks here.
 WIDE = {**os.environ, "COLUMNS": "100000", "LC_ALL": "C.UTF-8", "ASAN_OPTIONS": "detect_leaks=0"}
@@ -66,18 +68,14 @@ def words_of(tessera, command, option):
 # ---- man pages -----------------------------------------------------------------------------
 
 
-def roff(text):
-    return re.sub(r"(?m)^(?=[.'])", r"\\&", text.replace("\\", "\\e").replace("-", "\\-"))
-
-
 def man_page(help2man, tessera, name, summary, usage, examples, also, *args):
     """What help2man makes of a help, but for what it would run together: usage and examples."""
     title = "tessera-" + name if name else "tessera"
-    sections = ["[NAME]", "%s \\- %s" % (title, roff(summary)),
-                "[SYNOPSIS]", ".B " + roff(title.replace("-", " ")), roff(usage),
-                "[SEE ALSO]", ",\n".join(".BR %s (1)" % roff(page) for page in also)]
+    sections = ["[NAME]", "%s \\- %s" % (title, escaped(summary)),
+                "[SYNOPSIS]", ".B " + escaped(title.replace("-", " ")), escaped(usage),
+                "[SEE ALSO]", ",\n".join(".BR %s (%s)" % (escaped(page), part) for page, part in also)]
     if examples:
-        sections += ["[=EXAMPLES]", ".EX", roff(examples.rstrip("\n")), ".EE"]
+        sections += ["[=EXAMPLES]", ".EX", escaped(examples.rstrip("\n")), ".EE"]
     # By its name alone: help2man has a shell read it, to which a blank in a folder's name is one.
     return subprocess.run([help2man, "--no-info", "--include=/dev/stdin", *args,
                            "./" + os.path.basename(tessera)], cwd=os.path.dirname(tessera) or ".",
@@ -88,10 +86,11 @@ def man_page(help2man, tessera, name, summary, usage, examples, also, *args):
 def write_pages(help2man, tessera, about, commands, folder):
     first = about[0].lower() + about[1:].rstrip(".")
     pages = {"tessera": man_page(help2man, tessera, "", first, "COMMAND [OPTION]...", "",
-                                 ["tessera-" + c.name for c in commands])}
+                                 [("tessera-" + c.name, 1) for c in commands] + [("tessera", 7)])}
     for c in commands:
+        also = [("tessera", 1)] + [("tessera-blas" if c.name == "blas" else "tessera", 7)]
         pages["tessera-" + c.name] = man_page(help2man, tessera, c.name, c.summary, c.usage, c.examples,
-                                              ["tessera"], "--help-option=%s --help" % c.name)
+                                              also, "--help-option=%s --help" % c.name)
     for name, text in pages.items():
         write(os.path.join(folder, name + ".1"), text)
 

@@ -20,7 +20,7 @@ TEST_PACKAGES=(libcmocka-dev oclgrind python3 python3-dev python3-numpy python3-
 TEST_PACKAGES+=(libblas-test libopenblas0 libblas64-3)
 
 # To make man pages, and to test them and the completions by their readers; bash is there.
-TEST_PACKAGES+=(help2man groff-base zsh fish)
+TEST_PACKAGES+=(help2man groff-base man-db zsh fish)
 
 # To compare with other libraries (`tessera bench --peers`).  Each is optional.  cuBLAS and CUB come
 # with NVIDIA's CUDA toolkit, which the distribution does not have.

@@ -35,8 +35,8 @@ file(RENAME ${first} ${prefix})
 string(REGEX MATCH "^[0-9]+[.][0-9]+" api "${VERSION}")
 string(REPLACE "|" ";" manual "${MANUAL}")
 list(TRANSFORM manual PREPEND share/)
-foreach(file ${manual} share/doc/tessera/LICENSE share/doc/tessera/README.md lib/libtessera.so
-        lib/libtessera.so.${api} lib/libtessera.a)
+foreach(file ${manual} share/doc/tessera/LICENSE lib/libtessera.so lib/libtessera.so.${api}
+        lib/libtessera.a)
     if(NOT EXISTS ${prefix}/${file})
         message(FATAL_ERROR "${file} is not installed")
     endif()

@@ -42,6 +42,13 @@ class Read(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
 
+    def page(self, part, name):
+        """The sections of a page as groff shows it, without the indentation."""
+        text = self.read("-man", "-Tascii", "-P-cbou", "-rLL=300n", "-rHY=0",
+                         os.path.join(MANUAL, "man%d" % part, "%s.%d" % (name, part)))
+        parts = re.split(r"(?m)^([A-Z][A-Z ]+)\n", text)
+        return {title: re.sub(r"(?m)^ +", "", part) for title, part in zip(parts[1::2], parts[2::2])}
+
 
 class Pages(Read):
     def test_a_page_for_each_command(self):
@@ -53,15 +60,9 @@ class Pages(Read):
         folder = os.path.join(MANUAL, "man1")
         self.read("-man", "-ww", "-z", "-Tutf8", *(os.path.join(folder, n) for n in os.listdir(folder)))
 
-    def page(self, name):
-        """The sections of a page as it is read, without the indentation."""
-        text = self.read("-man", "-Tascii", "-P-cbou", "-rLL=300n", os.path.join(MANUAL, "man1", name))
-        parts = re.split(r"(?m)^([A-Z ]+)\n", text)
-        return {title: re.sub(r"(?m)^ +", "", part) for title, part in zip(parts[1::2], parts[2::2])}
-
     def test_all_of_the_help(self):
         for command in COMMANDS:
-            page = self.page("tessera-%s.1" % command)
+            page = self.page(1, "tessera-" + command)
             with self.subTest(command):
                 self.assertRegex(page["NAME"], r"^tessera-%s - \w" % command)
                 self.assertTrue(page["SYNOPSIS"].startswith("tessera " + command), page["SYNOPSIS"])
@@ -73,7 +74,7 @@ class Pages(Read):
                 self.assertEqual(page["EXAMPLES"].strip().splitlines(), [s.strip() for s in examples])
 
     def test_of_the_command(self):
-        page = self.page("tessera.1")
+        page = self.page(1, "tessera")
         for command in COMMANDS:
             self.assertRegex(page["SEE ALSO"], r"\btessera-%s\(1\)" % command)
             self.assertRegex(page["DESCRIPTION"], r"(?m)^%s( |\n)" % command)
