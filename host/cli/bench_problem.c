@@ -38,12 +38,31 @@ static tsr_status check_full(const operation *op, const char *size, size_t count
     return TSR_OK;
 }
 
+/* The option of an operation that a name is close to, by all commands that take sizes; NULL where
+ * there is none. */
+static const char *closest_option(const operation *op, const char *name)
+{
+    const operation_command *c = op->command;
+    const char **names = calloc(c->field_count + 1, sizeof *names);
+    const char *closest = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; names && i < c->field_count; i++)
+        if (c->fields[i].option && (c->fields[i].taken & (WITH_SIZES | WITH_INPUTS)))
+            names[count++] = c->fields[i].option;
+    if (names)
+        closest = text_closest(name, names, count);
+    free(names);
+    return closest;
+}
+
 /* The first option given that the operation has no use for. */
 static tsr_status check_options(const operation *op, const options *o, tsr_error *err)
 {
     static const option_id of_overlap[] = {OPTION_QUEUES, OPTION_CHUNKS, OPTION_PINNED,
                                            OPTION_ROUNDS};
     const operation *other;
+    const char *closest;
     text owners = {0};
 
     for (size_t i = 0; i < o->settings.count; i++) {
@@ -54,8 +73,10 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
         for (size_t k = 0; (other = operation_at(k)); k++)
             if (field_of_option(other, option, WITH_SIZES | WITH_INPUTS))
                 text_format(&owners, "%s%s", owners.length ? " and " : "", other->name);
-        tsr_fail(err, TSR_ENAME, 0, "%s has no --%s, which is of %s", op->name, option,
-                 text_get(&owners));
+        closest = closest_option(op, option);
+        tsr_fail(err, TSR_ENAME, 0, "%s has no --%s, which is of %s%s%s%s", op->name, option,
+                 text_get(&owners), closest ? ": did you mean --" : "", closest ? closest : "",
+                 closest ? "?" : "");
         text_free(&owners);
         return TSR_ENAME;
     }

@@ -281,7 +281,7 @@ static tsr_status run_all(work *w, tsr_error *err)
     if (!times)
         return tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
     wall_ns = times + count;
-    w->x.problem.op->describe(&w->x.problem, &what);
+    run_report_describe(&w->x, &what);
     for (size_t i = 0; !st && i < count; i++) {
         activity_update("%s %s", w->o->command, text_get(&what));
         if (i)
@@ -473,8 +473,7 @@ int cmd_run(const options *o)
     /* A wrong result is reported, but not written. */
     if (!st || st == TSR_EBOUND) {
         w.report.command = o->command;
-        w.report.problem = &w.x.problem;
-        w.report.boolean = w.x.array[0].boolean;
+        w.report.posed = &w.x;
         w.report.device = w.choice.device[0];
         w.report.printed = printed ? &w.x.array[w.op->result] : NULL;
         if (!o->given[OPTION_QUIET])

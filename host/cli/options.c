@@ -552,7 +552,27 @@ static int refuse(const entries *e, int code, const char *argument)
     return wrong_usage("option '--%s' takes no value: '%s'", x->spec.name, argument);
 }
 
-static int take_option(const entries *e, const entry *x, const char *argument, options *out)
+/* The field that judges the value of an operation's option: of two operations that have one of this
+ * name, that of the operation in question.  NULL where it has none, which the command says. */
+static const field *field_of_setting(const entries *e, const option_set *takes, const char *name,
+                                     const options *o)
+{
+    const operation *first = o->operand_count ? operation_named(o->operand[0]) : NULL;
+    const operation *op = takes->op ? takes->op : first;
+
+    return op ? field_of_option(op, name, takes->fields)
+              : entry_named(e, name, strlen(name), true)->f;
+}
+
+static int judge_setting(const field *f, const char *name, const char *value)
+{
+    if (f && *value && !field_read(f, value, NULL))
+        return wrong_usage("option '--%s' takes %s, not '%s'", name, f->expects, value);
+    return 0;
+}
+
+static int take_option(const entries *e, const option_set *takes, const entry *x,
+                       const char *argument, options *out)
 {
     const option_spec *spec = &x->spec;
     const bool own = x->id < OPTION_COUNT;
@@ -569,16 +589,17 @@ static int take_option(const entries *e, const entry *x, const char *argument, o
     if (spec->value && before && x->id != OPTION_SET && x->id != OPTION_SIZE)
         return wrong_usage("option '--%s' is given twice, and takes one value: '%s' or '%s'",
                            spec->name, before, optarg);
-    if (optarg &&
-        ((spec->parse && !spec->parse(optarg, out)) || (x->f && !field_read(x->f, optarg, NULL))))
+    if (optarg && spec->parse && !spec->parse(optarg, out))
         return wrong_usage("option '--%s' takes %s, not '%s'", spec->name, spec->expects, optarg);
     if (own) {
         out->given[x->id] = true;
         out->value[x->id] = optarg;
     } else if (!before) {
         given_option *list = (given_option *)out->settings.list;
+        const char *value = optarg ? optarg : "";
 
-        list[out->settings.count++] = (given_option){spec->name, optarg ? optarg : ""};
+        list[out->settings.count++] = (given_option){spec->name, value};
+        return judge_setting(field_of_setting(e, takes, spec->name, out), spec->name, value);
     }
     return 0;
 }
@@ -618,12 +639,18 @@ int options_parse(int argc, char **argv, const option_set *takes, options *out)
         else if (code == '?' || code == ':')
             status = refuse(&e, code, argument);
         else
-            status = take_option(&e, entry_of_code(&e, code), argument, out);
+            status = take_option(&e, takes, entry_of_code(&e, code), argument, out);
         if (code == 1 && takes->program)
             break;
     }
     while (!status && optind < argc)
         out->operand[out->operand_count++] = argv[optind++];
+    /* Again: the operation may stand behind its options. */
+    for (size_t i = 0; !status && i < out->settings.count; i++) {
+        const given_option *s = &out->settings.list[i];
+
+        status = judge_setting(field_of_setting(&e, takes, s->option, out), s->option, s->value);
+    }
 
 cleanup:
     free(long_options);

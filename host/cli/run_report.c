@@ -13,9 +13,9 @@
 /* Work per second of the fastest run, in the operation's unit; 0 where no time was measured. */
 static double rate(const run_report *r)
 {
-    const operation *op = r->problem->op;
+    const operation *op = r->posed->problem.op;
 
-    return work_rate(op->unit, op->work(r->problem), op->bytes(r->problem),
+    return work_rate(op->unit, op->work(&r->posed->problem), op->bytes(&r->posed->problem),
                      (double)r->fastest.device_ns);
 }
 
@@ -81,16 +81,20 @@ static void append_waits(text *out, const run_report *r)
     }
 }
 
-/* The problem as its operation describes it, but for elements that are bool. */
-static void append_problem(text *out, const run_report *r)
+/* Elements that are bool are uint8 to the problem. */
+void run_report_describe(const posing *x, text *out)
 {
     static const char stored[] = "uint8";
+    const operation *op = x->problem.op;
     text described = {0};
     const char *all, *at;
 
-    r->problem->op->describe(r->problem, &described);
+    if (op->command->describe_asked)
+        op->command->describe_asked(x, &described);
+    else
+        op->describe(&x->problem, &described);
     all = text_get(&described);
-    at = r->boolean ? strstr(all, stored) : NULL;
+    at = x->array[0].boolean ? strstr(all, stored) : NULL;
     if (at)
         text_format(out, "%.*sbool%s", (int)(at - all), all, at + strlen(stored));
     else
@@ -98,12 +102,23 @@ static void append_problem(text *out, const run_report *r)
     text_free(&described);
 }
 
+/* What the number of the result's elements is called; NULL where that is no news, or wrong. */
+static const char *counted(const run_report *r)
+{
+    return r->verified && !r->verdict.ok ? NULL : r->posed->problem.op->command->counted;
+}
+
+static size_t count_of(const run_report *r)
+{
+    return array_count(&r->posed->array[r->posed->problem.op->result]);
+}
+
 void run_report_summary(const run_report *r)
 {
     text line = {0};
 
     text_format(&line, "%s ", r->command);
-    append_problem(&line, r);
+    run_report_describe(r->posed, &line);
     text_format(&line, " on %s: %s", tsr_device_name(r->device), r->fastest.variant);
     if (*r->fastest.parameters)
         text_format(&line, " (%s)", r->fastest.parameters);
@@ -115,8 +130,10 @@ void run_report_summary(const run_report *r)
             append_time(&line, r->median_ns);
         }
         if (has_rate(r))
-            text_format(&line, ", %.3g %s", rate(r), work_unit_name(r->problem->op->unit));
+            text_format(&line, ", %.3g %s", rate(r), work_unit_name(r->posed->problem.op->unit));
     }
+    if (counted(r))
+        text_format(&line, ", %zu %s", count_of(r), counted(r));
     append_copies(&line, r);
     append_waits(&line, r);
     append_verdict(&line, r);
@@ -155,8 +172,9 @@ static json_t *field_json(const field *f, const problem *p)
     return json_null();
 }
 
-static json_t *problem_json(const problem *p)
+static json_t *problem_json(const posing *x)
 {
+    const problem *p = &x->problem;
     const operation_command *c = p->op->command;
     json_t *object = json_object();
     text described = {0};
@@ -165,7 +183,7 @@ static json_t *problem_json(const problem *p)
         if (c->fields[i].name)
             json_object_set_new(object, c->fields[i].name, field_json(&c->fields[i], p));
 
-    p->op->describe(p, &described);
+    run_report_describe(x, &described);
     json_object_set_new(object, "description", json_text(text_get(&described)));
     text_free(&described);
     return object;
@@ -192,7 +210,7 @@ static json_t *bytes_json(const run_report *r)
                      json_count(t->chunks), "to_device", json_count(t->to_device_bytes),
                      "from_device", json_count(t->from_device_bytes), "workspace",
                      json_count(t->workspace_bytes), "compulsory",
-                     json_number(r->problem->op->bytes(r->problem)));
+                     json_number(r->posed->problem.op->bytes(&r->posed->problem)));
 }
 
 static json_t *tiles_json(const run_report *r)
@@ -251,7 +269,7 @@ int run_report_json(const run_report *r)
 
     json_object_set_new(object, "schema", json_string("tessera-run-1"));
     json_object_set_new(object, "op", json_string(r->command));
-    json_object_set_new(object, "problem", problem_json(r->problem));
+    json_object_set_new(object, "problem", problem_json(r->posed));
     json_object_set_new(object, "variant", json_text(t->variant));
     json_object_set_new(object, "parameters", json_text(t->parameters));
     json_object_set_new(object, "chosen", json_text(t->chosen));
@@ -260,10 +278,13 @@ int run_report_json(const run_report *r)
     json_object_set_new(object, "commands", json_count(t->commands));
     json_object_set_new(object, "times", times_json(r));
     json_object_set_new(object, "rate", has_rate(r) ? json_number(rate(r)) : json_null());
-    json_object_set_new(object, "rate_unit", json_string(work_unit_name(r->problem->op->unit)));
+    json_object_set_new(object, "rate_unit",
+                        json_string(work_unit_name(r->posed->problem.op->unit)));
     json_object_set_new(object, "bytes", bytes_json(r));
     json_object_set_new(object, "tiles", tiles_json(r));
     json_object_set_new(object, "verify", verdict_json(r));
+    if (counted(r))
+        json_object_set_new(object, counted(r), json_count(count_of(r)));
     if (r->printed)
         json_object_set_new(object, "result", values_json(r->printed));
     return json_print(object);

@@ -13,8 +13,7 @@
 
 typedef struct run_report {
     const char *command; /* the operation's name as the command line has it */
-    const problem *problem;
-    bool boolean; /* its elements are bool, which a problem has as uint8 */
+    const posing *posed; /* the problem, and the arrays as the outputs have them */
     const tsr_device *device;
     tsr_report first;   /* of `count` runs: the one that probes and builds */
     tsr_report fastest; /* of them */
@@ -25,6 +24,9 @@ typedef struct run_report {
     verdict verdict;      /* where verified */
     const array *printed; /* the result, where no file is named for it; else NULL */
 } run_report;
+
+/** Append what the files and options of a run ask for, as results and messages call it. */
+void run_report_describe(const posing *x, text *out);
 
 /** One line on standard error, and another where tiles ran strictly. */
 void run_report_summary(const run_report *r);

@@ -281,6 +281,14 @@ typedef struct operation_command {
     /** Leave of the arrays what the outputs hold, once the problem is done.  NULL function: all. */
     void (*cut)(struct posing *x);
 
+    /** Describe what files and options ask for, as operation.describe does the problem that pose()
+     *  made of it.  NULL function: they are the same. */
+    void (*describe_asked)(const struct posing *x, text *out);
+
+    /** What the elements are that cut() leaves of the result: "selected", their number's name in
+     *  the report of a run.  NULL: their number is no news. */
+    const char *counted;
+
     /** The file of a variant in C, for people who want to read it. */
     const char *(*host_source)(const variant *v);
 } operation_command;

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "base/text.h"
 #include "file/block.h"
 
 #ifdef TESSERA_PNG
@@ -247,17 +248,21 @@ tsr_status image_encode(const char *suffix, const array *a, encode_put *put, voi
 {
     const size_t channels = a->rank == 2 ? 1 : a->rank == 3 ? a->shape[2] : 0;
     const bool colour = !strcmp(suffix, ".ppm"), grey = !strcmp(suffix, ".pgm");
+    text shape = {0};
 
     if (a->type != TSR_U8 || a->opaque || channels < 1 || channels > 4 ||
-        (colour && channels != 3) || (grey && channels != 1))
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "a %s file holds uint8 of height x width%s, not %s of "
-                        "%u dimensions",
-                        suffix,
-                        colour ? " x 3"
-                        : grey ? ""
-                               : ", or times 2 to 4 channels",
-                        array_type_name(a), a->rank);
+        (colour && channels != 3) || (grey && channels != 1)) {
+        for (unsigned i = 0; i < a->rank; i++)
+            text_format(&shape, "%s%zu", i ? "x" : "", a->shape[i]);
+        tsr_fail(err, TSR_EINVAL, 0, "a %s file holds uint8 of height x width%s, not %s of %s%s",
+                 suffix,
+                 colour ? " x 3"
+                 : grey ? ""
+                        : ", or times 2 to 4 channels",
+                 array_type_name(a), a->rank ? "" : "no dimension", text_get(&shape));
+        text_free(&shape);
+        return TSR_EINVAL;
+    }
 #ifdef TESSERA_PNG
     if (!colour && !grey)
         return encode_png(a, channels, put, to, err);

@@ -80,7 +80,8 @@ class Grayscale(Case):
         with open(self.path("g.pgm"), "rb") as f:
             self.assertEqual(f.read(), b"P5\n14 9\n255\n" + grey_of(self.x).tobytes())
         self.refuse("g.pgm", "a picture in colour is height x width x 3 or 4")
-        self.refuse("x.ppm", "a .ppm file holds uint8 of height x width x 3", out="g.ppm")
+        self.refuse("x.ppm", "a .ppm file holds uint8 of height x width x 3, not uint8 of 9x14",
+                    out="g.ppm")
 
     def test_bad_ppm(self):
         for data, says in ((b"P6\n14 9\n255\n" + self.x.tobytes()[:-1],

@@ -128,6 +128,11 @@ class Histogram(Case):
         self.assertEqual((problem["n"], problem["bins"], problem["uneven"], problem["description"]),
                          (9, 3, False, "9 uint16 in 3 bins"))
 
+    def test_weights_are_files_that_sizes_do_not_have(self):
+        self.fail_with(2, "bench", "histogram", "--weights", "w.npy",
+                       says="histogram has no --weights, which is of grayscale: did you mean "
+                       "--weighted?")
+
 
 if __name__ == "__main__":
     unittest.main()

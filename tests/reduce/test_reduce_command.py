@@ -114,6 +114,12 @@ class Reduce(Case):
             self.assertEqual((problem["n"], problem["by"], problem["description"]),
                              (3, by, "%s of 3 float32" % by))
 
+    def test_a_report_without_results_has_what_was_asked_for(self):
+        np.save(self.path("x.npy"), np.zeros((5, 0), np.float32))
+        r = self.succeed("reduce", "x.npy", "-o", "r.npy", "--axis", "0", "--by", "max", "--device",
+                         "host")
+        self.assertIn("reduce max along axis 0 of 5x0 float32 on host", r.err)
+
     def test_sizes_and_axes_of_bench(self):
         for args, what in ((("--size", "210"), "sum of 210 float32"),
                            (("--size", "30x7"), "sum of 210 float32"),

@@ -176,6 +176,11 @@ class Scan(Case):
                          [2, 3, 4, "sum", True, False])
         self.assertEqual(problem["description"], "sum of 2x3x4 float32 from the end")
 
+    def test_what_it_adds_up_by_is_its_own(self):
+        """reduce has an option of this name, with more values."""
+        for call in (("scan", "x.npy", "-o", "s.npy"), ("bench", "scan"), ("tune", "scan")):
+            self.fail_with(2, *call, "--by", "mean", says="'--by' takes sum, min or max, not 'mean'")
+
 
 if __name__ == "__main__":
     unittest.main()

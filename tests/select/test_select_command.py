@@ -112,12 +112,18 @@ class Select(Case):
                        "--copy", "--device-memory", "50",
                        says="3 elements and what is selected of each need 72 bytes at once")
 
-    def test_json_has_the_condition(self):
+    def test_reports_have_the_condition_as_it_is_spelled_and_the_count(self):
         np.save(self.path("x.npy"), np.int32([3, -1, 2]))
-        r = self.succeed("select", "x.npy", "-o", "y.npy", "--where", ">= 1.5", "--json", *HOST)
-        problem = json.loads(r.out)["problem"]
-        self.assertEqual((problem["n"], problem["where"], problem["description"]),
-                         (3, ">", "those > 1 of 3 int32"))
+        for where, described, count in ((">=1.5", "those >= 1.5 of 3 int32", 2),
+                                        ("< -1e30", "those < -1e30 of 3 int32", 0),
+                                        ("notnan", "those notnan of 3 int32", 3)):
+            call = ("select", "x.npy", "-o", "y.npy", "--device", "host", "--where", where)
+            r = json.loads(self.succeed(*call, "--quiet", "--json").out)
+            self.assertEqual((r["problem"]["n"], r["problem"]["description"], r["selected"]),
+                             (3, described, count))
+            err = self.succeed(*call).err
+            self.assertIn("select %s on host" % described, err)
+            self.assertIn(", %d selected" % count, err)
 
 
 if __name__ == "__main__":

@@ -326,6 +326,21 @@ static void cut(posing *x)
         r->type = TSR_I64;
 }
 
+static void describe_asked(const posing *x, text *out)
+{
+    const array *a = &x->array[REDUCE_X];
+    problem asked = x->problem;
+    char shape[SHAPE_SIZE];
+
+    if (!has_no_results(x)) {
+        reduce_describe(&x->problem, out);
+        return;
+    }
+    reduce_in(&asked)->by = reduction_of(x);
+    text_format(out, "%s along axis %s of %s %s", reduce_by_name(&asked),
+                setting_of(x->given, "axis"), shape_text(a, shape), tsr_type_name(a->type));
+}
+
 static const char *host_source(const variant *v)
 {
     return v == &reduce_simd ? "host/ops/reduce/reduce_simd_body.h" : "host/ops/reduce/reduce.c";
@@ -364,4 +379,5 @@ const operation_command reduce_command = {
     .lay_out = lay_out,
     .pose = pose,
     .cut = cut,
+    .describe_asked = describe_asked,
 };

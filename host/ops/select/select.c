@@ -161,12 +161,10 @@ static double traffic(const problem *q)
     return (double)tsr_type_size(p->type) * (double)p->n + (double)sizeof(uint64_t);
 }
 
-static void describe(const problem *q, text *out)
+void select_describe_rest(const problem *q, text *out)
 {
     const tsr_select_problem *p = select_of(q);
 
-    text_append(out, "those ");
-    select_condition(q, out);
     text_format(out, " of %zu %s", p->n, tsr_type_name(p->type));
     if (p->with_indices)
         text_append(out, " with indices");
@@ -175,6 +173,13 @@ static void describe(const problem *q, text *out)
     if (p->offset_x || p->offset_result || p->offset_indices || p->offset_count)
         text_format(out, " offsets %zu %zu %zu %zu", p->offset_x, p->offset_result,
                     p->offset_indices, p->offset_count);
+}
+
+static void describe(const problem *q, text *out)
+{
+    text_append(out, "those ");
+    select_condition(q, out);
+    select_describe_rest(q, out);
 }
 
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])

@@ -272,6 +272,20 @@ static void cut(posing *x)
         x->array[SELECT_INDICES].shape[0] = count;
 }
 
+/* The condition as it is spelled: that of the problem is the one which integers compare by. */
+static void describe_asked(const posing *x, text *out)
+{
+    size_t where = 0;
+    const char *number = comparison_read(setting_of(x->given, "where"), &where);
+
+    text_append(out, "those ");
+    for (const field_choice *c = comparisons; c->name; c++)
+        if (c->value == where)
+            text_append(out, c->name);
+    text_format(out, "%s%s", *number ? " " : "", number);
+    select_describe_rest(&x->problem, out);
+}
+
 static const char *host_source(const variant *v)
 {
     return v == &select_simd ? "host/ops/select/select_loops.c" : "host/ops/select/select.c";
@@ -308,4 +322,6 @@ const operation_command select_command = {
     .check_settings = check_settings,
     .pose = pose,
     .cut = cut,
+    .describe_asked = describe_asked,
+    .counted = "selected",
 };

@@ -68,6 +68,9 @@ bool select_read(const char *spelled, tsr_select_problem *p);
 /** Append "> 0.5". */
 void select_condition(const problem *p, text *out);
 
+/** select.c: append what a description has behind the condition: " of 1000 float32". */
+void select_describe_rest(const problem *p, text *out);
+
 /** select_partition.c: operation.partition. */
 tsr_status select_partition(const problem *p, const struct selection *sel,
                             const struct stream_budget *budget, struct partition *out,
