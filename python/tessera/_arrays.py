@@ -10,6 +10,10 @@ from ._device_array import DeviceArray
 from ._operations import flat
 
 
+# NumPy 2 has it in numpy.exceptions alone, and NumPy 1.24 has no such module.
+AxisError = getattr(np, "exceptions", np).AxisError
+
+
 def as_array(x):
     """An array on a device, or anything that NumPy makes an array of; without a copy what has a
     buffer, or DLPack's interface, in host memory."""
@@ -191,7 +195,7 @@ def split_axis(shape, axis):
 
 def normal_axis(axis, ndim):
     if not -ndim <= axis < ndim:
-        raise np.AxisError(axis, ndim)
+        raise AxisError(axis, ndim)
     return axis % ndim
 
 

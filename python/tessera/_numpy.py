@@ -22,8 +22,8 @@ def _norm(x, ord=None, axis=None, keepdims=False):  # pylint: disable=redefined-
     return tessera.norm(x, axis, keepdims=keepdims)
 
 
-def _matmul(x, y, out=(None,), **named):
-    return tessera.matmul(x, y, out[0], **named)
+def _product(function):
+    return lambda x, y, out=(None,), **named: function(x, y, out[0], **named)
 
 
 def function_of(func):
@@ -40,8 +40,8 @@ def function_of(func):
 
 def ufunc_of(ufunc):
     """Ours for a ufunc of NumPy's, or None."""
-    if ufunc is np.matmul:
-        return _matmul
+    if ufunc in (np.matmul, getattr(np, "matvec", None)):  # the latter from NumPy 2.2 on
+        return _product(getattr(tessera, ufunc.__name__))
     operators = {np.add: "__add__", np.subtract: "__sub__", np.multiply: "__mul__",
                  np.negative: "__neg__"}
     name = operators.get(ufunc)

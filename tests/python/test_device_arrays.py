@@ -74,7 +74,8 @@ def test_views():
 def test_nothing_is_copied_by_itself():
     x = ts.asarray(np.ones((3, 3), "f"), device=DEVICE)
     assert "to_numpy" in str(raised(TypeError, np.asarray, x))
-    raised(TypeError, np.array, x)
+    if np.lib.NumpyVersion(np.__version__) < "2.0.0":  # later ones ask for a copy by name
+        raised(TypeError, np.array, x)
     equal(x.__array__(copy=True), np.ones((3, 3)))
     raised(TypeError, ts.matmul, x, np.ones((3, 3), "f"))
     raised(TypeError, ts.matmul, np.ones((3, 3), "f"), x)

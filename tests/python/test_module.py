@@ -102,6 +102,37 @@ def test_bfloat16():
         assert memoryview(z).cast("H").tolist() == [0x4080, 0x4080]
 
 
+def test_ml_dtypes():
+    """bfloat16 of NumPy's arrays is the type that ml_dtypes brings."""
+    try:
+        from ml_dtypes import bfloat16
+    except ImportError:
+        print("no ml_dtypes, whose bfloat16 is not tried; `pip install ml_dtypes` brings it")
+        return
+    rng = np.random.default_rng(9)
+    small, a = (rng.integers(-3, 4, s).astype(bfloat16) for s in ((6, 40), (40, 5)))
+    x = rng.random(40).astype(bfloat16)
+    exact = small.astype("f4") @ a.astype("f4")  # sums of whole numbers, which both types hold
+    for device in {"host", ts.device()}:
+        for got, expected in (
+                (ts.matmul(small, a, device=device), exact.astype(bfloat16)),
+                (ts.matmul(small, a, dtype=np.float32, device=device), exact),
+                (ts.matmul(a.T, small.T, device=device), exact.T.astype(bfloat16)),
+                (ts.matmul(small, a.astype("f4"), device=device), exact),
+                (ts.matvec(small, a[:, 1], device=device), exact[:, 1].astype(bfloat16)),
+                (ts.axpy(1, x, x[::-1], device=device), x + x[::-1]),
+                (ts.transpose(small, device=device), small.T), (ts.max(x, device=device), x.max()),
+                (ts.select(x, ">", 0.5, device=device), x[x > 0.5]),
+                (ts.sum(small, axis=1, device=device), small.astype("f4").sum(1).astype(bfloat16))):
+            assert got.dtype == expected.dtype and np.array_equal(got, expected), (got, expected)
+    e = raised(TypeError, ts.sort, x, device="host")
+    assert "bfloat16" in str(e) and "astype" in str(e)
+    if ts.device().kind != "host":
+        y = ts.asarray(small)
+        assert np.array_equal(ts.to_numpy((y @ ts.asarray(a) + 1) * 2),
+                              (exact.astype(bfloat16) + bfloat16(1)) * bfloat16(2))
+
+
 def test_other_arrays():
     """What has a buffer or DLPack's interface is taken as it is; lists too."""
     class Exchanged:

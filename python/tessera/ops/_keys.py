@@ -4,7 +4,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from .._arrays import DeviceArray, as_array, check_type, normal_axis, own_copy, packed, type_name
+from .._arrays import AxisError, DeviceArray, as_array, check_type, normal_axis, own_copy, packed
+from .._arrays import type_name
 
 
 def rows_of(op, a, axis):
@@ -15,7 +16,7 @@ def rows_of(op, a, axis):
     if axis is None:
         a, axis = a.reshape(-1), 0
     if a.ndim == 0:
-        raise np.AxisError("%s: a scalar has no axis to sort along" % op.name)
+        raise AxisError("%s: a scalar has no axis to sort along" % op.name)
     axis = normal_axis(axis, a.ndim)
     keys = own_copy(_axis_last(a, axis))
     n = keys.shape[-1]
