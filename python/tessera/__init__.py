@@ -41,6 +41,8 @@ def _add_operations():
         for name in ("DeviceArray", "asarray", "empty", "to_numpy", "from_pyopencl", "to_pyopencl"):
             globals()[name] = getattr(arrays, name)
             __all__.append(name)
+        globals()["from_cuda"] = _import_module("tessera._cuda").from_cuda
+        __all__.append("from_cuda")
     for name, described in operations().items():
         if has_numpy and _find_spec("tessera.ops." + name):
             module = _import_module("tessera.ops." + name)
