@@ -1,4 +1,4 @@
-# Sourced by demo.sh and test.sh: what they need from Debian 12 or Ubuntu 24.04, and how to get it.
+# Sourced by the scripts beside it: what they need from Debian 12 or Ubuntu 24.04, and how to get it.
 # shellcheck shell=bash disable=SC2034
 
 # To build the library and the command: the compiler, CMake, the OpenCL loader, JSON, PNG files.
@@ -26,6 +26,11 @@ TEST_PACKAGES+=(help2man groff-base man-db zsh fish)
 # with NVIDIA's CUDA toolkit, which the distribution does not have.
 PEER_PACKAGES=(g++ libopenblas-dev libclblast-dev libboost-dev libtbb-dev libhwy-dev
                ocl-icd-opencl-dev)
+
+# To make Debian's packages, and to check them (package.sh); python3-dev and help2man for all that
+# debian/control says.
+DEBIAN_PACKAGES=(debhelper dh-python dpkg-dev fakeroot lintian git help2man libjs-chart.js python3-dev
+                 python3-numpy libcmocka-dev)
 
 # One fact of this system, such as `system_fact VERSION_ID`.
 system_fact() {
