@@ -277,7 +277,7 @@ static void triangle_on_cpu(work *w, int64_t m, int64_t n, blas_number alpha, ma
         const double order = (double)(call->side == 'L' ? m : n);
         const double elements = (double)m * (double)n;
 
-        w->seconds += rates_cpu(w->rates, elements * order * (w->type.complex ? 4 : 1),
+        w->seconds += rates_cpu(w->rates, w->type.f64, elements * order * (w->type.complex ? 4 : 1),
                                 elements * (double)w->type.size);
         return;
     }

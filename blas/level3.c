@@ -263,7 +263,8 @@ static const char *reason_by_rates(const blas_call *call, const blas_rates *rate
 {
     static _Thread_local char reason[96];
     double side = 0;
-    const double cpu = rates_cpu(rates, work_of(call, &side), bytes_of(call));
+    const double cpu =
+        rates_cpu(rates, element_of(call->type).f64, work_of(call, &side), bytes_of(call));
     const double device = blocked_predict(call, rates);
 
     if (MARGIN * device < cpu)

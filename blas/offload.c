@@ -28,6 +28,7 @@ static atomic_bool touched;         /* OpenCL may be loaded: set before it is */
 static char why_not[sizeof((tsr_error *)0)->message];
 static atomic_bool refused[2]; /* does the device take no products of float32, of float64? */
 static char why_refused[2][sizeof why_not];
+static tsr_devices *devices;
 static const tsr_device *device;
 static tsr_session *session;
 static tsr_precision precision;
@@ -118,10 +119,8 @@ static void read_precision(void)
                 name);
 }
 
-/* The list of devices is kept as long as the process lives. */
 static device_state find_device(void)
 {
-    tsr_devices *list;
     size_t count;
     tsr_error err;
     tsr_kind kind;
@@ -129,7 +128,8 @@ static device_state find_device(void)
     if (!load_tessera())
         return DEVICE_NONE;
     read_precision();
-    if (tsr.devices_find(&list, &err) || tsr.devices_select(list, NULL, &device, 1, &count, &err)) {
+    if (tsr.devices_find(&devices, &err) ||
+        tsr.devices_select(devices, NULL, &device, 1, &count, &err)) {
         snprintf(why_not, sizeof why_not, "%s", err.message);
         return DEVICE_NONE;
     }

@@ -46,15 +46,16 @@ static bool find_file(char path[PATH_MAX])
 static bool read_rates(const char *line, blas_rates *out)
 {
     blas_rates r = {0};
-    const double *const numbers[] = {&r.latency,   &r.in,        &r.out,    &r.device[0],
-                                     &r.device[1], &r.device[2], &r.cpu[0], &r.cpu[1],
-                                     &r.cpu[2],    &r.cpu_bytes};
+    const double *const numbers[] = {&r.latency,   &r.in,           &r.out,         &r.device[0],
+                                     &r.device[1], &r.device[2],    &r.cpu[0],      &r.cpu[1],
+                                     &r.cpu[2],    &r.cpu_bytes[0], &r.cpu_bytes[1]};
     int end = 0;
 
     if (sscanf(line,
-               "latency %lf in %lf out %lf device %lf %lf %lf cpu %lf %lf %lf cpu-bytes %lf%n",
+               "latency %lf in %lf out %lf device %lf %lf %lf cpu %lf %lf %lf cpu-bytes %lf "
+               "%lf%n",
                &r.latency, &r.in, &r.out, &r.device[0], &r.device[1], &r.device[2], &r.cpu[0],
-               &r.cpu[1], &r.cpu[2], &r.cpu_bytes, &end) != 10 ||
+               &r.cpu[1], &r.cpu[2], &r.cpu_bytes[0], &r.cpu_bytes[1], &end) != 11 ||
         line[end])
         return false;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -111,7 +112,7 @@ static bool read_line(const char *line, rates_file *f)
 
 void rates_read(void)
 {
-    static const char first_line[] = "tessera-blas-rates-1";
+    static const char first_line[] = "tessera-blas-rates-2";
     char path[PATH_MAX], line[PATH_MAX + 256];
     rates_file found = {0};
     int number = 0;
@@ -166,26 +167,31 @@ bool rates_are_checked(void)
     return atomic_load(&checked);
 }
 
-/* Seconds of so many operations, by rates between the sides that were timed. */
-static double seconds_of(const double rates_of_sides[RATES_SIDES], double operations)
+/* Seconds of so much work, by rates of some amounts of it: between them seconds grow with the work,
+ * whatever the rates are. */
+static double seconds_between(size_t count, const double amounts[], const double rates_there[],
+                              double work)
 {
-    static const double sides[RATES_SIDES] = {256, 704, 2048};
-    double at[RATES_SIDES]; /* operations of the square products */
+    if (work <= amounts[0])
+        return work / rates_there[0];
+    for (size_t i = 1; i < count; i++) {
+        if (work < amounts[i]) {
+            const double part = (work - amounts[i - 1]) / (amounts[i] - amounts[i - 1]);
 
-    for (size_t i = 0; i < RATES_SIDES; i++)
-        at[i] = 2 * sides[i] * sides[i] * sides[i];
-    if (operations <= at[0])
-        return operations / rates_of_sides[0];
-    for (size_t i = 1; i < RATES_SIDES; i++) {
-        if (operations < at[i]) {
-            const double part = (operations - at[i - 1]) / (at[i] - at[i - 1]);
-
-            /* Seconds grow with the operations, whatever the rates are. */
-            return (1 - part) * at[i - 1] / rates_of_sides[i - 1] +
-                   part * at[i] / rates_of_sides[i];
+            return (1 - part) * amounts[i - 1] / rates_there[i - 1] +
+                   part * amounts[i] / rates_there[i];
         }
     }
-    return operations / rates_of_sides[RATES_SIDES - 1];
+    return work / rates_there[count - 1];
+}
+
+/* Seconds of so many operations, by rates of the sides that were timed. */
+static double seconds_of(const double rates_of_sides[RATES_SIDES], double operations)
+{
+    static const double timed[RATES_SIDES] = {2.0 * 256 * 256 * 256, 2.0 * 704 * 704 * 704,
+                                              2.0 * 2048 * 2048 * 2048};
+
+    return seconds_between(RATES_SIDES, timed, rates_of_sides, operations);
 }
 
 double rates_device_product(const blas_rates *r, bool f64, double m, double n, double k,
@@ -203,9 +209,13 @@ double rates_device_product(const blas_rates *r, bool f64, double m, double n, d
     return r->latency + longest;
 }
 
-double rates_cpu(const blas_rates *r, double operations, double bytes)
+double rates_cpu(const blas_rates *r, bool f64, double operations, double bytes)
 {
-    const double work = seconds_of(r->cpu, operations), copies = bytes / r->cpu_bytes;
+    const double size = f64 ? sizeof(double) : sizeof(float);
+    const double timed[RATES_THIN] = {size * (256 * 256 + 2 * 256 * 8),
+                                      size * (2048 * 2048 + 2 * 2048 * 8)};
+    const double work = seconds_of(r->cpu, operations);
+    const double copies = seconds_between(RATES_THIN, timed, r->cpu_bytes, bytes);
 
     return work > copies ? work : copies;
 }

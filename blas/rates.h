@@ -12,15 +12,16 @@
 
 /** Small products are slower for their work than large ones: square ones of three sides are timed.
  */
-enum { RATES_SIDES = 3 };
+enum { RATES_SIDES = 3, RATES_THIN = 2 };
 
 /** Of one type of real numbers, in seconds, and bytes and operations a second. */
 typedef struct blas_rates {
-    double latency;             /* of a product on the device */
-    double in, out;             /* copies to the device, and back */
-    double device[RATES_SIDES]; /* its products of sides 256, 704 and 2048 */
-    double cpu[RATES_SIDES];    /* those of the CPU's BLAS */
-    double cpu_bytes;           /* of the CPU's, where they are thin: bytes of the matrices */
+    double latency;               /* of a product on the device */
+    double in, out;               /* copies to the device, and back */
+    double device[RATES_SIDES];   /* its products of sides 256, 704 and 2048 */
+    double cpu[RATES_SIDES];      /* those of the CPU's BLAS */
+    double cpu_bytes[RATES_THIN]; /* of the CPU's of 256x256x8 and 2048x2048x8, which are thin:
+                                     bytes of the matrices, in its caches and beyond them */
 } blas_rates;
 
 /** Read the file, once.  Rates of another BLAS of the CPU, or of another number of its threads, are
@@ -42,7 +43,7 @@ double rates_device_product(const blas_rates *rates, bool f64, double m, double 
                             bool reads_c, double kept);
 
 /** Seconds in the CPU's BLAS, of so many operations and bytes. */
-double rates_cpu(const blas_rates *rates, double operations, double bytes);
+double rates_cpu(const blas_rates *rates, bool f64, double operations, double bytes);
 
 /** Seconds of a copy in host memory. */
 double rates_copy(double bytes);

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,10 @@
 
 /* What is timed: C := A B of m x k and k x n. */
 typedef enum shape {
-    SHAPE_SMALL, /* takes no time but to be called */
-    SHAPE_LONG,  /* long operands, a small result */
-    SHAPE_THIN,  /* the opposite */
+    SHAPE_SMALL,      /* takes no time but to be called */
+    SHAPE_LONG,       /* long operands, a small result */
+    SHAPE_THIN_SMALL, /* the opposite, in caches */
+    SHAPE_THIN,       /* and beyond them */
     SHAPE_SQUARE_256,
     SHAPE_SQUARE_704,
     SHAPE_SQUARE_2048,
@@ -38,11 +40,13 @@ typedef enum shape {
 
 static const struct {
     int m, n, k;
-} shapes[SHAPE_COUNT] = {{64, 64, 64},    {64, 64, 1 << 16}, {2048, 2048, 8},
+} shapes[SHAPE_COUNT] = {{64, 64, 64},    {64, 64, 1 << 16}, {256, 256, 8},     {2048, 2048, 8},
                          {256, 256, 256}, {704, 704, 704},   {2048, 2048, 2048}};
 
-enum { ELEMENTS = 1 << 22, REPEATS_MIN = 3, REPEATS_MAX = 50 };
-#define SECONDS_A_SHAPE 0.3
+/* Each shape is timed in rounds, on the CPU and on the device by turns: what else the machine does
+ * slows both. */
+enum { ELEMENTS = 1 << 22, ROUNDS = 3, REPEATS_MAX = 50 };
+#define SECONDS_A_ROUND 0.1
 
 /* Best times in seconds, of float32 and float64. */
 typedef struct times {
@@ -74,6 +78,7 @@ static void multiply(void *function, bool f64, shape s, void *const arrays[3])
     }
 }
 
+/* The best time of a round, in seconds. */
 static double best_time(void *function, bool f64, shape s, void *const arrays[3])
 {
     const uint64_t start = clock_ns();
@@ -88,16 +93,23 @@ static double best_time(void *function, bool f64, shape s, void *const arrays[3]
         multiply(function, f64, s, arrays);
         seconds = (double)(clock_ns() - before) * 1e-9;
         best = i == 0 || seconds < best ? seconds : best;
-        if (i + 1 >= REPEATS_MIN && (double)(clock_ns() - start) * 1e-9 > SECONDS_A_SHAPE)
+        if ((double)(clock_ns() - start) * 1e-9 > SECONDS_A_ROUND)
             break;
     }
     return best;
 }
 
-static void time_products(const char *library, const char *mode, const char *log, int out)
+/* What is asked of a process. */
+typedef struct request {
+    bool f64;
+    shape s;
+} request;
+
+/* Answer requests with times. */
+static void time_products(const char *library, const char *mode, const char *log, int in, int out)
 {
     void *handle, *arrays[3], *functions[2];
-    times found;
+    request wanted;
 
     setenv("TESSERA_BLAS", mode, 1);
     setenv("TESSERA_BLAS_LOG", log, 1);
@@ -112,37 +124,105 @@ static void time_products(const char *library, const char *mode, const char *log
             _exit(EXIT_FAILED);
         memset(arrays[i], 0, ELEMENTS * sizeof(double)); /* 0 in both types */
     }
-    for (int f64 = 0; f64 < 2; f64++) {
-        for (int s = 0; s < SHAPE_COUNT; s++)
-            found.t[f64][s] = best_time(functions[f64], f64, (shape)s, arrays);
+    while (read(in, &wanted, sizeof wanted) == sizeof wanted) {
+        const double seconds = best_time(functions[wanted.f64], wanted.f64, wanted.s, arrays);
+
+        if (write(out, &seconds, sizeof seconds) != sizeof seconds)
+            break;
     }
-    _exit(write(out, &found, sizeof found) == sizeof found ? EXIT_DONE : EXIT_FAILED);
+    _exit(EXIT_DONE);
 }
 
-/* Time all products in a child, which has used no driver before. */
-static tsr_status time_in_child(const char *library, const char *mode, const char *log, times *out,
-                                tsr_error *err)
-{
-    int ends[2], status;
-    ssize_t got;
-    pid_t child;
+/* A process that times products in one place, and has used no driver before. */
+typedef struct place {
+    pid_t process;
+    int in, out; /* of requests, of times */
+} place;
 
-    if (pipe(ends) < 0 || (child = fork()) < 0)
-        return tsr_fail(err, TSR_ENOMEM, 0, "no process for timing: %s", strerror(errno));
-    if (child == 0) {
-        close(ends[0]);
-        time_products(library, mode, log, ends[1]);
+static tsr_status place_open(place *p, const char *library, const char *mode, const char *log,
+                             tsr_error *err)
+{
+    int in[2], out[2];
+
+    if (pipe(in) < 0)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no pipe for timing: %s", strerror(errno));
+    if (pipe(out) < 0) {
+        close(in[0]);
+        close(in[1]);
+        return tsr_fail(err, TSR_ENOMEM, 0, "no pipe for timing: %s", strerror(errno));
     }
-    close(ends[1]);
-    do
-        got = read(ends[0], out, sizeof *out);
-    while (got < 0 && errno == EINTR);
-    close(ends[0]);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (got != sizeof *out)
+    p->process = fork();
+    if (p->process == 0) {
+        close(in[1]);
+        close(out[0]);
+        time_products(library, mode, log, in[0], out[1]);
+    }
+    close(in[0]);
+    close(out[1]);
+    p->in = in[1];
+    p->out = out[0];
+    if (p->process < 0)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no process for timing: %s", strerror(errno));
+    return TSR_OK;
+}
+
+static tsr_status place_time(const place *p, request wanted, double *seconds, tsr_error *err)
+{
+    ssize_t got = write(p->in, &wanted, sizeof wanted);
+
+    if (got == sizeof wanted) {
+        do
+            got = read(p->out, seconds, sizeof *seconds);
+        while (got < 0 && errno == EINTR);
+    }
+    if (got != sizeof *seconds)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "the process that timed products ended early");
     return TSR_OK;
+}
+
+/* They end when they are asked for nothing more, and their logs are written then.  All are told
+ * before one is waited for, since a process has the ends of those before it. */
+static void places_close(place p[2])
+{
+    int status;
+
+    for (int i = 0; i < 2; i++) {
+        if (p[i].in >= 0)
+            close(p[i].in);
+        if (p[i].out >= 0)
+            close(p[i].out);
+    }
+    for (int i = 0; i < 2; i++) {
+        while (p[i].process > 0 && waitpid(p[i].process, &status, 0) < 0 && errno == EINTR)
+            ;
+    }
+}
+
+static tsr_status time_all(const char *library, const char *const logs[2], times found[2],
+                           tsr_error *err)
+{
+    static const char *const modes[2] = {"never", "always"};
+    place places[2] = {{-1, -1, -1}, {-1, -1, -1}};
+    void (*const before)(int) = signal(SIGPIPE, SIG_IGN); /* of a process that ended early */
+    tsr_status st = TSR_OK;
+
+    for (int p = 0; p < 2 && !st; p++)
+        st = place_open(&places[p], library, modes[p], logs[p], err);
+    for (int at = 0; at < 2 * SHAPE_COUNT && !st; at++) {
+        const request wanted = {at >= SHAPE_COUNT, (shape)(at % SHAPE_COUNT)};
+
+        for (int round = 0; round < ROUNDS; round++) {
+            for (int p = 0; p < 2 && !st; p++) {
+                double *best = &found[p].t[wanted.f64][wanted.s], seconds = 0;
+
+                st = place_time(&places[p], wanted, &seconds, err);
+                *best = round == 0 || seconds < *best ? seconds : *best;
+            }
+        }
+    }
+    places_close(places);
+    signal(SIGPIPE, before);
+    return st;
 }
 
 /* ---- what its log says ------------------------------------------------------------------------
@@ -180,7 +260,7 @@ static tsr_status read_log(const char *log, text *cpu_blas, bool refused[2], tex
 enum { SIDES = SHAPE_COUNT - SHAPE_SQUARE_256 };
 
 typedef struct rates {
-    double latency, in, out, device[SIDES], cpu[SIDES], cpu_bytes;
+    double latency, in, out, device[SIDES], cpu[SIDES], cpu_bytes[2];
 } rates;
 
 static double bytes_of(shape s, bool f64, bool in, bool out)
@@ -212,7 +292,8 @@ static rates rates_from(const double device[SHAPE_COUNT], const double cpu[SHAPE
                                                  bytes_of(s, f64, false, true) / r.out);
         r.cpu[i] = work / cpu[s];
     }
-    r.cpu_bytes = bytes_of(SHAPE_THIN, f64, true, true) / cpu[SHAPE_THIN];
+    r.cpu_bytes[0] = bytes_of(SHAPE_THIN_SMALL, f64, true, true) / cpu[SHAPE_THIN_SMALL];
+    r.cpu_bytes[1] = bytes_of(SHAPE_THIN, f64, true, true) / cpu[SHAPE_THIN];
     return r;
 }
 
@@ -225,15 +306,16 @@ static tsr_status store(const char *device, const char *platform, const char *cp
     tsr_status st;
 
     text_format(&content,
-                "tessera-blas-rates-1\ndevice %s\nplatform %s\ncpu-blas %s\nprocessors %ld\n",
+                "tessera-blas-rates-2\ndevice %s\nplatform %s\ncpu-blas %s\nprocessors %ld\n",
                 device, platform, cpu_blas, sysconf(_SC_NPROCESSORS_ONLN));
     for (size_t i = 0; i < 2; i++) {
         if (!refused[i])
             text_format(&content,
                         "%s latency %.3e in %.3e out %.3e device %.3e %.3e %.3e cpu %.3e %.3e "
-                        "%.3e cpu-bytes %.3e\n",
+                        "%.3e cpu-bytes %.3e %.3e\n",
                         types[i], r[i].latency, r[i].in, r[i].out, r[i].device[0], r[i].device[1],
-                        r[i].device[2], r[i].cpu[0], r[i].cpu[1], r[i].cpu[2], r[i].cpu_bytes);
+                        r[i].device[2], r[i].cpu[0], r[i].cpu[1], r[i].cpu[2], r[i].cpu_bytes[0],
+                        r[i].cpu_bytes[1]);
     }
     tuning_folder(where);
     folders_make(text_get(where));
@@ -285,47 +367,52 @@ static int check_options(const options *o)
 
 static tsr_status tune(const options *o, tsr_error *err)
 {
-    char library[PATH_MAX], log[] = "/tmp/tessera-tune-XXXXXX";
+    char library[PATH_MAX];
+    char cpu_log[] = "/tmp/tessera-tune-XXXXXX", device_log[] = "/tmp/tessera-tune-XXXXXX";
+    const char *const logs[2] = {cpu_log, device_log};
+    const int files[2] = {mkstemp(cpu_log), mkstemp(device_log)};
     bool refused[2] = {false, false}, ignored[2];
     text cpu_blas = {0}, reason = {0}, where = {0};
-    times on_cpu = {0}, on_device = {0};
-    choice found = {0};
+    times found[2] = {0}; /* on the CPU, on the device */
+    choice chosen = {0};
     rates r[2];
-    int file = mkstemp(log);
-    tsr_status st;
+    tsr_status st = TSR_OK;
 
-    if (file < 0)
-        return tsr_fail(err, TSR_EFILE, 0, "'%s': %s", log, strerror(errno));
-    close(file);
+    for (int i = 0; i < 2; i++) {
+        if (files[i] < 0)
+            st = tsr_fail(err, TSR_EFILE, 0, "'%s': %s", logs[i], strerror(errno));
+        else
+            close(files[i]);
+    }
     activity_begin("timing products");
     if (o->value[OPTION_DEVICE])
         setenv("TESSERA_DEVICE", o->value[OPTION_DEVICE], 1);
-    st = blas_library_find(library, err);
+    st = st ? st : blas_library_find(library, err);
     st = st ? st : tuning_check_folder(err);
-    st = st ? st : time_in_child(library, "never", log, &on_cpu, err);
-    st = st ? st : read_log(log, &cpu_blas, ignored, &reason, err);
+    st = st ? st : time_all(library, logs, found, err);
+    st = st ? st : read_log(cpu_log, &cpu_blas, ignored, &reason, err);
     text_clear(&reason);
-    if (!st && truncate(log, 0) < 0)
-        st = tsr_fail(err, TSR_EFILE, 0, "'%s': %s", log, strerror(errno));
-    st = st ? st : time_in_child(library, "always", log, &on_device, err);
-    st = st ? st : read_log(log, &cpu_blas, refused, &reason, err);
+    st = st ? st : read_log(device_log, &cpu_blas, refused, &reason, err);
     /* After the children: drivers do not survive fork(). */
-    st = st ? st : choice_find_one(o, &found, err);
+    st = st ? st : choice_find_one(o, &chosen, err);
     activity_end();
     if (!st && refused[0] && refused[1])
         st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "the device takes no products: %s",
                       text_get(&reason));
     if (!st) {
         for (size_t i = 0; i < 2; i++)
-            r[i] = rates_from(on_device.t[i], on_cpu.t[i], i == 1);
-        st = store(tsr_device_name(found.device[0]), tsr_device_platform(found.device[0]),
+            r[i] = rates_from(found[1].t[i], found[0].t[i], i == 1);
+        st = store(tsr_device_name(chosen.device[0]), tsr_device_platform(chosen.device[0]),
                    text_get(&cpu_blas), r, refused, &where, err);
     }
     if (!st)
-        print_rates(tsr_device_name(found.device[0]), text_get(&cpu_blas), &on_device, &on_cpu, r,
+        print_rates(tsr_device_name(chosen.device[0]), text_get(&cpu_blas), &found[1], &found[0], r,
                     refused, text_get(&where));
-    unlink(log);
-    choice_close(&found);
+    for (int i = 0; i < 2; i++) {
+        if (files[i] >= 0)
+            unlink(logs[i]);
+    }
+    choice_close(&chosen);
     text_free(&cpu_blas);
     text_free(&reason);
     text_free(&where);

@@ -225,7 +225,7 @@ static void *keep_in_thread(void *wrong)
             a[i] = 1 + round;
         if (!a || !c || tsr_blas_keep(a, bytes) != TSR_OK)
             *(int *)wrong = 1;
-        else
+        for (int i = 0; i < 2 && a && c; i++)
             dgemm("N", "N", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n, 1, 1);
         for (int i = 0; a && c && i < n * n; i++)
             *(int *)wrong |= c[i] != n * (1.0 + round) * (1.0 + round);
@@ -272,8 +272,7 @@ int main(void)
         puts("no libblas.so.3");
         return SKIPPED;
     }
-    wrong = call_all();
-    wrong += call_from_threads();
+    wrong = call_from_threads(); /* several at the first call */
     if (call_in_child()) {
         fputs("the child failed\n", stderr);
         wrong++;

@@ -319,13 +319,13 @@ SIZES = """
                                                 pointer(a), n, real(0), pointer(a.copy()), n)
 """ % LIBRARY
 
-RATES = """tessera-blas-rates-1
+RATES = """tessera-blas-rates-2
 device {device}
 platform Test
 cpu-blas {cpu}
 processors {processors}
-float32 latency 1e-3 in 1e10 out 1e10 device 1e13 1e13 1e13 cpu 1e10 1e10 1e10 cpu-bytes 1e10
-float64 latency 1e-3 in 1e10 out 1e10 device 1e13 1e13 1e13 cpu 1e11 1e11 1e11 cpu-bytes 1e10
+float32 latency 1e-3 in 1e10 out 1e10 device 1e13 1e13 1e13 cpu 1e10 1e10 1e10 cpu-bytes 1e10 1e10
+float64 latency 1e-3 in 1e10 out 1e10 device 1e13 1e13 1e13 cpu 1e11 1e11 1e11 cpu-bytes 1e10 1e10
 """
 # By these rates: 100^3 takes 0.2 ms on the CPU and 1 ms on the device; 300^3 takes 5.4 ms on the CPU
 # and 1.1 ms on the device; of float64 0.54 ms and 1.2 ms.
@@ -375,19 +375,19 @@ class Rates(unittest.TestCase):
         good = self.text()
         single = good.splitlines()[5]
         for text, why in (
-                ("", "line 1 is not 'tessera-blas-rates-1'"),
-                ("\n", "line 1 is not 'tessera-blas-rates-1'"),
-                (good.replace("rates-1", "rates-2"), "line 1 is not 'tessera-blas-rates-1'"),
+                ("", "line 1 is not 'tessera-blas-rates-2'"),
+                ("\n", "line 1 is not 'tessera-blas-rates-2'"),
+                (good.replace("rates-2", "rates-1"), "line 1 is not 'tessera-blas-rates-2'"),
                 (good.replace("latency 1e-3", "late"), "line 6 is damaged"),
                 (good.replace("device 1e13", "device -1"), "line 6 is damaged"),
                 (good.replace(" 1e1", " 0"), "line 6 is damaged"),
                 (good.replace("in 1e10", "in inf"), "line 6 is damaged"),
                 (good.replace(single, single + " 3"), "line 6 is damaged"),
                 (good[:-1], "line 7 is damaged"), (good[:-20], "line 7 is damaged"),
-                ("tessera-blas-rates-1\n", "it lacks a line"),
+                ("tessera-blas-rates-2\n", "it lacks a line"),
                 (good.replace("platform Test\n", ""), "it lacks a line"),
                 (good.replace(single + "\n", "").replace("float64", "float16"), "line 6 is damaged"),
-                ("tessera-blas-rates-1\n" + "x" * 9999, "line 2 is damaged")):
+                ("tessera-blas-rates-2\n" + "x" * 9999, "line 2 is damaged")):
             for line in self.decisions(text):
                 self.assertIn("it is less than 2e9 operations", line)
             self.assertEqual(len(self.ignored), 1, text)
