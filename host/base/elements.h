@@ -8,10 +8,32 @@
 
 #include "tessera/types.h"
 
+/** Types of which an element is one number come first in tsr_type: the number of them, and a bit
+ * for each. */
+enum { SINGLE_TYPE_COUNT = TSR_C64, SINGLE_TYPES = (1 << SINGLE_TYPE_COUNT) - 1 };
+
 /** Floating-point numbers: float32, float64, float16 and bfloat16. */
 static inline bool type_is_real(tsr_type type)
 {
     return type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
+}
+
+/** Pairs of a real and an imaginary part. */
+static inline bool type_is_complex(tsr_type type)
+{
+    return type == TSR_C64 || type == TSR_C128;
+}
+
+/** What the parts of a complex number are; any other type itself. */
+static inline tsr_type type_part(tsr_type type)
+{
+    return type == TSR_C64 ? TSR_F32 : type == TSR_C128 ? TSR_F64 : type;
+}
+
+/** Parts of an element: 2 of a complex number, else 1. */
+static inline size_t type_parts(tsr_type type)
+{
+    return type_is_complex(type) ? 2 : 1;
 }
 
 /** Integers with a sign. */

@@ -116,10 +116,11 @@ static const struct {
     const char *name;
     size_t size;
 } types[TSR_TYPE_COUNT] = {
-    [TSR_F32] = {"float32", 4}, [TSR_F64] = {"float64", 8}, [TSR_I32] = {"int32", 4},
-    [TSR_U32] = {"uint32", 4},  [TSR_I64] = {"int64", 8},   [TSR_U64] = {"uint64", 8},
-    [TSR_F16] = {"float16", 2}, [TSR_I8] = {"int8", 1},     [TSR_U8] = {"uint8", 1},
-    [TSR_I16] = {"int16", 2},   [TSR_U16] = {"uint16", 2},  [TSR_BF16] = {"bfloat16", 2}};
+    [TSR_F32] = {"float32", 4},   [TSR_F64] = {"float64", 8},     [TSR_I32] = {"int32", 4},
+    [TSR_U32] = {"uint32", 4},    [TSR_I64] = {"int64", 8},       [TSR_U64] = {"uint64", 8},
+    [TSR_F16] = {"float16", 2},   [TSR_I8] = {"int8", 1},         [TSR_U8] = {"uint8", 1},
+    [TSR_I16] = {"int16", 2},     [TSR_U16] = {"uint16", 2},      [TSR_BF16] = {"bfloat16", 2},
+    [TSR_C64] = {"complex64", 8}, [TSR_C128] = {"complex128", 16}};
 
 size_t tsr_type_size(tsr_type type)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/elements.h"
 #include "base/fail.h"
 #include "cli/activity.h"
 #include "cli/bench_print.h"
@@ -119,6 +120,9 @@ static tsr_status check_errors(const bench *b, tsr_error *err)
     if (!b->jobs.op->products)
         return tsr_fail(err, TSR_ENAME, 0, "%s has no products, and --errors is of products",
                         b->jobs.op->name);
+    if (b->o->given[OPTION_TYPE] && type_is_complex(b->o->type))
+        return tsr_fail(err, TSR_ENAME, 0, "--errors is of real products, and --type is %s",
+                        tsr_type_name(b->o->type));
     if (b->o->given[OPTION_CSV])
         return tsr_fail(err, TSR_ENAME, 0,
                         "--csv has no columns for --errors, which JSON lines have");

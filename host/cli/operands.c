@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "cli/activity.h"
 #include "cli/messages.h"
@@ -58,16 +59,19 @@ static tsr_status check_type(const posing *x, tsr_error *err)
     const tsr_precision precision = problem_precision(&x->problem);
 
     if (!(op->types & 1u << type))
-        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and %s takes %s%s%s%s converts", x->file[0],
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and %s takes %s%s%s%s%s%s", x->file[0],
                         array_type_name(&x->array[0]), op->name,
                         op->types & 1u << TSR_I32  ? "int8 to int64, uint8 to uint64, "
                         : op->types & 1u << TSR_U8 ? "uint8, "
                                                    : "",
                         op->types & 1u << TSR_F16 ? "float16, " : "",
                         op->types & 1u << TSR_BF16 ? "bfloat16, " : "",
-                        op->types & 1u << TSR_F64 ? "float32 or float64; --as f32 or --as f64"
-                                                  : "float32; --as f32");
-    if (precision == TSR_PRECISION_DEFAULT)
+                        op->types & 1u << TSR_C64 ? "complex64, complex128, " : "",
+                        op->types & 1u << TSR_F64 ? "float32 or float64" : "float32",
+                        type_is_complex(type)       ? ""
+                        : op->types & 1u << TSR_F64 ? "; --as f32 or --as f64 converts"
+                                                    : "; --as f32 converts");
+    if (precision == TSR_PRECISION_DEFAULT || type_is_complex(type)) /* the operation's to say */
         return TSR_OK;
     if (real_check(op->name, type, precision, NULL))
         return tsr_fail(err, TSR_ENAME, 0,
@@ -123,9 +127,11 @@ static tsr_status read_input(const options *o, const char *path, const file_use 
                         "converts",
                         input_name(path), array_type_name(a));
     if (!wide && a->type != x->array[0].type)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s and %s is %s; --as f32 or --as f64 converts",
-                        x->file[0], array_type_name(&x->array[0]), input_name(path),
-                        array_type_name(a));
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s and %s is %s%s", x->file[0],
+                        array_type_name(&x->array[0]), input_name(path), array_type_name(a),
+                        type_is_complex(a->type) || type_is_complex(x->array[0].type)
+                            ? ", and complex matrices go with those of their own type"
+                            : "; --as f32 or --as f64 converts");
     return TSR_OK;
 }
 

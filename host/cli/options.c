@@ -67,9 +67,10 @@ static bool parse_device_memory(const char *value, options *out)
 static const struct {
     const char *name;
     tsr_type type;
-} types[] = {{"f32", TSR_F32}, {"f64", TSR_F64}, {"f16", TSR_F16}, {"bf16", TSR_BF16},
-             {"i8", TSR_I8},   {"u8", TSR_U8},   {"i16", TSR_I16}, {"u16", TSR_U16},
-             {"i32", TSR_I32}, {"u32", TSR_U32}, {"i64", TSR_I64}, {"u64", TSR_U64}};
+} types[] = {{"f32", TSR_F32}, {"f64", TSR_F64},  {"f16", TSR_F16}, {"bf16", TSR_BF16},
+             {"i8", TSR_I8},   {"u8", TSR_U8},    {"i16", TSR_I16}, {"u16", TSR_U16},
+             {"i32", TSR_I32}, {"u32", TSR_U32},  {"i64", TSR_I64}, {"u64", TSR_U64},
+             {"c64", TSR_C64}, {"c128", TSR_C128}};
 
 enum { CONVERTED_TYPES = 4 };
 
@@ -184,8 +185,9 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_TYPE] = {"type", 0, "TYPE",
                      "element type, of those that the operation has: f32, f64, f16, bf16, i8, u8, "
                      "i16, u16, i32, "
-                     "u32, i64 or u64",
-                     parse_type, "f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64 or u64"},
+                     "u32, i64, u64, c64 (complex64) or c128 (complex128)",
+                     parse_type,
+                     "f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64, c64 or c128"},
     [OPTION_DEVICE] = {"device", 0, "D",
                        "cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name", NULL,
                        NULL},

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/sizes.h"
 
 const char *setting_of(const given_options *s, const char *option)
@@ -10,6 +11,16 @@ const char *setting_of(const given_options *s, const char *option)
         if (!strcmp(s->list[i].option, option))
             return s->list[i].value;
     return NULL;
+}
+
+tsr_status operation_check_type(const operation *op, tsr_type type, tsr_error *err)
+{
+    if ((unsigned)type >= TSR_TYPE_COUNT)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: no type has the number %d", op->name, (int)type);
+    if (!(op->types & 1u << type))
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: it does not take %s", op->name,
+                        tsr_type_name(type));
+    return TSR_OK;
 }
 
 static const char *const unit_names[] = {

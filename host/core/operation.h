@@ -419,6 +419,9 @@ struct operation {
                          tsr_error *err);
 };
 
+/** TSR_EINVAL for a type that an operation does not take. */
+tsr_status operation_check_type(const operation *op, tsr_type type, tsr_error *err);
+
 /** The operations, in the order in which they are listed (host/ops/operations.c). */
 extern const operation *const operations[];
 extern const size_t operation_count;

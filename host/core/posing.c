@@ -189,11 +189,11 @@ static tsr_status check_added(posing *x, const array *result, tsr_error *err)
 
 const field_choice product_out_types[] = {{"f32", true}, {"float32", true}, {NULL, 0}};
 
-tsr_status start_product(posing *x, const array *shape, double beta, tsr_error *err)
+tsr_status start_product(posing *x, const array *shape, bool added, tsr_error *err)
 {
     tsr_status st = x->file[2] ? check_added(x, shape, err) : TSR_OK;
 
-    if (st || (x->file[2] && beta != 0))
+    if (st || (x->file[2] && added))
         return st;
     array_free(&x->array[2]);
     return make_zeros(shape, &x->array[2], err);

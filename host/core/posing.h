@@ -104,7 +104,7 @@ extern const field_choice product_out_types[];
 
 /** Start the result, operand 2, of a product of operands 0 and 1: as the file that is added, whose
  *  shape is checked, or where there is none or beta is 0 as zeros. */
-tsr_status start_product(posing *x, const array *shape, double beta, tsr_error *err);
+tsr_status start_product(posing *x, const array *shape, bool added, tsr_error *err);
 
 /** TSR_ENAME where a factor of what is added and the file go without each other. */
 tsr_status check_added_settings(const given_options *given, tsr_error *err);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/half.h"
 #include "base/random.h"
@@ -33,17 +34,17 @@ static bool is_narrow(tsr_type type)
 
 tsr_type real_sums(tsr_type type)
 {
-    return type == TSR_F64 ? TSR_F64 : TSR_F32;
+    return type_part(type) == TSR_F64 ? TSR_F64 : TSR_F32;
 }
 
 tsr_precision real_precision(tsr_type type, tsr_precision precision)
 {
     if (precision != TSR_PRECISION_DEFAULT)
         return precision;
-    return type == TSR_F64    ? TSR_PRECISION_F64
-           : type == TSR_F16  ? TSR_PRECISION_F16
-           : type == TSR_BF16 ? TSR_PRECISION_BF16
-                              : TSR_PRECISION_F32;
+    return type_part(type) == TSR_F64 ? TSR_PRECISION_F64
+           : type == TSR_F16          ? TSR_PRECISION_F16
+           : type == TSR_BF16         ? TSR_PRECISION_BF16
+                                      : TSR_PRECISION_F32;
 }
 
 tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, tsr_error *err)
@@ -84,7 +85,7 @@ bool real_is_plain(tsr_type type, tsr_precision precision)
 const char *real_unsupported(tsr_type type, tsr_precision precision, const device_facts *d,
                              text *reason)
 {
-    if (type == TSR_F64 && !d->fp64)
+    if (real_sums(type) == TSR_F64 && !d->fp64)
         return "the device has no double precision";
     if (real_rounding(type, precision) > 0) {
         text_format(reason, "computes in FP32, not in %s", tsr_precision_name(precision));
@@ -340,19 +341,48 @@ long double real_stored_bound(tsr_type result, long double value, long double er
     return error + fmaxl(f->unit * (fabsl(value) + error), f->tiny / 2);
 }
 
-/* What a sum of terms of this magnitude may be off by, underflow apart. */
-static long double sum_error(const real_sum *s, long double magnitude)
-{
-    const long double gamma = real_gamma(s->type, s->terms + 2);
+/* A result: alpha times a sum plus beta c, or two of these added up. */
+typedef struct scaled {
+    real_scaled part[2];
+    size_t count;
+} scaled;
 
-    return s->rounded + gamma * (magnitude + s->rounded);
+/* Roundings that a term goes through: of its product and sum, and of each part's two additions. */
+static size_t roundings(const scaled *x)
+{
+    return x->part[0].sum->terms + 2 * x->count;
 }
 
-/* What alpha times the sum plus beta c may be off by before it is stored, underflow apart. */
-static long double result_error(const real_sum *s, double alpha, double beta, double c)
+/* What a sum of terms of this magnitude may be off by, underflow apart. */
+static long double sum_error(const real_sum *s, size_t n, long double magnitude)
 {
-    return sum_error(s, s->positive + s->negative) * fabsl((long double)alpha) +
-           real_gamma(s->type, s->terms + 2) * fabsl((long double)beta * c);
+    return s->rounded + real_gamma(s->type, n) * (magnitude + s->rounded);
+}
+
+/* What the result may be off by before it is stored, underflow apart. */
+static long double result_error(const scaled *x)
+{
+    long double error = 0;
+
+    for (size_t i = 0; i < x->count; i++) {
+        const real_scaled *p = &x->part[i];
+        const real_sum *s = p->sum;
+
+        error +=
+            sum_error(s, roundings(x), s->positive + s->negative) * fabsl((long double)p->alpha) +
+            real_gamma(s->type, roundings(x)) * fabsl((long double)p->beta * p->c);
+    }
+    return error;
+}
+
+static long double exact_value(const scaled *x)
+{
+    long double value = 0;
+
+    for (size_t i = 0; i < x->count; i++)
+        value += (long double)x->part[i].alpha * real_sum_value(x->part[i].sum) +
+                 (long double)x->part[i].beta * x->part[i].c;
+    return value;
 }
 
 /* Which non-finite results are implied, and which may come of overflow on the way. */
@@ -381,41 +411,77 @@ static void note_stored(outcome *o, const real_sum *s, long double value, long d
     o->beyond = fabsl(value) - slack >= over;
 }
 
-static outcome outcome_of(const real_sum *s, double alpha, double beta, double c)
+/* What a sum's non-finite terms, and c, imply once they are scaled. */
+static void note_operands(outcome *o, const real_scaled *p)
 {
-    const long double most = formats[s->type].most;
-    const bool turned = alpha < 0;
-    outcome o = {.nan = s->nan || isnan(alpha) || isnan(beta) || isnan(c),
-                 .plus = turned ? s->minus_inf : s->plus_inf,
-                 .minus = turned ? s->plus_inf : s->minus_inf};
-    long double above, below, error;
+    const real_sum *s = p->sum;
+    const bool turned = p->alpha < 0;
 
-    if (isinf(c)) {
-        o.plus = o.plus || (c > 0) == (beta > 0);
-        o.minus = o.minus || (c > 0) != (beta > 0);
-        c = 0;
+    o->nan = o->nan || s->nan || isnan(p->alpha) || isnan(p->beta) || isnan(p->c);
+    if (p->alpha == 0)
+        o->nan = o->nan || s->plus_inf || s->minus_inf; /* of a pair: 0 times infinity */
+    o->plus = o->plus || (turned ? s->minus_inf : s->plus_inf);
+    o->minus = o->minus || (turned ? s->plus_inf : s->minus_inf);
+    if (!isinf(p->c))
+        return;
+    o->nan = o->nan || p->beta == 0;
+    o->plus = o->plus || (p->c > 0) == (p->beta > 0);
+    o->minus = o->minus || (p->c > 0) != (p->beta > 0);
+}
+
+/* What overflow on the way to a sum may make of the result.  Partial sums, in whatever order, lie
+ * between the sums of the terms of one sign. */
+static void note_sum(outcome *o, const real_scaled *p, size_t n)
+{
+    const real_sum *s = p->sum;
+    const long double most = formats[s->type].most;
+    outcome sum = {0};
+    bool either;
+
+    note_overflow(&sum, -s->negative, sum_error(s, n, s->negative), most);
+    note_overflow(&sum, s->positive, sum_error(s, n, s->positive), most);
+    sum.may_overflow = sum.may_overflow || s->may_plus;
+    sum.may_underflow = sum.may_underflow || s->may_minus;
+    either = p->alpha == 0 && (sum.may_overflow || sum.may_underflow); /* NaN: 0 times infinity */
+    o->may_overflow =
+        o->may_overflow || either || (p->alpha < 0 ? sum.may_underflow : sum.may_overflow);
+    o->may_underflow =
+        o->may_underflow || either || (p->alpha < 0 ? sum.may_overflow : sum.may_underflow);
+}
+
+static outcome outcome_of(const scaled *x)
+{
+    const real_sum *first = x->part[0].sum;
+    const long double most = formats[first->type].most;
+    long double above = 0, below = 0, value, error;
+    scaled finite = *x;
+    bool scales_finite = true;
+    outcome o = {0};
+
+    for (size_t i = 0; i < x->count; i++) {
+        note_operands(&o, &x->part[i]);
+        scales_finite = scales_finite && !isinf(x->part[i].alpha) && !isinf(x->part[i].beta);
+        if (isinf(x->part[i].c))
+            finite.part[i].c = 0;
     }
     o.nan = o.nan || (o.plus && o.minus);
-    if (o.nan || isinf(alpha) || isinf(beta))
+    if (o.nan || !scales_finite)
         return o;
-    error = result_error(s, alpha, beta, c);
-    /* Partial sums, in whatever order, lie between the sums of the terms of one sign. */
-    note_overflow(&o, -s->negative, sum_error(s, s->negative), most);
-    note_overflow(&o, s->positive, sum_error(s, s->positive), most);
-    o.may_overflow = o.may_overflow || s->may_plus;
-    o.may_underflow = o.may_underflow || s->may_minus;
-    if (turned) {
-        const bool up = o.may_overflow;
+    error = result_error(&finite);
+    for (size_t i = 0; i < x->count; i++)
+        note_sum(&o, &x->part[i], roundings(x));
+    /* So do they once they are scaled, of which some may be added to beta c before others. */
+    for (size_t i = 0; i < x->count; i++) {
+        const real_scaled *p = &finite.part[i];
+        const long double alpha = p->alpha, c = (long double)p->beta * p->c;
 
-        o.may_overflow = o.may_underflow;
-        o.may_underflow = up;
+        above += fmaxl(alpha * p->sum->positive, alpha * -p->sum->negative) + fmaxl(c, 0);
+        below += fminl(alpha * p->sum->positive, alpha * -p->sum->negative) + fminl(c, 0);
     }
-    /* So they do once they are scaled, of which some may be added to beta c before others. */
-    above = fmaxl((long double)alpha * s->positive, (long double)alpha * -s->negative);
-    below = fminl((long double)alpha * s->positive, (long double)alpha * -s->negative);
-    note_overflow(&o, above + fmaxl((long double)beta * c, 0), error, most);
-    note_overflow(&o, below + fminl((long double)beta * c, 0), error, most);
-    note_stored(&o, s, (long double)alpha * real_sum_value(s) + (long double)beta * c, error);
+    value = exact_value(&finite);
+    note_overflow(&o, above, error, most);
+    note_overflow(&o, below, error, most);
+    note_stored(&o, first, value, error);
     return o;
 }
 
@@ -430,45 +496,63 @@ static bool class_fits(const outcome *o, double got)
                    : o->minus || (o->may_underflow && !o->plus);
 }
 
-/* What underflow may add to the error. */
-static long double underflow_of(const real_sum *s, double alpha, double beta, double c)
+/* What underflow of one part may add to the error. */
+static long double underflow_of(const real_scaled *p)
 {
+    const real_sum *s = p->sum;
     const format *f = &formats[s->type];
     const long double n = (long double)s->terms;
-    const long double scale = fabsl((long double)alpha);
+    const long double scale = fabsl((long double)p->alpha);
     long double flushed = s->flushed * scale;
 
     if (!s->flushes)
         return (n + 2) * fmaxl(1, scale) * f->tiny;
-    if (is_denormal(s->type, alpha))
+    if (is_denormal(s->type, p->alpha))
         flushed = scale * (s->positive + s->negative);
-    if (is_denormal(s->type, c) || is_denormal(s->type, beta))
-        flushed += fabsl((long double)beta * c);
+    if (is_denormal(s->type, p->c) || is_denormal(s->type, p->beta))
+        flushed += fabsl((long double)p->beta * p->c);
     return flushed + (2 * n + 3) * fmaxl(1, scale) * f->least;
+}
+
+static double judge(const scaled *x, double got)
+{
+    const real_sum *first = x->part[0].sum;
+    long double exact, error, bound;
+    outcome o = outcome_of(x);
+
+    for (size_t i = 0; i < x->count && !o.nan; i++) {
+        const real_scaled *p = &x->part[i];
+
+        /* Infinity times a sum: its sign, or NaN, may hang on the rounding of the sum. */
+        if (p->sum->unsure || isinf(p->alpha) || isinf(p->beta))
+            return isfinite(got) ? INFINITY : 0;
+    }
+    if (!isfinite(got))
+        return class_fits(&o, got) ? 0 : INFINITY;
+    if (o.nan || o.plus || o.minus || o.beyond)
+        return INFINITY;
+    exact = exact_value(x);
+    error = fabsl((long double)got - exact);
+    if (error == 0)
+        return 0;
+    bound = result_error(x);
+    for (size_t i = 0; i < x->count; i++)
+        bound += underflow_of(&x->part[i]);
+    return (double)(error / real_stored_bound(first->result, exact, bound));
 }
 
 double real_judge(const real_sum *s, double alpha, double beta, double c, double got)
 {
     const real_sum none = {.type = s->type, .result = s->result, .flushes = s->flushes};
-    long double exact, error, bound;
-    outcome o;
+    const scaled x = {.part = {{alpha == 0 ? &none : s, alpha, beta, beta == 0 ? 0 : c}},
+                      .count = 1};
 
-    if (alpha == 0)
-        s = &none;
-    if (beta == 0)
-        c = 0;
-    o = outcome_of(s, alpha, beta, c);
-    /* Infinity times a sum: its sign, or NaN, may hang on the rounding of the sum. */
-    if (!o.nan && (s->unsure || isinf(alpha) || isinf(beta)))
-        return isfinite(got) ? INFINITY : 0;
-    if (!isfinite(got))
-        return class_fits(&o, got) ? 0 : INFINITY;
-    if (o.nan || o.plus || o.minus || o.beyond)
-        return INFINITY;
-    exact = (long double)alpha * real_sum_value(s) + (long double)beta * c;
-    error = fabsl((long double)got - exact);
-    if (error == 0)
-        return 0;
-    bound = result_error(s, alpha, beta, c) + underflow_of(s, alpha, beta, c);
-    return (double)(error / real_stored_bound(s->result, exact, bound));
+    return judge(&x, got);
+}
+
+double real_judge_pair(const real_scaled x[2], double got)
+{
+    const scaled both = {.part = {x[0], x[1]}, .count = 2};
+
+    return judge(&both, got);
 }

@@ -7,7 +7,8 @@
 
 #include "core/variant.h"
 
-/** What products and sums of a type are computed in: float64 for float64, else float32. */
+/** What products and sums of a type are computed in: float64 for float64 and complex128, else
+ *  float32. */
 tsr_type real_sums(tsr_type type);
 
 /** The precision, TSR_PRECISION_DEFAULT by the name that it has: what the operands' type gives. */
@@ -128,7 +129,7 @@ long double real_product_bound(tsr_type type, long double v, size_t n);
 long double real_stored_bound(tsr_type result, long double value, long double error);
 
 /**
- * Judge one element.  got = alpha * sum + beta * c has to lie within
+ * Judge one number.  got = alpha * sum + beta * c has to lie within
  *
  *     |alpha| (R + gamma_(k+2) (sum |a_i b_i| + R)) + gamma_(k+2) |beta c| + underflow,
  *
@@ -147,5 +148,18 @@ long double real_stored_bound(tsr_type result, long double value, long double er
  * @return |error| / bound, at most 1 where got is right; INFINITY for a wrong class.
  */
 double real_judge(const real_sum *s, double alpha, double beta, double c, double got);
+
+/** A number that is alpha times a sum plus beta c. */
+typedef struct real_scaled {
+    const real_sum *sum;
+    double alpha, beta, c;
+} real_scaled;
+
+/**
+ * Judge one number that is two such ones added up, as each part of a complex number is where alpha
+ * or beta are complex.  The bound is that of real_judge, of both together, with gamma_(k+4): two
+ * more additions.  No factor is passed over: 0 times what is not finite is NaN.
+ */
+double real_judge_pair(const real_scaled x[2], double got);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/random.h"
 #include "base/scratch.h"
 #include "base/sizes.h"
@@ -245,14 +246,16 @@ void view_put(const view *x, const void *copy, void *array)
 
 void view_fill(const operand *o, const view *x, distribution f, uint64_t seed, void *array)
 {
-    const long long elements = (long long)(o->bytes / tsr_type_size(o->type));
+    const tsr_type type = type_part(o->type);
+    const size_t parts = type_parts(o->type);
+    const long long elements = (long long)(o->bytes / tsr_type_size(type));
     const long long lines = (long long)(o->bytes ? x->count * x->lines : 0);
 
 #ifdef _OPENMP
 #pragma omp parallel for if (elements > PARALLEL_MIN)
 #endif
     for (long long i = 0; i < elements; i++)
-        real_set(o->type, array, (size_t)i, NAN);
+        real_set(type, array, (size_t)i, NAN);
 #ifdef _OPENMP
 #pragma omp parallel for if (elements > PARALLEL_MIN)
 #endif
@@ -260,8 +263,8 @@ void view_fill(const operand *o, const view *x, distribution f, uint64_t seed, v
         const size_t first = view_line(x, (size_t)l / x->lines, (size_t)l % x->lines);
         uint64_t state = random_stream(seed, (uint64_t)l);
 
-        for (size_t i = 0; i < x->length; i++)
-            real_set(o->type, array, first + i, real_random(o->type, f, &state));
+        for (size_t i = 0; i < x->length * parts; i++)
+            real_set(type, array, first * parts + i, real_random(type, f, &state));
     }
 }
 

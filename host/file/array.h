@@ -43,9 +43,10 @@ void array_free(array *a);
  *
  * .npy: format versions 1.0, 2.0 and 3.0; both orders (Fortran order is
  * transposed to row-major); byte order = | < >; any key order and alignment;
- * float16, float32, float64, int and uint of 8 to 64 bits and bool.  NumPy has no
- * bfloat16 and writes such arrays as 'V2', two bytes without a meaning: they are
- * read as TSR_BF16, and the caller asks whether that is what is meant.
+ * float16, float32, float64, complex64, complex128, int and uint of 8 to 64 bits
+ * and bool.  NumPy has no bfloat16 and writes such arrays as 'V2', two bytes
+ * without a meaning: they are read as TSR_BF16, and the caller asks whether that
+ * is what is meant.
  * PNG, PGM, PPM: uint8 of height x width, or height x width x channels (file/image.h).
  * .mtx: array and coordinate; general, symmetric, skew-symmetric; real,
  * integer and pattern (as 1); duplicates are summed; read as dense float64.
@@ -63,7 +64,7 @@ tsr_status array_read(const char *path, array *out, tsr_error *err);
 tsr_status array_read_any(const char *path, array *out, tsr_error *err);
 
 /**
- * Convert in place to TSR_F32, TSR_F64, TSR_F16 or TSR_BF16, rounding to nearest even.
+ * Convert real numbers in place to TSR_F32, TSR_F64, TSR_F16 or TSR_BF16, rounding to nearest even.
  *
  * @param overflowed  Receives how many finite elements became infinite.  May be NULL.
  * @return TSR_OK; TSR_EINVAL for other targets; TSR_EOVERFLOW; TSR_ENOMEM.

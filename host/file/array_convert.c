@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/half.h"
 #include "file/array.h"
@@ -100,6 +101,10 @@ tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *e
                         "conversion from %s to %s: only float32, float64, float16 and bfloat16 "
                         "can be asked for",
                         array_type_name(a), tsr_type_name(to));
+    if (type_is_complex(a->type))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "conversion from %s to %s would lose the imaginary parts",
+                        array_type_name(a), tsr_type_name(to));
     if (a->type == to) {
         if (overflowed)
             *overflowed = 0;
@@ -129,7 +134,7 @@ tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *e
 
 static bool is_integer(tsr_type type)
 {
-    return type != TSR_F32 && type != TSR_F64 && type != TSR_F16 && type != TSR_BF16;
+    return !type_is_real(type) && !type_is_complex(type);
 }
 
 /* A signed integer, or one of less than 64 bits. */

@@ -17,9 +17,9 @@
 static const char *descr(tsr_type type)
 {
     static const char *const names[TSR_TYPE_COUNT] = {
-        [TSR_F32] = "f4", [TSR_F64] = "f8", [TSR_I32] = "i4", [TSR_U32] = "u4",
-        [TSR_I64] = "i8", [TSR_U64] = "u8", [TSR_F16] = "f2", [TSR_I8] = "i1",
-        [TSR_U8] = "u1",  [TSR_I16] = "i2", [TSR_U16] = "u2", [TSR_BF16] = "V2",
+        [TSR_F32] = "f4", [TSR_F64] = "f8",  [TSR_I32] = "i4", [TSR_U32] = "u4",   [TSR_I64] = "i8",
+        [TSR_U64] = "u8", [TSR_F16] = "f2",  [TSR_I8] = "i1",  [TSR_U8] = "u1",    [TSR_I16] = "i2",
+        [TSR_U16] = "u2", [TSR_BF16] = "V2", [TSR_C64] = "c8", [TSR_C128] = "c16",
     };
 
     return names[type];
@@ -139,9 +139,9 @@ tsr_status encode_mtx(const array *a, encode_put *put, void *to, tsr_error *err)
     if (a->rank > 2)
         return tsr_fail(err, TSR_EINVAL, 0, "a .mtx file holds a matrix, not %u dimensions",
                         a->rank);
-    if (a->opaque)
+    if (a->opaque || type_is_complex(a->type))
         return tsr_fail(err, TSR_EINVAL, 0, "a .mtx file holds real or whole numbers, not %s",
-                        a->descr);
+                        array_type_name(a));
     length = snprintf(head, sizeof(head), "%%%%MatrixMarket matrix array %s general\n%zu %zu\n",
                       type_is_real(a->type) ? "real" : "integer", rows, columns);
     status = put(to, head, (size_t)length, err);

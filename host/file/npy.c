@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "file/block.h"
@@ -148,7 +149,7 @@ static tsr_status arrange(const char *name, const npy_header *h, void **data, ts
     if (h->bytes == 0)
         return TSR_OK;
     if (h->swapped)
-        swap_bytes(*data, h->bytes, tsr_type_size(h->type));
+        swap_bytes(*data, h->bytes, tsr_type_size(type_part(h->type)));
     for (size_t i = 0; i < h->bytes && h->boolean; i++)
         ((unsigned char *)*data)[i] = ((unsigned char *)*data)[i] != 0;
     if (!h->fortran || h->rank < 2)

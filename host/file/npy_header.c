@@ -167,10 +167,12 @@ static const char *refused_kind(char kind)
         char kind;
         const char *what;
     } kinds[] = {
-        {'b', "a boolean of a size"}, {'c', "a complex number"}, {'M', "a datetime64"},
-        {'m', "a timedelta64"},       {'O', "a Python object"},  {'S', "a byte string"},
-        {'a', "a byte string"},       {'U', "a Unicode string"}, {'V', "a void record"},
-        {'f', "a float of a size"},   {'i', "an int of a size"}, {'u', "a uint of a size"},
+        {'b', "a boolean of a size"}, {'c', "a complex number of a size"},
+        {'M', "a datetime64"},        {'m', "a timedelta64"},
+        {'O', "a Python object"},     {'S', "a byte string"},
+        {'a', "a byte string"},       {'U', "a Unicode string"},
+        {'V', "a void record"},       {'f', "a float of a size"},
+        {'i', "an int of a size"},    {'u', "a uint of a size"},
     };
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -182,11 +184,13 @@ static const char *refused_kind(char kind)
 
 static tsr_status refuse_descr(reader *r, slice descr, const char *what)
 {
-    return tsr_fail(r->err, TSR_EFILE, 0, "%s: descr: '%s' is %s%s; %s are", r->name,
-                    excerpt_of(descr.s, descr.length).text, what ? what : "no type that is read",
-                    what ? " that is not read" : "",
-                    r->any ? "elements of a fixed size"
-                           : "float of 16 to 64 bits, int and uint of 8 to 64 bits and bool");
+    return tsr_fail(
+        r->err, TSR_EFILE, 0, "%s: descr: '%s' is %s%s; %s are", r->name,
+        excerpt_of(descr.s, descr.length).text, what ? what : "no type that is read",
+        what ? " that is not read" : "",
+        r->any ? "elements of a fixed size"
+               : "float of 16 to 64 bits, complex of 64 and 128, int and uint of 8 to 64 bits "
+                 "and bool");
 }
 
 static bool is_letter(char c)
@@ -234,12 +238,14 @@ static bool read_opaque(slice descr, size_t prefix, npy_header *h)
 static tsr_status read_descr(reader *r, npy_header *h)
 {
     static const struct {
-        char text[3];
+        char text[4];
         tsr_type type;
+        bool moved; /* where elements are moved alone, as they are */
     } types[] = {
-        {"f2", TSR_F16}, {"f4", TSR_F32}, {"f8", TSR_F64}, {"i1", TSR_I8},
-        {"i2", TSR_I16}, {"i4", TSR_I32}, {"i8", TSR_I64}, {"u1", TSR_U8},
-        {"u2", TSR_U16}, {"u4", TSR_U32}, {"u8", TSR_U64}, {"V2", TSR_BF16},
+        {"f2", TSR_F16},       {"f4", TSR_F32},         {"f8", TSR_F64}, {"i1", TSR_I8},
+        {"i2", TSR_I16},       {"i4", TSR_I32},         {"i8", TSR_I64}, {"u1", TSR_U8},
+        {"u2", TSR_U16},       {"u4", TSR_U32},         {"u8", TSR_U64}, {"V2", TSR_BF16},
+        {"c8", TSR_C64, true}, {"c16", TSR_C128, true},
     };
     slice descr = {NULL, 0};
     size_t prefix;
@@ -256,7 +262,10 @@ static tsr_status read_descr(reader *r, npy_header *h)
     h->swapped = prefix && ((descr.s[0] == '<' && !host_is_little()) ||
                             (descr.s[0] == '>' && host_is_little()));
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (descr.length == prefix + 2 && memcmp(descr.s + prefix, types[i].text, 2) == 0) {
+        const size_t length = strlen(types[i].text);
+
+        if (descr.length == prefix + length && !(r->any && types[i].moved) &&
+            memcmp(descr.s + prefix, types[i].text, length) == 0) {
             h->type = types[i].type;
             return TSR_OK;
         }

@@ -22,6 +22,9 @@ extern "C" {
  * stands for exactly that.  In a column-major problem it sits at offset + i +
  * j * ld, and ld is at least the number of stored rows.
  *
+ * op(A) is A or its transpose, and of complex operands, where conj_a, the conjugate of that: with
+ * trans_a and conj_a it is A^H.  So is op(B).
+ *
  * A batch is `batch` products of one shape, 0 standing for 1.  A, B and C of the
  * next one start stride_a, stride_b and stride_c elements further on; a stride of 0
  * has all products share one A, or one B.  Those of C must not overlap: one follows
@@ -34,6 +37,12 @@ extern "C" {
  * (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.5),
  * plus an underflow term.
  *
+ * Complex products are four real ones each: the real part of op(A) op(B) is a sum of 2 k products
+ * of float32 for complex64, float64 for complex128, and so is the imaginary part.  Each part is
+ * within gamma_(2k+4) of the sum of the magnitudes of the real products, scaled by those of alpha,
+ * and of beta C, that make it up.  What is not finite follows from these sums as IEEE 754 has them.
+ * Where alpha has no imaginary part it scales both parts by its real one alone, and so does beta.
+ *
  * Of float32 operands, tf32, bf16 and f16 round the factors: each is off by v, 2^-11,
  * 2^-8 and 2^-11 of it, which adds 2 v + v^2 of |A| |B|.  Which way a tie of tf32 goes
  * is the variant's; those of bf16 and f16 go to even.  f16 has fewer exponents: a factor
@@ -43,25 +52,29 @@ extern "C" {
  * float16's are infinite from 65520 on.
  */
 typedef struct tsr_matmul_problem {
-    tsr_type type; /* of A, B and C: TSR_F32, TSR_F64, TSR_F16 or TSR_BF16 */
+    tsr_type type; /* of A, B and C: TSR_F32, TSR_F64, TSR_F16, TSR_BF16, TSR_C64 or TSR_C128 */
     tsr_precision precision;
     size_t m, n, k;
     bool trans_a, trans_b;
-    double alpha, beta; /* rounded to float32, or to float64 where that is the type; a zeroed alpha
-                           is one too, and gives beta C: start from TSR_MATMUL_PROBLEM_INIT */
+    double alpha, beta; /* rounded to float32, or to float64 where that is the type or that of its
+                           parts; a zeroed alpha is one too, and gives beta C: start from
+                           TSR_MATMUL_PROBLEM_INIT */
     size_t lda, ldb, ldc;
     size_t offset_a, offset_b, offset_c;
     bool c_f32;        /* C is float32, where A and B are float16 or bfloat16 */
     tsr_layout layout; /* of A, B and C */
     size_t batch;
     size_t stride_a, stride_b, stride_c; /* read where batch is over 1 */
+    /* Of complex operands alone; of others false and 0: */
+    bool conj_a, conj_b;      /* op(A), op(B) is conjugated */
+    double alpha_im, beta_im; /* imaginary parts of alpha and beta */
 } tsr_matmul_problem;
 
 /** A problem of no element, float32, alpha 1, beta 0, all else 0, in C and C++: sizes follow. */
 #define TSR_MATMUL_PROBLEM_INIT                                                                    \
     {                                                                                              \
         TSR_F32, TSR_PRECISION_DEFAULT, 0, 0, 0, false, false, 1.0, 0.0, 0, 0, 0, 0, 0, 0, false,  \
-            TSR_ROW_MAJOR, 0, 0, 0, 0                                                              \
+            TSR_ROW_MAJOR, 0, 0, 0, 0, false, false, 0.0, 0.0                                      \
     }
 
 /**

@@ -23,6 +23,8 @@ typedef enum tsr_type {
     TSR_I16,
     TSR_U16,
     TSR_BF16, /* bfloat16: the upper half of a float32 */
+    TSR_C64,  /* complex64: two float32, the real part first */
+    TSR_C128, /* complex128: two float64, the real part first */
     TSR_TYPE_COUNT
 } tsr_type;
 

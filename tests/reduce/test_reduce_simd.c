@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/sizes.h"
 #include "core/registry.h"
 #include "ops/reduce/reduce_problem.h"
@@ -60,7 +61,7 @@ static void all_of_all(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
-        for (int type = 0; type < TSR_TYPE_COUNT; type++)
+        for (int type = 0; type < SINGLE_TYPE_COUNT; type++)
             for (size_t by = 0; by <= TSR_REDUCE_COUNT; by++)
                 for (size_t f = 0; f < ARRAY_COUNT(inputs); f++) {
                     const size_t *s = shapes[i];
@@ -107,7 +108,7 @@ static void carries_pass_from_block_to_block(void **state)
 static void of_nothing(void **state)
 {
     (void)state;
-    for (int type = 0; type < TSR_TYPE_COUNT; type++)
+    for (int type = 0; type < SINGLE_TYPE_COUNT; type++)
         for (size_t by = 0; by <= TSR_REDUCE_COUNT; by++) {
             const tsr_reduce_problem p = {.type = (tsr_type)type, .by = by, .outer = 2, .inner = 3};
 

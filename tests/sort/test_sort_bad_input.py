@@ -51,7 +51,7 @@ class Operands(Bad):
         self.refused("sort", "k.npy", "--values", "v.npy", "--values-out", "w.mtx",
                      says="output w.mtx: a .mtx file holds real or whole numbers, and v.npy holds "
                           "<c8")
-        self.refused("sort", "v.npy", "-o", "w.npy", says="'<c8' is a complex number that is not")
+        self.refused("sort", "v.npy", "-o", "w.npy", says="v.npy is complex64, and sort takes int8 to int64")
         self.refused("sort", "k.npy", "--values", "k.npy", "-o", "w.npy", status=2,
                      says="--values k.npy needs --values-out")
         self.refused("sort", "k.npy", "--values-out", "w.npy", status=2,

@@ -223,11 +223,11 @@ MUTANTS = {
          CALLS),
     # ---- errors and their bounds
     "gamma-of-too-few":
-        ("host/core/real.c", "const long double gamma = real_gamma(s->type, s->terms + 2);", 0,
-         "const long double gamma = real_gamma(s->type, s->terms);", REAL),
+        ("host/core/real.c", "return x->part[0].sum->terms + 2 * x->count;", 0,
+         "return x->part[0].sum->terms;", REAL),
     "bound-without-beta-c":
-        ("host/core/real.c", "real_gamma(s->type, s->terms + 2) * fabsl((long double)beta * c);", 0,
-         "0 * fabsl((long double)beta * c);", REAL),
+        ("host/core/real.c", "real_gamma(s->type, roundings(x)) * fabsl((long double)p->beta * p->c);", 0,
+         "0 * fabsl((long double)p->beta * p->c);", REAL),
     "nan-passes-for-infinity":
         ("host/core/real.c", "return (o->plus || o->may_overflow) && (o->minus || o->may_underflow);", 0,
          "return o->plus || o->may_overflow;", REAL),

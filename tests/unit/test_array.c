@@ -242,7 +242,7 @@ static void npy_types_that_are_not_read_are_named(void **state)
         const char *descr, *what;
     } types[] = {
         {"|O", "a Python object that is not read"},
-        {"<c8", "a complex number that is not read"},
+        {"<c32", "a complex number of a size that is not read"},
         {"<U3", "a Unicode string that is not read"},
         {"|S5", "a byte string that is not read"},
         {"|b2", "a boolean of a size that is not read"},
@@ -264,8 +264,8 @@ static void npy_types_that_are_not_read_are_named(void **state)
 
         snprintf(dictionary, sizeof(dictionary), "{'descr':'%s'}", types[i].descr);
         snprintf(message, sizeof(message),
-                 "a.npy: descr: '%s' is %s; float of 16 to 64 bits, int and "
-                 "uint of 8 to 64 bits and bool are",
+                 "a.npy: descr: '%s' is %s; float of 16 to 64 bits, complex of 64 "
+                 "and 128, int and uint of 8 to 64 bits and bool are",
                  types[i].descr, types[i].what);
         refuses_dictionary(dictionary, message);
     }

@@ -168,7 +168,7 @@ class Interop(unittest.TestCase):
 
     def test_what_numpy_writes_and_this_does_not_read(self):
         refused = {
-            "a complex number": np.zeros(3, "c8"),
+            "a complex number of a size": np.zeros(3, np.clongdouble),
             "a Unicode string": np.array(["x"]),
             "a byte string": np.array([b"x"]),
             "a datetime64": np.zeros(3, "M8[s]"),

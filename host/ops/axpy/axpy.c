@@ -26,8 +26,8 @@ static tsr_status check(const problem *q, tsr_error *err)
     const tsr_axpy_problem *p = axpy_of(q);
     size_t bytes;
 
-    if ((unsigned)p->type >= TSR_TYPE_COUNT)
-        return tsr_fail(err, TSR_EINVAL, 0, "axpy: no type has the number %d", (int)p->type);
+    if (operation_check_type(q->op, p->type, err))
+        return TSR_EINVAL;
     if (type_is_real(p->type)) {
         const tsr_status st = real_check_scales("axpy", real_sums(p->type), p->alpha, 0, err);
 
@@ -125,7 +125,7 @@ const operation operation_axpy = {
     .name = "axpy",
     .idea = "z := alpha x + y",
     .unit = WORK_BYTES,
-    .types = (1u << TSR_TYPE_COUNT) - 1,
+    .types = SINGLE_TYPES,
     .default_type = TSR_F32,
     .result = AXPY_Z,
     .command = &axpy_command,

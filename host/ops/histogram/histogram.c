@@ -1,6 +1,7 @@
 /* How many elements lie in each of some bins: the operation. */
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/fields.h"
@@ -17,8 +18,8 @@ static tsr_status check(const problem *q, tsr_error *err)
     size_t edges, bytes;
     view x, counts, all_edges, weights;
 
-    if (p->type < 0 || p->type >= TSR_TYPE_COUNT)
-        return tsr_fail(err, TSR_EINVAL, 0, "histogram: no type has the number %d", (int)p->type);
+    if (operation_check_type(q->op, p->type, err))
+        return TSR_EINVAL;
     if (p->weights > TSR_HISTOGRAM_I64)
         return tsr_fail(err, TSR_EINVAL, 0, "histogram: no weights have the number %zu",
                         p->weights);
@@ -244,7 +245,7 @@ const operation operation_histogram = {
     .idea = "counts[i] := elements with edges[i] <= x < edges[i + 1], the last bin closed, or the "
             "sum of their weights",
     .unit = WORK_BYTES,
-    .types = (1u << TSR_TYPE_COUNT) - 1,
+    .types = SINGLE_TYPES,
     .default_type = TSR_U8,
     .result = HISTOGRAM_COUNTS,
     .command = &histogram_command,

@@ -57,7 +57,7 @@ tsr_status tsr_histogram_edges(tsr_type type, size_t bins, double low, double hi
 {
     const double step = (high - low) / (double)bins;
 
-    if (type < 0 || type >= TSR_TYPE_COUNT)
+    if ((unsigned)type >= SINGLE_TYPE_COUNT)
         return tsr_fail(err, TSR_EINVAL, 0, "histogram: no type has the number %d", (int)type);
     if (bins == 0)
         return tsr_fail(err, TSR_EINVAL, 0, "histogram: there are no bins");

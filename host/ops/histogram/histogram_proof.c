@@ -213,10 +213,10 @@ bool histogram_sweep(size_t i, bool tiny, problem *out)
     const size_t *offset = offsets[i / 3 % ARRAY_COUNT(offsets)];
     const size_t counted = tiny ? TINY_COUNTED : COUNTED;
     const bool weighted = i >= counted;
-    const tsr_histogram_problem p = {.type = (tsr_type)(i % TSR_TYPE_COUNT),
+    const tsr_histogram_problem p = {.type = (tsr_type)(i % SINGLE_TYPE_COUNT),
                                      .n = shapes[shape].n,
                                      .bins = shapes[shape].bins,
-                                     .uneven = i / TSR_TYPE_COUNT % 2,
+                                     .uneven = i / SINGLE_TYPE_COUNT % 2,
                                      .add = i % 3 == 1,
                                      .offset_x = offset[0],
                                      .offset_edges = offset[1],
@@ -227,8 +227,9 @@ bool histogram_sweep(size_t i, bool tiny, problem *out)
     if (i >= counted + (tiny ? TINY_WEIGHTED : WEIGHTED))
         return false;
     *out = problem_from(&operation_histogram, &p, sizeof(p));
-    out->inputs = (i + i / TSR_TYPE_COUNT) % 2 == 0 ? DISTRIBUTION_SPECIAL
-                                                    : distributions[i % ARRAY_COUNT(distributions)];
+    out->inputs = (i + i / SINGLE_TYPE_COUNT) % 2 == 0
+                      ? DISTRIBUTION_SPECIAL
+                      : distributions[i % ARRAY_COUNT(distributions)];
     return true;
 }
 

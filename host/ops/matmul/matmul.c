@@ -44,11 +44,33 @@ static tsr_status check_matrix(const char *name, const matmul_matrix *x, tsr_lay
     return TSR_OK;
 }
 
+/* Complex operands have the precision of their parts; what they alone have is nothing in others. */
+static tsr_status check_type(const tsr_matmul_problem *p, tsr_error *err)
+{
+    const tsr_type part = type_part(p->type);
+
+    if (!type_is_complex(p->type)) {
+        if (p->conj_a || p->conj_b || p->alpha_im != 0 || p->beta_im != 0)
+            return tsr_fail(err, TSR_EINVAL, 0,
+                            "matmul: conj_a, conj_b, alpha_im and beta_im are of complex operands, "
+                            "not of %s",
+                            tsr_type_name(p->type));
+        return real_check("matmul", p->type, p->precision, err);
+    }
+    if (p->c_f32)
+        return tsr_fail(err, TSR_EINVAL, 0, "matmul: C is %s where the operands are",
+                        tsr_type_name(p->type));
+    if (real_check("matmul", part, p->precision, NULL) || real_rounding(part, p->precision) > 0)
+        return tsr_fail(err, TSR_EINVAL, 0, "matmul: precision %s does not go with %s operands",
+                        tsr_precision_name(p->precision), tsr_type_name(p->type));
+    return real_check_scales("matmul", part, p->alpha_im, p->beta_im, err);
+}
+
 static tsr_status check(const problem *q, tsr_error *err)
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
-    tsr_status st = real_check("matmul", p->type, p->precision, err);
+    tsr_status st = check_type(p, err);
 
     if (st == TSR_OK && p->c_f32 && p->type == TSR_F64)
         st = tsr_fail(err, TSR_EINVAL, 0, "matmul: C is float64 where the operands are");
@@ -81,6 +103,8 @@ static void normalize(problem *q, unsigned order[OPERANDS_MAX])
     p->n = given.m;
     p->trans_a = given.trans_b;
     p->trans_b = given.trans_a;
+    p->conj_a = given.conj_b;
+    p->conj_b = given.conj_a;
     p->lda = given.ldb;
     p->ldb = given.lda;
     p->offset_a = given.offset_b;
@@ -95,13 +119,13 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
-    const bool overwrites = matmul_beta(p) == 0;
+    const bool overwrites = !matmul_reads_c(p);
 
     out[MATMUL_A] = view_operand("A", &a, ACCESS_READ);
     out[MATMUL_B] = view_operand("B", &b, ACCESS_READ);
     out[MATMUL_C] = view_operand("C", &c, overwrites ? ACCESS_WRITE : ACCESS_READ_WRITE);
     out[MATMUL_C].whole = overwrites;
-    if (matmul_alpha(p) == 0 || p->m == 0 || p->n == 0)
+    if (!matmul_reads_factors(p) || p->m == 0 || p->n == 0)
         out[MATMUL_A].bytes = out[MATMUL_B].bytes = 0; /* neither is read */
     return 3;
 }
@@ -117,17 +141,18 @@ static double work(const problem *q)
 {
     const tsr_matmul_problem *p = matmul_of(q);
 
-    return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)matmul_batch(p);
+    return (type_is_complex(p->type) ? 8.0 : 2.0) * (double)p->m * (double)p->n * (double)p->k *
+           (double)matmul_batch(p);
 }
 
 static double bytes(const problem *q)
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
-    const double read = matmul_alpha(p) == 0 ? 0 : view_elements(&a) + view_elements(&b);
+    const double read = matmul_reads_factors(p) ? view_elements(&a) + view_elements(&b) : 0;
 
     return (double)tsr_type_size(p->type) * read +
-           (double)tsr_type_size(c.type) * view_elements(&c) * (matmul_beta(p) == 0 ? 1 : 2);
+           (double)tsr_type_size(c.type) * view_elements(&c) * (matmul_reads_c(p) ? 2 : 1);
 }
 
 /* Whether products follow one another without a gap, or there is one. */
@@ -136,11 +161,17 @@ static bool is_dense(const matmul_matrix *x, size_t batch)
     return batch == 1 || x->stride == x->lines * x->ld;
 }
 
+/* What op() does to a matrix, and how descriptions say so. */
+enum { PLAIN, TRANSPOSED, CONJUGATED, ADJOINT };
+static const char *const op_names[] = {"", "^T", "*", "^H"};
+
 static void describe(const problem *q, text *out)
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
     const size_t batch = matmul_batch(p);
+    const int op_a = p->trans_a * TRANSPOSED + p->conj_a * CONJUGATED;
+    const int op_b = p->trans_b * TRANSPOSED + p->conj_b * CONJUGATED;
 
     text_format(out, "%zux%zux%zu %s", p->m, p->n, p->k, tsr_type_name(p->type));
     if (c.type != p->type)
@@ -149,9 +180,12 @@ static void describe(const problem *q, text *out)
         text_format(out, " x %zu", batch);
     if (!real_is_plain(p->type, p->precision))
         text_format(out, " %s", tsr_precision_name(p->precision));
-    text_format(out, "%s%s%s", p->layout == TSR_COLUMN_MAJOR ? " column-major" : "",
-                p->trans_a ? " A^T" : "", p->trans_b ? " B^T" : "");
-    if (matmul_alpha(p) != 1 || matmul_beta(p) != 0)
+    text_format(out, "%s%s%s%s%s", p->layout == TSR_COLUMN_MAJOR ? " column-major" : "",
+                op_a != PLAIN ? " A" : "", op_names[op_a], op_b != PLAIN ? " B" : "",
+                op_names[op_b]);
+    if (p->alpha_im != 0 || p->beta_im != 0)
+        text_format(out, " alpha %g%+gi beta %g%+gi", p->alpha, p->alpha_im, p->beta, p->beta_im);
+    else if (matmul_alpha(p) != 1 || matmul_beta(p) != 0)
         text_format(out, " alpha %g beta %g", p->alpha, p->beta);
     if (a.ld != a.length || b.ld != b.length || c.ld != c.length)
         text_format(out, " ld %zu %zu %zu", a.ld, b.ld, c.ld);
@@ -165,14 +199,41 @@ static void describe(const problem *q, text *out)
 
 /* From the definition to the fastest, on the host and then on devices. */
 static const variant *const variants[] = {
-    &matmul_ijk,        &matmul_jik,          &matmul_ikj,          &matmul_kij,
-    &matmul_blocked,    &matmul_openmp,       &matmul_simd,         &matmul_row_first,
-    &matmul_naive,      &matmul_tiled,        &matmul_block_column, &matmul_block,
-    &matmul_vector,     &matmul_swizzle,      &matmul_general,      &matmul_general_tiled,
-    &matmul_pipelined,  &matmul_async,        &matmul_cp_async,     &matmul_stream,
-    &matmul_subgroup,   &matmul_shfl,         &matmul_batched,      &matmul_cpu_block,
-    &matmul_cpu_panels, &matmul_cpu_split,    &matmul_mma,          &matmul_mma_f64,
-    &matmul_wgmma_tf32, &matmul_wgmma_tensor, &matmul_wgmma_3xtf32, &matmul_wgmma_3xtf32_fused,
+    &matmul_ijk,
+    &matmul_jik,
+    &matmul_ikj,
+    &matmul_kij,
+    &matmul_blocked,
+    &matmul_openmp,
+    &matmul_simd,
+    &matmul_row_first,
+    &matmul_naive,
+    &matmul_tiled,
+    &matmul_block_column,
+    &matmul_block,
+    &matmul_vector,
+    &matmul_swizzle,
+    &matmul_general,
+    &matmul_general_tiled,
+    &matmul_pipelined,
+    &matmul_async,
+    &matmul_cp_async,
+    &matmul_stream,
+    &matmul_subgroup,
+    &matmul_shfl,
+    &matmul_batched,
+    &matmul_cpu_block,
+    &matmul_cpu_panels,
+    &matmul_cpu_split,
+    &matmul_mma,
+    &matmul_mma_f64,
+    &matmul_complex_general,
+    &matmul_complex_pipelined,
+    &matmul_complex_panels,
+    &matmul_wgmma_tf32,
+    &matmul_wgmma_tensor,
+    &matmul_wgmma_3xtf32,
+    &matmul_wgmma_3xtf32_fused,
 };
 
 /* `naive` had rows along the first index, and the first steps took every type and batch. */
@@ -269,10 +330,18 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
                                        "pipelined",    "mma-f64",    "mma"};
     static const char *const batch[] = {"batched", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
                                         "mma",     "pipelined",    "general-tiled", "general"};
+    static const char *const complex[] = {"complex-pipelined", "complex-general"};
+    static const char *const complex_cpu[] = {"complex-panels", "complex-pipelined",
+                                              "complex-general"};
     const size_t m = matmul_of(q)->m, n = matmul_of(q)->n;
+    const bool is_complex = type_is_complex(matmul_of(q)->type);
 
     if (d->kind == DEVICE_HOST)
         return names_copy(on_host, ARRAY_COUNT(on_host), out);
+    if (is_complex && d->kind == DEVICE_CPU)
+        return names_copy(complex_cpu, ARRAY_COUNT(complex_cpu), out);
+    if (is_complex)
+        return names_copy(complex, ARRAY_COUNT(complex), out);
     if (d->kind == DEVICE_CPU)
         return prefer_cpu(matmul_of(q), d->compute_units, out);
     /* Whole products in a group, where there is one or more for each compute unit. */
@@ -303,7 +372,7 @@ const operation operation_matmul = {.name = "matmul",
                                     .idea = "C := alpha op(A) op(B) + beta C",
                                     .unit = WORK_FLOPS,
                                     .types = 1u << TSR_F32 | 1u << TSR_F64 | 1u << TSR_F16 |
-                                             1u << TSR_BF16,
+                                             1u << TSR_BF16 | 1u << TSR_C64 | 1u << TSR_C128,
                                     .default_type = TSR_F32,
                                     .result = MATMUL_C,
                                     .command = &matmul_command,

@@ -41,7 +41,37 @@ static const field fields[] = {
      .option = "trans-b",
      .taken = WITH_FILES | WITH_SIZES,
      .meaning = "take B transposed"},
+    {.name = "conj_a",
+     .kind = FIELD_FLAG,
+     .offset = offsetof(tsr_matmul_problem, conj_a),
+     .option = "conj-a",
+     .taken = WITH_FILES | WITH_SIZES,
+     .meaning = "take A conjugated; with --trans-a that is A^H"},
+    {.name = "conj_b",
+     .kind = FIELD_FLAG,
+     .offset = offsetof(tsr_matmul_problem, conj_b),
+     .option = "conj-b",
+     .taken = WITH_FILES | WITH_SIZES,
+     .meaning = "take B conjugated; with --trans-b that is B^H"},
     PRODUCT_FACTOR_FIELDS(tsr_matmul_problem, CLASS_POWER_OF_2),
+    {.name = "alpha_im",
+     .kind = FIELD_REAL,
+     .offset = offsetof(tsr_matmul_problem, alpha_im),
+     .option = "alpha-im",
+     .otherwise = "0",
+     .taken = WITH_FILES,
+     .value = "X",
+     .meaning = "imaginary part of --alpha, for complex matrices",
+     .expects = "a number"},
+    {.name = "beta_im",
+     .kind = FIELD_REAL,
+     .offset = offsetof(tsr_matmul_problem, beta_im),
+     .option = "beta-im",
+     .otherwise = "0",
+     .taken = WITH_FILES,
+     .value = "Y",
+     .meaning = "imaginary part of --beta, for complex matrices",
+     .expects = "a number"},
     {.kind = FIELD_PRECISION,
      .offset = offsetof(tsr_matmul_problem, precision),
      .in_class = CLASS_EXACT,
@@ -86,7 +116,8 @@ static const operation_help help = {
     .details =
         "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
         "suffix, else .npy.  As in numpy.matmul, an array of rank 3 or more is a batch of\n"
-        "matrices, batches are broadcast, and a vector is a row as A and a column as B.\n",
+        "matrices, batches are broadcast, and a vector is a row as A and a column as B.\n"
+        "complex64 and complex128 matrices are .npy files alone.\n",
     .examples = "tessera matmul a.npy b.npy -o c.npy --verify\n"
                 "tessera matmul x.npy x.npy --trans-b --precision tf32 -o products.mtx\n",
 };
@@ -171,7 +202,18 @@ static tsr_status pose(posing *x, tsr_error *err)
         p->batch = 1; /* of nothing */
         p->m = 0;
     }
-    return start_product(x, &result, p->beta, err);
+    return start_product(x, &result, matmul_reads_c(p), err);
+}
+
+/* --beta-im scales what is added too. */
+static tsr_status check_settings(const given_options *given, tsr_error *err)
+{
+    const char *imaginary = setting_of(given, "beta-im"), *add = setting_of(given, "add");
+    double factor = 0;
+
+    if (imaginary && real_read(imaginary, &factor) && factor != 0 && !add)
+        return tsr_fail(err, TSR_ENAME, 0, "--beta-im %s needs --add FILE to scale", imaginary);
+    return add && imaginary ? TSR_OK : check_added_settings(given, err);
 }
 
 static const char *host_source(const variant *v)
@@ -209,6 +251,6 @@ const operation_command matmul_command = {
     .size_numbers = 3,
     .rounds_factors = true,
     .lay_out = lay_out,
-    .check_settings = check_added_settings,
+    .check_settings = check_settings,
     .pose = pose,
 };

@@ -2,6 +2,7 @@
  * where B lies (cl/matmul/matmul_cpu_block.cl) or from packed panels (matmul_cpu_panels.cl). */
 #include "base/sizes.h"
 #include "core/private_memory.h"
+#include "ops/matmul/matmul_complex.h"
 #include "ops/matmul/matmul_plan.h"
 #include "ops/matmul/matmul_variants.h"
 
@@ -207,6 +208,23 @@ const variant matmul_cpu_panels = {
     .tunables = panels_tunables,
     .tunable_count = ARRAY_COUNT(panels_tunables) - 1,
     .plan = plan_panels};
+
+/* Entries behind the product's own. */
+static const complex_entries copies = {MULTIPLY + 1, MULTIPLY + 2};
+
+static const char *plan_complex(const job *j, plan *out)
+{
+    return matmul_plan_as_real(j, plan_panels, copies, out);
+}
+
+const variant matmul_complex_panels = {
+    .name = "complex-panels",
+    .idea = "CPUs: cpu-panels for complex matrices, as a real product of twice the n and k",
+    .source = "matmul/matmul_complex_panels.cl",
+    .entries = {"matmul_cpu_panels", "matmul_complex_left", "matmul_complex_right"},
+    .tunables = panels_tunables,
+    .tunable_count = ARRAY_COUNT(panels_tunables) - 1,
+    .plan = plan_complex};
 
 /* Parts of k make up for work-items that C does not give; products come one after another. */
 static const char *plan_split(const job *j, plan *out)

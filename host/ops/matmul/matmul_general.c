@@ -35,13 +35,13 @@ static const char *plan_general(const job *j, plan *out)
     return NULL;
 }
 
-const variant matmul_general = {.name = "general",
-                                .alias = "coalesced",
-                                .idea =
-                                    "naive for every type, precision and batch, transposed or not",
-                                .source = "matmul/matmul_general.cl",
-                                .entries = {"matmul_general"},
-                                .plan = plan_general};
+const variant matmul_general = {
+    .name = "general",
+    .alias = "coalesced",
+    .idea = "naive for every real type, precision and batch, transposed or not",
+    .source = "matmul/matmul_general.cl",
+    .entries = {"matmul_general"},
+    .plan = plan_general};
 
 static const tunable tiled_tunables[] = {
     {"TILE",
@@ -68,7 +68,7 @@ static const char *plan_general_tiled(const job *j, plan *out)
 
 const variant matmul_general_tiled = {
     .name = "general-tiled",
-    .idea = "tiled for every type, precision and batch, transposed or not",
+    .idea = "tiled for every real type, precision and batch, transposed or not",
     .source = "matmul/matmul_general_tiled.cl",
     .entries = {"matmul_general_tiled"},
     .tunables = tiled_tunables,

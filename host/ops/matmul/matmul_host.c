@@ -14,6 +14,7 @@
 #include "base/scratch.h"
 #include "base/sizes.h"
 #include "ops/matmul/matmul_host.h"
+#include "ops/matmul/matmul_plan.h"
 #include "ops/matmul/matmul_variants.h"
 
 /* A block of B of 128 x 512 floats is 256 KiB: it stays in the second-level cache while every row
@@ -66,18 +67,13 @@ static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operand
 tsr_status matmul_host_product(const tsr_matmul_problem *p, void *const operands[],
                                matmul_host_loops *loops, const void *with, tsr_error *err)
 {
+    const tsr_type part = type_part(p->type);
     const bool as_it_is =
-        p->type == TSR_F64 || (p->type == TSR_F32 && !(real_rounding(p->type, p->precision) > 0));
+        part == TSR_F64 || (part == TSR_F32 && !(real_rounding(part, p->precision) > 0));
 
     if (p->m == 0 || p->n == 0)
         return TSR_OK;
     return as_it_is ? loops(p, operands, with, err) : run_on_copies(p, operands, loops, with, err);
-}
-
-const char *matmul_host_plan(const job *j, plan *out)
-{
-    return real_unsupported(matmul_of(j->problem)->type, TSR_PRECISION_DEFAULT, j->device,
-                            &out->reason);
 }
 
 /* ---- variants ---------------------------------------------------------------------------- */
@@ -112,10 +108,18 @@ static tsr_status run(const tsr_matmul_problem *p, void *const operands[],
     return st;
 }
 
+static const char *plan_loops(const job *j, plan *out)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const char *why = matmul_unsupported_complex(p, out);
+
+    return why ? why : real_unsupported(p->type, TSR_PRECISION_DEFAULT, j->device, &out->reason);
+}
+
 static const char *plan_openmp(const job *j, plan *out)
 {
 #ifdef _OPENMP
-    return matmul_host_plan(j, out);
+    return plan_loops(j, out);
 #else
     (void)j;
     (void)out;
@@ -131,7 +135,7 @@ static tsr_status run_ijk(const problem *p, void *const operands[], tsr_error *e
 const variant matmul_ijk = {
     .name = "ijk",
     .idea = "the definition as three loops: the inner one walks down a column of B",
-    .plan = matmul_host_plan,
+    .plan = plan_loops,
     .host = run_ijk};
 
 static tsr_status run_jik(const problem *p, void *const operands[], tsr_error *err)
@@ -142,7 +146,7 @@ static tsr_status run_jik(const problem *p, void *const operands[], tsr_error *e
 const variant matmul_jik = {
     .name = "jik",
     .idea = "the same with columns outside: B's column is reused, each row of A is not",
-    .plan = matmul_host_plan,
+    .plan = plan_loops,
     .host = run_jik};
 
 static tsr_status run_ikj(const problem *p, void *const operands[], tsr_error *err)
@@ -153,7 +157,7 @@ static tsr_status run_ikj(const problem *p, void *const operands[], tsr_error *e
 const variant matmul_ikj = {
     .name = "ikj",
     .idea = "the inner loop runs along rows of B and C: every cache line is used whole",
-    .plan = matmul_host_plan,
+    .plan = plan_loops,
     .host = run_ikj};
 
 static tsr_status run_kij(const problem *p, void *const operands[], tsr_error *err)
@@ -164,7 +168,7 @@ static tsr_status run_kij(const problem *p, void *const operands[], tsr_error *e
 const variant matmul_kij = {.name = "kij",
                             .idea =
                                 "row-wise too, but all of C passes through the cache for every p",
-                            .plan = matmul_host_plan,
+                            .plan = plan_loops,
                             .host = run_kij};
 
 static tsr_status run_blocked(const problem *p, void *const operands[], tsr_error *err)
@@ -175,7 +179,7 @@ static tsr_status run_blocked(const problem *p, void *const operands[], tsr_erro
 const variant matmul_blocked = {
     .name = "blocked",
     .idea = "i-k-j on blocks of B that stay in the cache while all of A passes",
-    .plan = matmul_host_plan,
+    .plan = plan_loops,
     .host = run_blocked};
 
 static tsr_status run_openmp(const problem *p, void *const operands[], tsr_error *err)

@@ -5,8 +5,8 @@
 #include "core/variant.h"
 #include "ops/matmul/matmul_shape.h"
 
-/** One product of float32 or float64 in no other precision; operands as in operation.operands.
- *  TSR_ENOMEM where it needs memory beside C and there is none. */
+/** One product of float32, float64 or of complex numbers in no other precision; operands as in
+ * operation.operands. TSR_ENOMEM where it needs memory beside C and there is none. */
 typedef tsr_status matmul_host_loops(const tsr_matmul_problem *p, void *const operands[],
                                      const void *with, tsr_error *err);
 
@@ -14,8 +14,5 @@ typedef tsr_status matmul_host_loops(const tsr_matmul_problem *p, void *const op
  *  they have 16 bits, or a precision rounds their factors. */
 tsr_status matmul_host_product(const tsr_matmul_problem *p, void *const operands[],
                                matmul_host_loops *loops, const void *with, tsr_error *err);
-
-/** variant.plan of C: every type, where the device has it. */
-const char *matmul_host_plan(const job *j, plan *out);
 
 #endif

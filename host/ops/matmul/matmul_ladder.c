@@ -13,7 +13,8 @@ static const char *unsupported(const job *j, plan *out)
     const char *why = NULL;
 
     if (p->type != TSR_F32)
-        return plan_unsupported(out, "it takes float32 alone: use `general` for %s",
+        return plan_unsupported(out, "it takes float32 alone: use `%s` for %s",
+                                type_is_complex(p->type) ? "complex-general" : "general",
                                 tsr_type_name(p->type));
     if (matmul_batch(p) > 1)
         return plan_unsupported(out, "it takes one product: use `general` for a batch of %zu",

@@ -49,8 +49,8 @@ static bool batch_of(const problem *p, batch *out)
 
     *out = (batch){.operand = {matmul_matrix_a(q), matmul_matrix_b(q), matmul_matrix_c(q)},
                    .count = matmul_batch(q),
-                   .reads_result = q->beta != 0};
-    return q->alpha != 0 && q->m && q->n && q->k;
+                   .reads_result = matmul_reads_c(q)};
+    return matmul_reads_factors(q) && q->m && q->n && q->k;
 }
 
 static problem group_of(const problem *whole, size_t count)
@@ -138,7 +138,7 @@ static void tiles_piece(const partition *p, void *const host[], size_t i, piece 
     out->slice[MATMUL_C] = (slice){.slot = i,
                                    .rows = rows_c(&q, host[MATMUL_C], at_m, m, at_n, n),
                                    .blocks = 1,
-                                   .in = q.beta != 0,
+                                   .in = matmul_reads_c(&q),
                                    .out = true};
 }
 
@@ -234,13 +234,13 @@ static bool adds_up(const tsr_matmul_problem *q)
 {
     const tsr_type c = matmul_type_c(q);
 
-    return q->beta == 0 && (c == TSR_F32 || c == TSR_F64);
+    return !matmul_reads_c(q) && (type_part(c) == TSR_F32 || type_part(c) == TSR_F64);
 }
 
 /* Whether products take longer than copies: rounded factors are multiplied too fast for that. */
 static bool computes_longer(const tsr_matmul_problem *q)
 {
-    return (q->type == TSR_F32 || q->type == TSR_F64) &&
+    return (type_part(q->type) == TSR_F32 || type_part(q->type) == TSR_F64) &&
            (q->precision == TSR_PRECISION_DEFAULT || q->precision == TSR_PRECISION_F32 ||
             q->precision == TSR_PRECISION_F32_STRICT || q->precision == TSR_PRECISION_F64) &&
            (double)q->m * (double)q->n >= SLABBED_MIN * ((double)q->m + (double)q->n);
@@ -302,8 +302,10 @@ static void slabs_piece(const partition *p, void *const host[], size_t i, piece 
     one->offset_b = q.n * at;
     one->offset_c = row * q.n;
     one->batch = 0;
-    if (at)
+    if (at) {
         one->beta = 1;
+        one->beta_im = 0;
+    }
     out->slice[MATMUL_A] = (slice){.slot = e,
                                    .part = in_product,
                                    .offset = one->offset_a * size,
@@ -322,7 +324,7 @@ static void slabs_piece(const partition *p, void *const host[], size_t i, piece 
                                    .offset = one->offset_c * tsr_type_size(matmul_type_c(&q)),
                                    .rows = rows_c(&q, host[MATMUL_C], row, m, 0, q.n),
                                    .blocks = 1,
-                                   .in = q.beta != 0,
+                                   .in = matmul_reads_c(&q),
                                    .out = last};
 }
 
@@ -378,8 +380,8 @@ tsr_status matmul_partition(const problem *p, const selection *sel, const stream
 
     (void)sel;
     batches_choose(budget, p, &groups, out);
-    if (out->kind || (count > 1 && stream_holds(budget, p)) || q->alpha == 0 || !q->m || !q->n ||
-        !q->k)
+    if (out->kind || (count > 1 && stream_holds(budget, p)) || !matmul_reads_factors(q) || !q->m ||
+        !q->n || !q->k)
         return TSR_OK;
     if (stream_holds(budget, &one))
         choose_slabs(budget, &one, count, out);

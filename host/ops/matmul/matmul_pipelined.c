@@ -3,6 +3,7 @@
 
 #include "base/sizes.h"
 #include "core/groups.h"
+#include "ops/matmul/matmul_complex.h"
 #include "ops/matmul/matmul_parts.h"
 #include "ops/matmul/matmul_plan.h"
 #include "ops/matmul/matmul_variants.h"
@@ -289,3 +290,21 @@ const variant matmul_pipelined = {
     .tunables = tunables,
     .tunable_count = ARRAY_COUNT(tunables),
     .plan = plan_pipelined};
+
+/* Entries behind those of the real product. */
+static const complex_entries copies = {SUM + 1, SUM + 2};
+
+static const char *plan_complex(const job *j, plan *out)
+{
+    return matmul_plan_as_real(j, plan_pipelined, copies, out);
+}
+
+const variant matmul_complex_pipelined = {
+    .name = "complex-pipelined",
+    .idea = "pipelined for complex matrices: as a real product of twice the n and k",
+    .source = "matmul/matmul_complex_pipelined.cl",
+    .entries = {"matmul_pipelined", "matmul_sum_parts", "matmul_complex_left",
+                "matmul_complex_right"},
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_complex};

@@ -7,7 +7,15 @@
 
 /* ---- reasons ----------------------------------------------------------------------------- */
 
-const char *matmul_unsupported_indices(const tsr_matmul_problem *p, plan *out)
+const char *matmul_unsupported_complex(const tsr_matmul_problem *p, plan *out)
+{
+    if (!type_is_complex(p->type))
+        return NULL;
+    return plan_unsupported(out, "its numbers are real, and the matrices are %s",
+                            tsr_type_name(p->type));
+}
+
+const char *matmul_unsupported_sizes(const tsr_matmul_problem *p, plan *out)
 {
     const size_t most = (size_t)1 << 31;
     const size_t sizes[] = {p->m, p->n, p->k, matmul_ld_a(p), matmul_ld_b(p), matmul_ld_c(p)};
@@ -17,6 +25,13 @@ const char *matmul_unsupported_indices(const tsr_matmul_problem *p, plan *out)
             return plan_unsupported(
                 out, "it indexes rows and columns in 32 bits, and %zu is over %zu", sizes[i], most);
     return NULL;
+}
+
+const char *matmul_unsupported_indices(const tsr_matmul_problem *p, plan *out)
+{
+    const char *why = matmul_unsupported_complex(p, out);
+
+    return why ? why : matmul_unsupported_sizes(p, out);
 }
 
 const char *matmul_unsupported_portable(const job *j, plan *out)
@@ -119,7 +134,7 @@ void matmul_layers(command *c, size_t layers)
 
 static void set_scale(const tsr_matmul_problem *p, double alpha, double beta, matmul_call *call)
 {
-    if (p->type == TSR_F64) {
+    if (real_sums(p->type) == TSR_F64) {
         call->scale.f64[0] = alpha;
         call->scale.f64[1] = beta;
     } else {
@@ -165,8 +180,9 @@ matmul_call matmul_call_of_parts(const tsr_matmul_problem *p, double alpha)
 void matmul_pass(command *c, const tsr_matmul_problem *p, const matmul_call *call)
 {
     command_block(c, call,
-                  offsetof(matmul_call, scale) +
-                      (p->type == TSR_F64 ? sizeof(call->scale.f64) : sizeof(call->scale.f32)));
+                  offsetof(matmul_call, scale) + (real_sums(p->type) == TSR_F64
+                                                      ? sizeof(call->scale.f64)
+                                                      : sizeof(call->scale.f32)));
 }
 
 void matmul_arguments(command *c, const tsr_matmul_problem *p)

@@ -7,7 +7,13 @@
 
 /* ---- reasons: NULL, or why a variant cannot run a job -------------------------------------- */
 
+/** That the operands are complex: for variants of real numbers. */
+const char *matmul_unsupported_complex(const tsr_matmul_problem *p, plan *out);
+
 /** That a size exceeds what kernels index in 32 bits. */
+const char *matmul_unsupported_sizes(const tsr_matmul_problem *p, plan *out);
+
+/** Both. */
 const char *matmul_unsupported_indices(const tsr_matmul_problem *p, plan *out);
 
 /** The same, or that the device does not have the type or the precision of the problem. */

@@ -20,15 +20,16 @@ void matmul_fill(const problem *q, uint64_t seed, distribution f, void *const ar
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix matrix[] = {matmul_matrix_a(p), matmul_matrix_b(p), matmul_matrix_c(p)};
+    const tsr_type part = type_part(matmul_type_c(p));
     operand o[OPERANDS_MAX];
 
     q->op->operands(q, o);
     for (size_t i = MATMUL_A; i <= MATMUL_C; i++)
         view_fill(&o[i], &matrix[i], f, random_stream(seed, i), arrays[i]);
     /* What beta == 0 must not read. */
-    if (matmul_beta(p) == 0)
-        for (size_t i = 0; i < o[MATMUL_C].bytes / tsr_type_size(o[MATMUL_C].type); i += 3)
-            real_set(o[MATMUL_C].type, arrays[MATMUL_C], i, NAN);
+    if (!matmul_reads_c(p))
+        for (size_t i = 0; i < o[MATMUL_C].bytes / tsr_type_size(part); i += 3)
+            real_set(part, arrays[MATMUL_C], i, NAN);
 }
 
 /* m, n, k: empty, one, primes, one off each tile size, thin, deep. */
@@ -211,6 +212,35 @@ static tsr_matmul_problem sweep_plain(size_t shape)
                                 .alpha = 1};
 }
 
+/* Complex operands: both types, each op() of A with each of B, real and complex scales, gaps and
+ * batches. */
+enum { COMPLEX = 64, COMPLEX_TINY = 16 };
+
+static tsr_matmul_problem sweep_complex(size_t i, size_t shapes)
+{
+    static const double imaginary[][2] = {{0, 0}, {0, 0}, {0, 0}, {-0.5, 0}, {0, 1.5}, {2, -1}};
+    const size_t *shape = sweep_shapes[(5 * i + i / 16) % shapes];
+    const double *scale = sweep_scales[(3 * i + i / 8) % ARRAY_COUNT(sweep_scales)];
+    tsr_matmul_problem p = {.type = i % 2 ? TSR_C128 : TSR_C64,
+                            .m = shape[0],
+                            .n = shape[1],
+                            .k = shape[2],
+                            .trans_a = i / 2 & 1,
+                            .trans_b = i / 4 & 1,
+                            .conj_a = i / 8 & 1,
+                            .conj_b = (i / 2 + i / 16) & 1,
+                            .alpha = scale[0],
+                            .beta = scale[1],
+                            .alpha_im = imaginary[(i / 2 + i / 12) % ARRAY_COUNT(imaginary)][0],
+                            .beta_im = imaginary[(i / 2 + i / 12) % ARRAY_COUNT(imaginary)][1],
+                            .layout = i % 5 == 0 ? TSR_COLUMN_MAJOR : TSR_ROW_MAJOR};
+
+    if (i % 3 == 0)
+        spread(&p, i);
+    repeat(&p, 3 * i);
+    return p;
+}
+
 bool matmul_sweep(size_t i, bool tiny, problem *out)
 {
     const size_t shapes = tiny ? TINY_SHAPES : ARRAY_COUNT(sweep_shapes);
@@ -218,6 +248,7 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
     const size_t narrow = tiny ? NARROW_TINY : NARROW;
     const size_t batches = tiny ? TINY_BATCHES : ARRAY_COUNT(sweep_batches);
     const size_t large = tiny ? 0 : ARRAY_COUNT(sweep_large);
+    const size_t complex = tiny ? COMPLEX_TINY : COMPLEX;
 
     *out = (problem){.op = &operation_matmul};
     if (i < shapes * combinations) {
@@ -240,6 +271,11 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
         return true;
     }
     i -= shapes;
+    if (i < complex) {
+        *matmul_in(out) = sweep_complex(i, shapes);
+        return true;
+    }
+    i -= complex;
     if (i >= large)
         return false;
     *matmul_in(out) = sweep_large[i];
@@ -279,15 +315,93 @@ static const char *name_product(const judged *j, char out[40])
     return out;
 }
 
+static void note_error(const judged *j, size_t i, size_t column, const char *part, double error,
+                       double got, double exact, verdict *out)
+{
+    char product[40];
+
+    if (error > out->worst)
+        out->worst = error;
+    if (error <= 1 || !out->ok)
+        return;
+    out->ok = false;
+    snprintf(out->detail, sizeof(out->detail),
+             "%sC(%zu, %zu)%s is %.9g and should be %.9g: %.3g times the bound", part, i, column,
+             name_product(j, product), got, exact, error);
+}
+
+/* An element of op(A) or op(B): index i of the array, conjugated or not. */
+typedef struct complex_number {
+    double re, im;
+} complex_number;
+
+static complex_number complex_get(tsr_type type, const void *array, size_t i, bool conjugate)
+{
+    const tsr_type part = type_part(type);
+    const double im = real_get(part, array, 2 * i + 1);
+
+    return (complex_number){real_get(part, array, 2 * i), conjugate ? -im : im};
+}
+
+/*
+ * An element of a complex product.  Its real part is the sum of re re and -im im, 2 k products, and
+ * its imaginary part that of re im and im re: each is judged as a real sum is, or as two where
+ * alpha or beta is complex.
+ */
+static void judge_complex(const judged *j, size_t i, size_t column, verdict *out)
+{
+    const tsr_matmul_problem *p = j->p;
+    const tsr_type part = type_part(p->type);
+    const complex_number alpha = {matmul_alpha(p), matmul_alpha_im(p)};
+    const complex_number beta = {matmul_beta(p), matmul_beta_im(p)};
+    const real_sum none = real_sum_start(part, p->precision, j->device);
+    real_sum re = none, im = none;
+    complex_number c = {0}, got = complex_get(p->type, j->after, matmul_index_c(p, i, column), 0);
+
+    for (size_t q = 0; q < p->k && matmul_reads_factors(p); q++) {
+        const complex_number a = complex_get(p->type, j->a, matmul_index_a(p, i, q), p->conj_a);
+        const complex_number b =
+            complex_get(p->type, j->b, matmul_index_b(p, q, column), p->conj_b);
+
+        real_sum_add(&re, a.re, b.re);
+        real_sum_add(&re, a.im, -b.im);
+        real_sum_add(&im, a.re, b.im);
+        real_sum_add(&im, a.im, b.re);
+    }
+    if (matmul_reads_c(p))
+        c = complex_get(p->type, j->before, matmul_index_c(p, i, column), false);
+    for (int imaginary = 0; imaginary < 2; imaginary++) {
+        const real_sum *own = imaginary ? &im : &re, *other = imaginary ? &re : &im;
+        const double c_own = imaginary ? c.im : c.re, c_other = imaginary ? c.re : c.im;
+        const double is = imaginary ? got.im : got.re, sign = imaginary ? 1 : -1;
+        /* A factor without an imaginary part scales by its real one alone. */
+        const real_scaled pair[2] = {{own, alpha.re, beta.re, c_own},
+                                     {alpha.im != 0 ? other : &none, sign * alpha.im,
+                                      sign * beta.im, beta.im != 0 ? c_other : 0}};
+        const bool apart = alpha.im == 0 && beta.im == 0;
+        const double error =
+            apart ? real_judge(own, alpha.re, beta.re, c_own, is) : real_judge_pair(pair, is);
+        const double exact =
+            (double)(alpha.re * real_sum_value(own) + pair[1].alpha * real_sum_value(other) +
+                     beta.re * (long double)c_own + pair[1].beta * (long double)c_other);
+
+        note_error(j, i, column, imaginary ? "the imaginary part of " : "the real part of ", error,
+                   is, exact, out);
+    }
+}
+
 static void judge_element(const judged *j, size_t i, size_t column, verdict *out)
 {
     const tsr_matmul_problem *p = j->p;
     const double alpha = matmul_alpha(p), beta = matmul_beta(p);
     real_sum s = real_sum_start(p->type, p->precision, j->device);
     const tsr_type type_c = matmul_type_c(p);
-    char product[40];
-    double c = 0, got, error;
+    double c = 0, got;
 
+    if (type_is_complex(p->type)) {
+        judge_complex(j, i, column, out);
+        return;
+    }
     s.result = type_c;
     for (size_t q = 0; q < p->k && alpha != 0; q++)
         real_sum_add(&s, real_get(p->type, j->a, matmul_index_a(p, i, q)),
@@ -295,16 +409,8 @@ static void judge_element(const judged *j, size_t i, size_t column, verdict *out
     if (beta != 0)
         c = real_get(type_c, j->before, matmul_index_c(p, i, column));
     got = real_get(type_c, j->after, matmul_index_c(p, i, column));
-    error = real_judge(&s, alpha, beta, c, got);
-    if (error > out->worst)
-        out->worst = error;
-    if (error <= 1 || !out->ok)
-        return;
-    out->ok = false;
-    snprintf(out->detail, sizeof(out->detail),
-             "C(%zu, %zu)%s is %.9g and should be %.9g: %.3g times the bound", i, column,
-             name_product(j, product), got,
-             (double)(alpha * real_sum_value(&s) + beta * (long double)c), error);
+    note_error(j, i, column, "", real_judge(&s, alpha, beta, c, got), got,
+               (double)(alpha * real_sum_value(&s) + beta * (long double)c), out);
 }
 
 /* The elements of C's array that are no elements of C keep their bytes. */
@@ -391,7 +497,7 @@ static void judge_samples(const judged *j, findings *f)
 /* What the check against random signs needs of op(B). */
 typedef struct projection {
     double *signs;       /* n of +-1; 0 where the column of op(B) is not finite */
-    long double *image;  /* k: op(B) times the signs */
+    long double *image;  /* k: op(B) times the signs, each of its parts */
     long double *column; /* n: the columns' norms */
     long double norm;    /* Frobenius norm of the columns that take part */
     long double widest;  /* the largest norm of one of them */
@@ -407,6 +513,7 @@ static bool takes_part(const tsr_matmul_problem *p, double x)
 static void project_columns(const judged *j, size_t first, projection *x)
 {
     const tsr_matmul_problem *p = j->p;
+    const size_t parts = type_parts(p->type);
     const size_t end = size_min(first + COLUMNS, p->n);
     uint64_t state = random_stream(2, first);
 
@@ -415,14 +522,16 @@ static void project_columns(const judged *j, size_t first, projection *x)
         x->column[c] = 0;
     }
     for (size_t q = 0; q < p->k; q++)
-        for (size_t c = first; c < end; c++) {
-            const double b = real_get(p->type, j->b, matmul_index_b(p, q, c));
+        for (size_t c = first; c < end; c++)
+            for (size_t part = 0; part < parts; part++) {
+                const double b =
+                    real_get(type_part(p->type), j->b, parts * matmul_index_b(p, q, c) + part);
 
-            if (takes_part(p, b))
-                x->column[c] += (long double)b * b;
-            else
-                x->signs[c] = 0;
-        }
+                if (takes_part(p, b))
+                    x->column[c] += (long double)b * b;
+                else
+                    x->signs[c] = 0;
+            }
     for (size_t c = first; c < end; c++)
         if (x->signs[c] == 0)
             x->column[c] = 0;
@@ -432,11 +541,20 @@ static void project_columns(const judged *j, size_t first, projection *x)
 static void project_row(const judged *j, size_t q, projection *x)
 {
     const tsr_matmul_problem *p = j->p;
+    const size_t parts = type_parts(p->type);
 
-    x->image[q] = 0;
-    for (size_t c = 0; c < p->n; c++)
-        if (x->signs[c] != 0)
-            x->image[q] += real_get(p->type, j->b, matmul_index_b(p, q, c)) * x->signs[c];
+    for (size_t part = 0; part < parts; part++) {
+        long double *image = &x->image[parts * q + part];
+
+        *image = 0;
+        for (size_t c = 0; c < p->n; c++)
+            if (x->signs[c] != 0)
+                *image +=
+                    real_get(type_part(p->type), j->b, parts * matmul_index_b(p, q, c) + part) *
+                    x->signs[c];
+        if (part == 1 && p->conj_b)
+            *image = -*image;
+    }
 }
 
 static void project(const judged *j, projection *x)
@@ -467,58 +585,115 @@ static void project(const judged *j, projection *x)
 static long double row_tolerance(const tsr_matmul_problem *p, const projection *x, long double a,
                                  long double c, long double largest)
 {
-    const long double alpha = fabsl((long double)matmul_alpha(p));
-    const long double beta = fabsl((long double)matmul_beta(p)), n = (long double)p->n;
-    const long double k = (long double)p->k, v = real_rounding(p->type, p->precision);
+    const tsr_type part = type_part(matmul_type_c(p));
+    const long double alpha = fabsl((long double)matmul_alpha(p)) + fabsl(matmul_alpha_im(p));
+    const long double beta = fabsl((long double)matmul_beta(p)) + fabsl(matmul_beta_im(p));
+    const size_t terms = p->k * type_parts(p->type);
+    const long double n = (long double)p->n, k = (long double)terms;
+    const long double v = real_rounding(p->type, p->precision);
     /* A factor that underflows is off by v of itself and of this at most. */
     const long double floor = v > 0 ? sqrtl(k) * real_grain(p->type, p->precision) / v : 0;
     const long double size =
         fmaxl(1, alpha) * (a + floor) * (x->norm + sqrtl(n) * floor) + beta * c;
-    const long double error = real_product_bound(p->type, v, p->k + 2);
+    const long double error =
+        real_product_bound(p->type, v, terms + (type_is_complex(p->type) ? 4 : 2));
     const long double widest = fmaxl(1, alpha) * (a + floor) * (x->widest + floor) + beta * largest;
 
-    if (!(widest < real_most(matmul_type_c(p)) / (1 + 2 * error)))
+    if (!(widest < real_most(part) / (1 + 2 * error)))
         return INFINITY;
-    return SIGN_SIGMAS * real_stored_bound(matmul_type_c(p), size, error * size) +
-           n * (k + 2) * FLT_MIN + n * real_stored_bound(matmul_type_c(p), 0, 0);
+    return SIGN_SIGMAS * real_stored_bound(part, size, error * size) + n * (k + 2) * FLT_MIN +
+           n * real_stored_bound(part, 0, 0);
 }
 
-/* Row i of C times the signs against alpha op(A) (op(B) signs) + beta C0 signs.  Rows with values
- * that are not finite, or that may overflow, are left to the samples. */
+/* Row i of C times the signs against alpha op(A) (op(B) signs) + beta C0 signs: one number, or the
+ * parts of a complex one.  Rows with values that are not finite, or that may overflow, are left to
+ * the samples. */
+typedef struct row_sums {
+    long double sum[2], old[2], got[2]; /* op(A) (op(B) signs), C0 signs, C signs */
+    long double a, c;                   /* squares of the norms of the rows of op(A) and C0 */
+    long double largest;                /* magnitude in C0 */
+} row_sums;
+
+/* False where an element of op(A) is not finite. */
+static bool sum_row_a(const judged *j, size_t i, const projection *x, row_sums *r)
+{
+    const tsr_matmul_problem *p = j->p;
+    const tsr_type type = type_part(p->type);
+    const size_t parts = type_parts(p->type);
+
+    for (size_t q = 0; q < p->k; q++) {
+        const size_t at = parts * matmul_index_a(p, i, q);
+        const double re = real_get(type, j->a, at);
+        double im = 0;
+
+        if (!takes_part(p, re))
+            return false;
+        r->a += (long double)re * re;
+        r->sum[0] += re * x->image[parts * q];
+        if (parts == 1)
+            continue;
+        im = real_get(type, j->a, at + 1) * (p->conj_a ? -1 : 1);
+        if (!takes_part(p, im))
+            return false;
+        r->a += (long double)im * im;
+        r->sum[0] -= im * x->image[2 * q + 1];
+        r->sum[1] += re * x->image[2 * q + 1] + im * x->image[2 * q];
+    }
+    return true;
+}
+
+static void sum_row_c(const judged *j, size_t i, const projection *x, row_sums *r)
+{
+    const tsr_matmul_problem *p = j->p;
+    const tsr_type type = type_part(matmul_type_c(p));
+    const size_t parts = type_parts(p->type);
+
+    for (size_t c = 0; c < p->n; c++) {
+        const size_t at = parts * matmul_index_c(p, i, c);
+
+        for (size_t part = 0; part < parts && x->signs[c] != 0; part++) {
+            const long double old =
+                matmul_reads_c(p) ? (long double)real_get(type, j->before, at + part) : 0;
+
+            r->old[part] += old * x->signs[c];
+            r->c += old * old;
+            r->largest = fmaxl(r->largest, fabsl(old));
+            r->got[part] += real_get(type, j->after, at + part) * x->signs[c];
+        }
+    }
+}
+
 static void judge_row(const judged *j, size_t i, const projection *x, verdict *out)
 {
     const tsr_matmul_problem *p = j->p;
-    const tsr_type type_c = matmul_type_c(p);
-    const long double alpha = matmul_alpha(p), beta = matmul_beta(p);
-    long double exact = 0, got = 0, a_norm = 0, c_norm = 0, largest = 0, tolerance;
+    const long double alpha = matmul_alpha(p), alpha_im = matmul_alpha_im(p);
+    const long double beta = matmul_beta(p), beta_im = matmul_beta_im(p);
+    row_sums r = {.a = 0};
+    long double tolerance;
     char product[40];
 
-    for (size_t q = 0; q < p->k; q++) {
-        const double a = real_get(p->type, j->a, matmul_index_a(p, i, q));
-
-        if (!takes_part(p, a))
-            return;
-        exact += alpha * a * x->image[q];
-        a_norm += (long double)a * a;
-    }
-    for (size_t c = 0; c < p->n; c++) {
-        const long double old =
-            beta == 0 ? 0 : (long double)real_get(type_c, j->before, matmul_index_c(p, i, c));
-
-        if (x->signs[c] == 0)
-            continue;
-        exact += beta * old * x->signs[c];
-        c_norm += old * old;
-        largest = fmaxl(largest, fabsl(old));
-        got += real_get(type_c, j->after, matmul_index_c(p, i, c)) * x->signs[c];
-    }
-    tolerance = row_tolerance(p, x, sqrtl(a_norm), sqrtl(c_norm), largest);
-    if (!isfinite(tolerance) || !isfinite(c_norm) || fabsl(got - exact) <= tolerance)
+    if (!sum_row_a(j, i, x, &r))
         return;
-    out->ok = false;
-    snprintf(out->detail, sizeof(out->detail),
-             "row %zu of C%s times random signs is %.9Lg and should be %.9Lg", i,
-             name_product(j, product), got, exact);
+    sum_row_c(j, i, x, &r);
+    tolerance =
+        row_tolerance(p, x, sqrtl(r.a), sqrtl(r.c), r.largest * (long double)type_parts(p->type));
+    if (!isfinite(tolerance) || !isfinite(r.c))
+        return;
+    for (size_t part = 0; part < type_parts(p->type); part++) {
+        const long double sign = part ? 1 : -1;
+        const long double exact = alpha * r.sum[part] + beta * r.old[part] +
+                                  sign * (alpha_im * r.sum[!part] + beta_im * r.old[!part]);
+
+        if (fabsl(r.got[part] - exact) <= tolerance)
+            continue;
+        out->ok = false;
+        snprintf(out->detail, sizeof(out->detail),
+                 "%srow %zu of C%s times random signs is %.9Lg and should be %.9Lg",
+                 type_is_complex(p->type) ? part ? "the imaginary part of " : "the real part of "
+                                          : "",
+                 i, name_product(j, product), r.got[part], exact);
+        return;
+    }
 }
 
 /* Check C r for random signs r in O(n^2), after R. Freivalds, "Probabilistic machines can use less
@@ -551,7 +726,7 @@ static tsr_status judge_row_sums(const judged *j, findings *f, tsr_error *err)
 {
     const tsr_matmul_problem *p = j->p;
     projection x = {.signs = malloc(p->n * sizeof(*x.signs)),
-                    .image = malloc(p->k * sizeof(*x.image)),
+                    .image = malloc(p->k * type_parts(p->type) * sizeof(*x.image)),
                     .column = malloc(p->n * sizeof(*x.column))};
     tsr_status st = TSR_OK;
 
@@ -587,7 +762,7 @@ tsr_status matmul_verify(const problem *q, const device_facts *d, const void *co
     judge_gaps(&j, out);
     if (!out->ok)
         f.failed_at = 0;
-    if (q->op->work(q) / 2 > verify_work_limit && matmul_alpha(p) != 0) {
+    if (q->op->work(q) / 2 > verify_work_limit && matmul_reads_factors(p)) {
         out->sampled = true;
         judge_samples(&j, &f);
         return judge_row_sums(&j, &f, err);

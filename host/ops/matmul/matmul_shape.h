@@ -2,6 +2,7 @@
 #ifndef OPS_MATMUL_SHAPE_H
 #define OPS_MATMUL_SHAPE_H
 
+#include "base/elements.h"
 #include "core/real.h"
 #include "core/view.h"
 #include "tessera/matmul.h"
@@ -158,10 +159,16 @@ static inline bool matmul_starts_at(const matmul_matrix *x, size_t elements)
     return x->ld % elements == 0 && x->offset % elements == 0 && x->stride % elements == 0;
 }
 
-/* alpha and beta as the arithmetic sees them; alpha counts as 0 where there is nothing to sum. */
+/* alpha and beta as the arithmetic sees them, and their imaginary parts, 0 unless the operands are
+ * complex; alpha counts as 0 where there is nothing to sum. */
 static inline double matmul_alpha(const tsr_matmul_problem *p)
 {
     return p->k ? real_round(real_sums(p->type), p->alpha) : 0;
+}
+
+static inline double matmul_alpha_im(const tsr_matmul_problem *p)
+{
+    return p->k ? real_round(real_sums(p->type), p->alpha_im) : 0;
 }
 
 static inline double matmul_beta(const tsr_matmul_problem *p)
@@ -169,10 +176,27 @@ static inline double matmul_beta(const tsr_matmul_problem *p)
     return real_round(real_sums(p->type), p->beta);
 }
 
+static inline double matmul_beta_im(const tsr_matmul_problem *p)
+{
+    return real_round(real_sums(p->type), p->beta_im);
+}
+
+/* Whether A and B are read: not where alpha is 0. */
+static inline bool matmul_reads_factors(const tsr_matmul_problem *p)
+{
+    return matmul_alpha(p) != 0 || matmul_alpha_im(p) != 0;
+}
+
+/* Whether C is: not where beta is 0. */
+static inline bool matmul_reads_c(const tsr_matmul_problem *p)
+{
+    return matmul_beta(p) != 0 || matmul_beta_im(p) != 0;
+}
+
 /* k as the kernels see it: alpha == 0 reads neither A nor B. */
 static inline size_t matmul_k_read(const tsr_matmul_problem *p)
 {
-    return matmul_alpha(p) == 0 ? 0 : p->k;
+    return matmul_reads_factors(p) ? p->k : 0;
 }
 
 /* Bytes of a number in local memory, registers and sums of parts. */

@@ -24,11 +24,23 @@ static const matmul_tiling *tiling_of(tsr_type type, isa which)
     return type == TSR_F64 ? f64[which] : f32[which];
 }
 
+/* Numbers in a row of C, and in one of op(A): a complex product is a real one of twice the columns
+ * and twice the k (matmul_simd_body.h). */
+static size_t columns_of(const tsr_matmul_problem *p)
+{
+    return p->n * type_parts(p->type);
+}
+
+static size_t depth_of(const tsr_matmul_problem *p)
+{
+    return matmul_k_read(p) * type_parts(p->type);
+}
+
 /* Multiply-adds of whole tiles, twice: C of fewer rows or columns than a tile takes as long. */
 static double flops_of(const tsr_matmul_problem *p, const matmul_tiling *t)
 {
     return 2.0 * (double)(size_div_up(p->m, t->tile_m) * t->tile_m) *
-           (double)(size_div_up(p->n, t->tile_n) * t->tile_n) * (double)matmul_k_read(p);
+           (double)(size_div_up(columns_of(p), t->tile_n) * t->tile_n) * (double)depth_of(p);
 }
 
 /* On a core at least, of an element of a vector: half of what is usual, as other work may share the
@@ -54,7 +66,7 @@ static size_t threads_for(double flops)
 /* C of m x n in down x across blocks of whole tiles. */
 typedef struct grid {
     size_t down, across;
-    size_t rows, columns; /* of a block */
+    size_t rows, columns; /* of a block, in numbers */
 } grid;
 
 /* Blocks for so many threads.  Each copies the rows of A and the columns of B that it reads, and an
@@ -67,12 +79,13 @@ static grid cut(const tsr_matmul_problem *p, const matmul_tiling *t, size_t thre
     for (size_t down = 1; down <= threads; down++) {
         const size_t across = size_max(threads / down, 1);
         grid g = {.rows = size_div_up(size_div_up(p->m, down), t->tile_m) * t->tile_m,
-                  .columns = size_div_up(size_div_up(p->n, across), t->tile_n) * t->tile_n};
+                  .columns =
+                      size_div_up(size_div_up(columns_of(p), across), t->tile_n) * t->tile_n};
         const double rows = (double)g.rows, columns = (double)g.columns;
         const double cost = rows * columns + 32 * (rows + columns);
 
         g.down = size_div_up(p->m, g.rows);
-        g.across = size_div_up(p->n, g.columns);
+        g.across = size_div_up(columns_of(p), g.columns);
         if (down == 1 || cost < least) {
             best = g;
             least = cost;
@@ -97,12 +110,13 @@ static void multiply_block(void *context, size_t b, size_t who)
 {
     const blocks *x = context;
     const tsr_matmul_problem *p = x->p;
-    const size_t i = b / x->grid.across * x->grid.rows, j = b % x->grid.across * x->grid.columns;
+    const size_t columns = x->grid.columns / x->whole.parts; /* elements */
+    const size_t i = b / x->grid.across * x->grid.rows, j = b % x->grid.across * columns;
     matmul_share s = x->whole;
 
     (void)who;
     s.m = size_min(x->grid.rows, p->m - i);
-    s.n = size_min(x->grid.columns, p->n - j);
+    s.n = size_min(columns, p->n - j);
     if (s.k) {
         s.a = (const char *)x->operands[MATMUL_A] + (p->offset_a + i * s.a_row) * x->size;
         s.b = (const char *)x->operands[MATMUL_B] + (p->offset_b + j * s.b_column) * x->size;
@@ -112,19 +126,19 @@ static void multiply_block(void *context, size_t b, size_t who)
     x->loop(&s);
 }
 
-/* One product of float32 or float64. */
+/* One product of float32 or float64, or of complex numbers of these. */
 static tsr_status multiply(const tsr_matmul_problem *p, void *const operands[], const void *with,
                            tsr_error *err)
 {
     const isa which = isa_best();
-    const matmul_tiling *t = tiling_of(p->type, which);
+    const matmul_tiling *t = tiling_of(real_sums(p->type), which);
     const size_t size = tsr_type_size(p->type), k = matmul_k_read(p);
     const size_t lda = matmul_ld_a(p), ldb = matmul_ld_b(p);
     const grid g = cut(p, t, threads_for(flops_of(p, t)));
     const size_t count = g.down * g.across;
     blocks x = {.p = p,
                 .operands = operands,
-                .loop = p->type == TSR_F64 ? share_f64[which] : share_f32[which],
+                .loop = real_sums(p->type) == TSR_F64 ? share_f64[which] : share_f32[which],
                 .whole = {.k = k,
                           .a_row = p->trans_a ? 1 : lda,
                           .a_column = p->trans_a ? lda : 1,
@@ -132,11 +146,17 @@ static tsr_status multiply(const tsr_matmul_problem *p, void *const operands[], 
                           .b_column = p->trans_b ? ldb : 1,
                           .ldc = matmul_ld_c(p),
                           .alpha = matmul_alpha(p),
-                          .beta = matmul_beta(p)},
+                          .beta = matmul_beta(p),
+                          .parts = type_parts(p->type),
+                          .alpha_im = matmul_alpha_im(p),
+                          .beta_im = matmul_beta_im(p),
+                          .conj_a = p->conj_a,
+                          .conj_b = p->conj_b},
                 .grid = g,
                 .size = size,
-                .bytes =
-                    size_div_up(matmul_share_elements(t, g.rows, g.columns, k) * size, 64) * 64};
+                .bytes = size_round_up(matmul_share_elements(t, g.rows, g.columns, depth_of(p)) *
+                                           matmul_real_size(p),
+                                       64)};
     size_t all;
 
     (void)with;
@@ -201,10 +221,16 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
     return x.why.status;
 }
 
+static const char *plan_simd(const job *j, plan *out)
+{
+    return real_unsupported(matmul_of(j->problem)->type, TSR_PRECISION_DEFAULT, j->device,
+                            &out->reason);
+}
+
 const variant matmul_simd = {
     .name = "simd",
     .idea =
         "register tiles of vectors over copies of blocks that stay in the caches, on every core",
-    .plan = matmul_host_plan,
+    .plan = plan_simd,
     .host = run_simd,
     .serves_cpus = true};

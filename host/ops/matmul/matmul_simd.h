@@ -2,17 +2,19 @@
 #ifndef OPS_MATMUL_SIMD_H
 #define OPS_MATMUL_SIMD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/isa.h"
 #include "base/sizes.h"
 
 /**
- * C := alpha op(A) op(B) + beta C of one thread, in float32 or float64.
+ * C := alpha op(A) op(B) + beta C of one thread, in float32 or float64, or of complex numbers of
+ * two of these parts.
  *
  * Element (i, p) of op(A) is at a[i * a_row + p * a_column], one of the two being 1, and so is (p,
- * j) of op(B); (i, j) of C is at c[i * ldc + j].  C is not read where beta is 0, nor A and B where
- * k is.
+ * j) of op(B); (i, j) of C is at c[i * ldc + j]; all count elements, of `parts` numbers each.  C is
+ * not read where beta is 0, nor A and B where k is.
  */
 typedef struct matmul_share {
     size_t m, n, k;
@@ -21,6 +23,9 @@ typedef struct matmul_share {
     void *c;
     size_t ldc;
     double alpha, beta;
+    size_t parts;             /* 2 of complex numbers, else 1 */
+    double alpha_im, beta_im; /* of complex numbers; else 0 */
+    bool conj_a, conj_b;
     void *memory; /* aligned to 64: matmul_share_elements of the type */
 } matmul_share;
 
@@ -36,7 +41,8 @@ typedef struct matmul_tiling {
 
 extern const matmul_tiling ISA_EACH(matmul_tiling_f32), ISA_EACH(matmul_tiling_f64);
 
-/** Elements of the copies that a share makes: of a slab of B, and behind it of a block of A. */
+/** Numbers in the copies that a share makes: of a slab of B, and behind it of a block of A.  A
+ * complex product is one of twice the columns and twice the k. */
 static inline size_t matmul_slab_elements(const matmul_tiling *t, size_t n, size_t k)
 {
     return size_min(t->block_n, size_div_up(n, t->tile_n) * t->tile_n) * size_min(t->block_k, k);

@@ -34,15 +34,93 @@ static inline void NAMED(copy_panels)(const REAL *from, size_t line, size_t step
     }
 }
 
+/*
+ * A complex product as a real one of twice the columns and twice the k:
+ *
+ *     (re im) of A's element times ( re im) of B's.
+ *                                  (-im re)
+ *
+ * C's elements then come as they are stored, the imaginary part beside the real one, and all four
+ * products are in the sums.  Copy the left factor: of `count` lines of k elements in panels of
+ * TILE_M lines, the imaginary part under the real one.
+ */
+static inline void NAMED(copy_left)(const REAL *from, size_t line, size_t step, size_t count,
+                                    size_t k, bool conjugate, REAL *to)
+{
+    const REAL sign = conjugate ? -1 : 1;
+
+    for (size_t i = 0; i < count; i += TILE_M, to += 2 * TILE_M * k) {
+        const size_t lines = size_min(TILE_M, count - i);
+        const REAL *first = from + 2 * i * line;
+
+        if (lines < TILE_M)
+            memset(to, 0, 2 * TILE_M * k * sizeof(REAL));
+        for (size_t l = 0; l < lines; l++)
+            for (size_t p = 0; p < k; p++) {
+                to[2 * p * TILE_M + l] = first[2 * (l * line + p * step)];
+                to[(2 * p + 1) * TILE_M + l] = sign * first[2 * (l * line + p * step) + 1];
+            }
+    }
+}
+
+/* Copy the right factor: `count` columns of k elements, in panels of TILE_N numbers. */
+static inline void NAMED(copy_right)(const REAL *from, size_t column, size_t step, size_t count,
+                                     size_t k, bool conjugate, REAL *to)
+{
+    enum { COLUMNS = NAMED(TILE_N) / 2 };
+    const REAL sign = conjugate ? -1 : 1;
+
+    for (size_t j = 0; j < count; j += COLUMNS, to += 2 * NAMED(TILE_N) * k) {
+        const size_t columns = size_min(COLUMNS, count - j);
+        const REAL *first = from + 2 * j * column;
+
+        if (columns < COLUMNS)
+            memset(to, 0, 2 * NAMED(TILE_N) * k * sizeof(REAL));
+        for (size_t p = 0; p < k; p++) {
+            REAL *upper = to + 2 * p * NAMED(TILE_N), *lower = upper + NAMED(TILE_N);
+
+            for (size_t l = 0; l < columns; l++) {
+                const REAL *b = first + 2 * (p * step + l * column);
+
+                upper[2 * l] = b[0];
+                upper[2 * l + 1] = sign * b[1];
+                lower[2 * l] = -sign * b[1];
+                lower[2 * l + 1] = b[0];
+            }
+        }
+    }
+}
+
 /* How a tile's sums go into C. */
 typedef struct NAMED(update) {
     REAL alpha, beta;
-    size_t ldc;
+    REAL alpha_im, beta_im;
+    size_t ldc; /* in numbers */
 } NAMED(update);
 
 static inline REAL NAMED(updated)(const NAMED(update) * u, REAL sum, const REAL *c)
 {
     return u->beta == 0 ? u->alpha * sum : u->alpha * sum + u->beta * *c;
+}
+
+/* The same of two numbers, where alpha or beta is complex. */
+static inline void NAMED(update_pair)(const NAMED(update) * u, const REAL sum[2], REAL c[2])
+{
+    REAL re = u->alpha * sum[0], im = u->alpha * sum[1];
+
+    if (u->alpha_im != 0) {
+        re -= u->alpha_im * sum[1];
+        im += u->alpha_im * sum[0];
+    }
+    if (u->beta_im != 0) {
+        re += u->beta * c[0] - u->beta_im * c[1];
+        im += u->beta * c[1] + u->beta_im * c[0];
+    } else if (u->beta != 0) {
+        re += u->beta * c[0];
+        im += u->beta * c[1];
+    }
+    c[0] = re;
+    c[1] = im;
 }
 
 /* A tile of C, rows x columns of TILE_M x TILE_N, from a panel of A and one of B. */
@@ -61,7 +139,7 @@ static void NAMED(tile)(size_t k, const REAL *a, const REAL *b, size_t rows, siz
             right[i] += a[i] * b1;
         }
     }
-    if (rows == TILE_M && columns == NAMED(TILE_N)) {
+    if (rows == TILE_M && columns == NAMED(TILE_N) && u->alpha_im == 0 && u->beta_im == 0) {
         UNROLLED
         for (size_t i = 0; i < TILE_M; i++) {
             NAMED(unaligned) *to = (NAMED(unaligned) *)(c + i * u->ldc);
@@ -77,6 +155,12 @@ static void NAMED(tile)(size_t k, const REAL *a, const REAL *b, size_t rows, siz
             sum[i][0] = left[i];
             sum[i][1] = right[i];
         }
+        if (u->alpha_im != 0 || u->beta_im != 0) {
+            for (size_t i = 0; i < rows; i++)
+                for (size_t j = 0; j < columns; j += 2)
+                    NAMED(update_pair)(u, (const REAL *)sum[i] + j, &c[i * u->ldc + j]);
+            return;
+        }
         for (size_t i = 0; i < rows; i++)
             for (size_t j = 0; j < columns; j++)
                 c[i * u->ldc + j] =
@@ -87,44 +171,73 @@ static void NAMED(tile)(size_t k, const REAL *a, const REAL *b, size_t rows, siz
 /* Without a sum: C := beta C. */
 static void NAMED(scale)(const matmul_share *s)
 {
-    const REAL beta = (REAL)s->beta;
+    const NAMED(update) u = {0, (REAL)s->beta, 0, (REAL)s->beta_im, s->ldc * s->parts};
+    static const REAL none[2];
     REAL *c = s->c;
 
     for (size_t i = 0; i < s->m; i++)
-        for (size_t j = 0; j < s->n; j++)
-            c[i * s->ldc + j] = beta == 0 ? 0 : beta * c[i * s->ldc + j];
+        for (size_t j = 0; j < s->n * s->parts; j += s->parts)
+            if (u.beta_im != 0)
+                NAMED(update_pair)(&u, none, &c[i * u.ldc + j]);
+            else
+                for (size_t part = j; part < j + s->parts; part++)
+                    c[i * u.ldc + part] = u.beta == 0 ? 0 : u.beta * c[i * u.ldc + part];
 }
 
+/* Elements p0 ... p0 + k of rows i0 ... i0 + rows of op(A). */
+static void NAMED(copy_a)(const matmul_share *s, size_t i0, size_t rows, size_t p0, size_t k,
+                          REAL *to)
+{
+    const REAL *from = (const REAL *)s->a + (i0 * s->a_row + p0 * s->a_column) * s->parts;
+
+    if (s->parts == 2)
+        NAMED(copy_left)(from, s->a_row, s->a_column, rows, k, s->conj_a, to);
+    else
+        NAMED(copy_panels)(from, s->a_row, s->a_column, rows, k, TILE_M, to);
+}
+
+/* Elements p0 ... p0 + k of columns j0 ... j0 + columns of op(B). */
+static void NAMED(copy_b)(const matmul_share *s, size_t j0, size_t columns, size_t p0, size_t k,
+                          REAL *to)
+{
+    const REAL *from = (const REAL *)s->b + (p0 * s->b_row + j0 * s->b_column) * s->parts;
+
+    if (s->parts == 2)
+        NAMED(copy_right)(from, s->b_column, s->b_row, columns, k, s->conj_b, to);
+    else
+        NAMED(copy_panels)(from, s->b_column, s->b_row, columns, k, NAMED(TILE_N), to);
+}
+
+/* Below, n and k count numbers, of which an element has `parts`. */
 void PUBLIC(matmul_share)(const matmul_share *s)
 {
+    const size_t parts = s->parts, n = s->n * parts, depth = s->k * parts;
     REAL *const slab_b = s->memory;
-    REAL *const block_a = slab_b + matmul_slab_elements(&PUBLIC(matmul_tiling), s->n, s->k);
-    NAMED(update) u = {(REAL)s->alpha, (REAL)s->beta, s->ldc};
+    REAL *const block_a = slab_b + matmul_slab_elements(&PUBLIC(matmul_tiling), n, depth);
+    NAMED(update)
+    u = {.alpha = (REAL)s->alpha, .alpha_im = (REAL)s->alpha_im, .ldc = s->ldc * parts};
 
     if (s->k == 0)
         NAMED(scale)(s);
-    for (size_t j0 = 0; j0 < s->n; j0 += BLOCK_N) {
-        const size_t columns = size_min(BLOCK_N, s->n - j0);
+    for (size_t j0 = 0; j0 < n; j0 += BLOCK_N) {
+        const size_t columns = size_min(BLOCK_N, n - j0);
 
         u.beta = (REAL)s->beta;
-        for (size_t p0 = 0; p0 < s->k; p0 += BLOCK_K, u.beta = 1) {
-            const size_t k = size_min(BLOCK_K, s->k - p0);
+        u.beta_im = (REAL)s->beta_im;
+        for (size_t p0 = 0; p0 < depth; p0 += BLOCK_K, u.beta = 1, u.beta_im = 0) {
+            const size_t k = size_min(BLOCK_K, depth - p0);
 
-            NAMED(copy_panels)
-            ((const REAL *)s->b + p0 * s->b_row + j0 * s->b_column, s->b_column, s->b_row, columns,
-             k, NAMED(TILE_N), slab_b);
+            NAMED(copy_b)(s, j0 / parts, columns / parts, p0 / parts, k / parts, slab_b);
             for (size_t i0 = 0; i0 < s->m; i0 += BLOCK_M) {
                 const size_t rows = size_min(BLOCK_M, s->m - i0);
 
-                NAMED(copy_panels)
-                ((const REAL *)s->a + i0 * s->a_row + p0 * s->a_column, s->a_row, s->a_column, rows,
-                 k, TILE_M, block_a);
+                NAMED(copy_a)(s, i0, rows, p0 / parts, k / parts, block_a);
                 for (size_t j = 0; j < columns; j += NAMED(TILE_N))
                     for (size_t i = 0; i < rows; i += TILE_M)
                         NAMED(tile)
                 (k, block_a + i * k, slab_b + j * k, size_min(TILE_M, rows - i),
                  size_min(NAMED(TILE_N), columns - j), &u,
-                 (REAL *)s->c + (i0 + i) * s->ldc + j0 + j);
+                 (REAL *)s->c + (i0 + i) * u.ldc + j0 + j);
             }
         }
     }

@@ -22,7 +22,10 @@ extern const variant matmul_row_first, matmul_naive, matmul_tiled, matmul_block_
 extern const variant matmul_general, matmul_general_tiled, matmul_async;
 
 /* matmul_pipelined.c */
-extern const variant matmul_pipelined;
+extern const variant matmul_pipelined, matmul_complex_pipelined;
+
+/* matmul_complex.c: complex matrices, one work-item an output. */
+extern const variant matmul_complex_general;
 
 /* matmul_copied.c: tiles that NVIDIA's cp.async brings. */
 extern const variant matmul_cp_async, matmul_stream;
@@ -38,7 +41,7 @@ extern const variant matmul_subgroup, matmul_shfl;
 extern const variant matmul_batched;
 
 /* matmul_cpu.c: a block of explicit vectors a work-item. */
-extern const variant matmul_cpu_block, matmul_cpu_panels, matmul_cpu_split;
+extern const variant matmul_cpu_block, matmul_cpu_panels, matmul_cpu_split, matmul_complex_panels;
 
 /* matmul_mma.c: matrix instructions of a warp. */
 extern const variant matmul_mma, matmul_mma_f64;

@@ -152,7 +152,7 @@ static tsr_status pose(posing *x, tsr_error *err)
         p->batch = 1; /* of nothing */
         p->rows = p->columns = 0;
     }
-    return start_product(x, &result, p->beta, err);
+    return start_product(x, &result, p->beta != 0, err);
 }
 
 static const char *host_source(const variant *v)

@@ -14,7 +14,7 @@ tsr_type tsr_reduce_result_type(tsr_type type, size_t by)
 {
     const bool real = type_is_real(type);
 
-    if ((unsigned)type >= TSR_TYPE_COUNT)
+    if ((unsigned)type >= SINGLE_TYPE_COUNT)
         return TSR_TYPE_COUNT;
     switch (by) {
     case TSR_REDUCE_SUM:
@@ -142,8 +142,8 @@ static tsr_status check(const problem *q, tsr_error *err)
     tsr_status st;
     size_t bytes;
 
-    if ((unsigned)p->type >= TSR_TYPE_COUNT)
-        return tsr_fail(err, TSR_EINVAL, 0, "reduce: no type has the number %d", (int)p->type);
+    if (operation_check_type(q->op, p->type, err))
+        return TSR_EINVAL;
     if (p->by > TSR_REDUCE_COUNT)
         return tsr_fail(err, TSR_EINVAL, 0, "reduce: no reduction has the number %zu", p->by);
     if (p->n == 0 && p->by < ARRAY_COUNT(names) && names[p->by])
@@ -229,7 +229,7 @@ const operation operation_reduce = {
     .name = "reduce",
     .idea = "result := x[0] op x[1] op ..., of an array or along an axis",
     .unit = WORK_BYTES,
-    .types = (1u << TSR_TYPE_COUNT) - 1,
+    .types = SINGLE_TYPES,
     .default_type = TSR_F32,
     .result = REDUCE_RESULT,
     .command = &reduce_command,

@@ -103,8 +103,8 @@ static tsr_status check(const problem *q, tsr_error *err)
     size_t bytes, elements;
     view x, result, segments;
 
-    if (p->type >= TSR_TYPE_COUNT)
-        return tsr_fail(err, TSR_EINVAL, 0, "scan: no type has the number %d", (int)p->type);
+    if (operation_check_type(q->op, p->type, err))
+        return TSR_EINVAL;
     if (p->by > TSR_SCAN_MAX)
         return tsr_fail(err, TSR_EINVAL, 0, "scan: no way to combine elements has the number %zu",
                         p->by);
@@ -234,7 +234,7 @@ const operation operation_scan = {
     .name = "scan",
     .idea = "result[i] := x[0] op x[1] op ... op x[i], op a sum, minimum or maximum",
     .unit = WORK_BYTES,
-    .types = (1u << TSR_TYPE_COUNT) - 1,
+    .types = SINGLE_TYPES,
     .default_type = TSR_F32,
     .result = SCAN_RESULT,
     .command = &scan_command,

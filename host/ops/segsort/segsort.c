@@ -1,6 +1,7 @@
 /* The sort of segments of any lengths, each by itself: the operation. */
 #include <inttypes.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "core/view.h"
 #include "ops/segsort/segsort_problem.h"
@@ -211,7 +212,7 @@ const operation operation_segsort = {
     .unit = WORK_KEYS,
     .exact = true,
     .uses_up = true,
-    .types = ((1u << TSR_TYPE_COUNT) - 1) & ~(1u << TSR_BF16),
+    .types = (unsigned)SINGLE_TYPES & ~(1u << TSR_BF16),
     .default_type = TSR_U32,
     .result = SORT_KEYS,
     .command = &segsort_command,

@@ -113,8 +113,8 @@ static tsr_status check(const problem *q, tsr_error *err)
     size_t bytes;
     view x, result, indices, count;
 
-    if (p->type >= TSR_TYPE_COUNT)
-        return tsr_fail(err, TSR_EINVAL, 0, "select: no type has the number %d", (int)p->type);
+    if (operation_check_type(q->op, p->type, err))
+        return TSR_EINVAL;
     if (p->where > TSR_IS_NOT_NAN)
         return tsr_fail(err, TSR_EINVAL, 0, "select: no comparison has the number %zu", p->where);
     if (p->where < TSR_IS_NAN && !is_of_type(p))
@@ -209,7 +209,7 @@ const operation operation_select = {
     .idea = "result := the elements for which a comparison holds, in their order",
     .unit = WORK_BYTES,
     .exact = true,
-    .types = (1u << TSR_TYPE_COUNT) - 1,
+    .types = SINGLE_TYPES,
     .default_type = TSR_F32,
     .result = SELECT_RESULT,
     .command = &select_command,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/variant.h"
@@ -311,7 +312,7 @@ const operation operation_sort = {
     .unit = WORK_KEYS,
     .exact = true,
     .uses_up = true,
-    .types = ((1u << TSR_TYPE_COUNT) - 1) & ~(1u << TSR_BF16),
+    .types = (unsigned)SINGLE_TYPES & ~(1u << TSR_BF16),
     .default_type = TSR_U32,
     .result = 0,
     .command = &sort_command,

@@ -1,5 +1,6 @@
 /* The first keys of the sorted order: the operation.  Its own variants look at all keys and sort
  * few; those of sort, which it has too, sort them all. */
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/sort/sort_commands.h"
@@ -132,7 +133,7 @@ const operation operation_topk = {
     .unit = WORK_KEYS,
     .exact = true,
     .uses_up = true,
-    .types = ((1u << TSR_TYPE_COUNT) - 1) & ~(1u << TSR_BF16),
+    .types = (unsigned)SINGLE_TYPES & ~(1u << TSR_BF16),
     .default_type = TSR_U32,
     .result = SORT_KEYS,
     .command = &topk_command,

@@ -1,6 +1,7 @@
 /* B := A^T: the operation. */
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/transpose/transpose_problem.h"
@@ -48,8 +49,8 @@ static tsr_status check(const problem *q, tsr_error *err)
     const tsr_transpose_problem *p = transpose_of(q);
     tsr_status st = TSR_OK;
 
-    if ((unsigned)p->type >= TSR_TYPE_COUNT)
-        return tsr_fail(err, TSR_EINVAL, 0, "transpose: no type has the number %d", (int)p->type);
+    if (operation_check_type(q->op, p->type, err))
+        return TSR_EINVAL;
     if (p->element_bytes > ELEMENT_BYTES_MAX)
         return tsr_fail(err, TSR_EINVAL, 0,
                         "transpose: elements have 1 to %d bytes, and these have %zu",
@@ -143,7 +144,7 @@ const operation operation_transpose = {
     .idea = "B := A^T",
     .unit = WORK_BYTES,
     .exact = true,
-    .types = (1u << TSR_TYPE_COUNT) - 1,
+    .types = SINGLE_TYPES,
     .default_type = TSR_F32,
     .result = TRANSPOSE_B,
     .command = &transpose_command,
