@@ -27,7 +27,7 @@ MUTANTS = {
     "matmul-products-of-c-overlap":
         ("host/ops/matmul/matmul.c", "if (view_apart(c, matmul_batch(p)))", 0, "if (1)", PLAN),
     "matmul-alpha-0-reads-a":
-        ("host/ops/matmul/matmul.c", "if (matmul_alpha(p) == 0 || p->m == 0 || p->n == 0)", 0,
+        ("host/ops/matmul/matmul.c", "if (!matmul_reads_factors(p) || p->m == 0 || p->n == 0)", 0,
          "if (p->m == 0 || p->n == 0)", PLAN),
     "matmul-proof-edge-column":
         ("host/ops/matmul/matmul_proof.c", "for (size_t c = 0; c < p->n; c++)\n            judge_element",
@@ -36,12 +36,12 @@ MUTANTS = {
         ("host/ops/matmul/matmul_proof.c", "if (view_gaps_kept(&c, j->before, j->after))", 0, "if (1)",
          PROOF),
     "matmul-proof-row-sums-unlooked-at":
-        ("host/ops/matmul/matmul_proof.c", "fabsl(got - exact) <= tolerance)", 0, "1)", PROOF),
+        ("host/ops/matmul/matmul_proof.c", "fabsl(r.got[part] - exact) <= tolerance)", 0, "1)", PROOF),
     "matmul-tile-of-another-row":
         ("host/ops/matmul/matmul_partition.c", "rows_a(&q, host[MATMUL_A], at_m, m, 0, q.k)", 0,
          "rows_a(&q, host[MATMUL_A], 0, m, 0, q.k)", STREAMS),
     "matmul-slabs-overwrite":
-        ("host/ops/matmul/matmul_partition.c", "    if (at)\n        one->beta = 1;\n", 0, "", STREAMS),
+        ("host/ops/matmul/matmul_partition.c", "        one->beta = 1;\n", 0, "", STREAMS),
     "matmul-last-strip":
         ("host/ops/matmul/matmul_partition.c", "size_min(p->cut[STRIP], whole->m - row)", 0,
          "p->cut[STRIP]", STREAMS),

@@ -48,8 +48,8 @@ class Operands(Bad):
         self.matmul("d.npy", says=("d.npy is float64", "good.npy is float32", "--as"))
         self.save("i.npy", np.eye(2, dtype=np.int64))
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy",
-                     says=("i.npy is int64, and matmul takes float16, bfloat16, complex64, complex128, float32 or "
-                           "float64; --as f32",))
+                     says=("i.npy is int64, and matmul takes float16, bfloat16, complex64, "
+                           "complex128, float32 or float64; --as f32",))
 
     def test_precision(self):
         self.matmul("good.npy", "--precision", "f64", status=2,

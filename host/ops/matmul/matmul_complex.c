@@ -184,6 +184,7 @@ const char *matmul_plan_as_real(const job *j, const char *(*plan_real)(const job
     real.problem = &as_real;
     why = plan_real(&real, out);
     if (why)
+        /* cppcheck-suppress returnDanglingLifetime ; it is static, or the plan has it */
         return why;
     if (!place(&left, size, out) || !place(&right, size, out) ||
         out->workspace > j->device->max_allocation)
