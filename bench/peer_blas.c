@@ -30,5 +30,10 @@ const char *peer_blas_unsupported(const peer_problem *p, const size_t *sizes, si
                    : "it multiplies float32 in FP32 only";
     if (p->type == TSR_F64)
         return strcmp(p->precision, "f64") == 0 ? NULL : "it multiplies float64 in FP64 only";
-    return "it multiplies float32 and float64 only";
+    if (p->type == TSR_C64 || p->type == TSR_C128)
+        return strcmp(p->precision, p->type == TSR_C128 ? "f64" : "f32") == 0 ||
+                       (p->type == TSR_C64 && strcmp(p->precision, "f32-strict") == 0)
+                   ? NULL
+                   : "it multiplies complex numbers in the precision of their parts only";
+    return "it multiplies float32 and float64 only, and complex numbers of these";
 }

@@ -18,6 +18,8 @@ cudaDataType_t cublas_type(int type)
     return type == TSR_F64    ? CUDA_R_64F
            : type == TSR_F16  ? CUDA_R_16F
            : type == TSR_BF16 ? CUDA_R_16BF
+           : type == TSR_C64  ? CUDA_C_32F
+           : type == TSR_C128 ? CUDA_C_64F
                               : CUDA_R_32F;
 }
 

@@ -1,6 +1,6 @@
 /**
- * cuBLAS: GEMM in float32 and float64, in float16 and bfloat16 with float32 sums, and with float32
- * operands rounded to TF32.  Batches are one call of its strided GEMM.
+ * cuBLAS: GEMM in float32, float64, complex64 and complex128, in float16 and bfloat16 with float32
+ * sums, and with float32 operands rounded to TF32.  Batches are one call of its strided GEMM.
  *
  * cuBLAS is column-major.  What it takes for a matrix is the transpose of our
  * row-major one, so it is asked for C^T = op(B)^T op(A)^T: operands and sizes
@@ -11,28 +11,42 @@
 #include "matmul_peer.h"
 #include "peer_cublas.h"
 
+/* Whether it computes in float64: real numbers, or parts of complex ones. */
+static int is_f64(const tsr_matmul_problem *p)
+{
+    return p->type == TSR_F64 || p->type == TSR_C128;
+}
+
+static cublasOperation_t operation(int trans, int conjugate)
+{
+    return trans && conjugate ? CUBLAS_OP_C : cublas_transpose(trans);
+}
+
 static cublasStatus_t matmul(cublas_state *s, const void *a, const void *b, void *c)
 {
     const tsr_matmul_problem *p = s->sets.problem.problem;
     const cudaDataType_t type = cublas_type(p->type), type_c = p->c_f32 ? CUDA_R_32F : type;
-    const float alpha_32 = (float)p->alpha, beta_32 = (float)p->beta;
-    const void *alpha = p->type == TSR_F64 ? (const void *)&p->alpha : (const void *)&alpha_32;
-    const void *beta = p->type == TSR_F64 ? (const void *)&p->beta : (const void *)&beta_32;
+    const double alpha_64[2] = {p->alpha, p->alpha_im}, beta_64[2] = {p->beta, p->beta_im};
+    const float alpha_32[2] = {(float)p->alpha, (float)p->alpha_im};
+    const float beta_32[2] = {(float)p->beta, (float)p->beta_im};
+    const void *alpha = is_f64(p) ? (const void *)alpha_64 : (const void *)alpha_32;
+    const void *beta = is_f64(p) ? (const void *)beta_64 : (const void *)beta_32;
+    const cublasOperation_t op_a = operation(p->trans_a, p->conj_a);
+    const cublasOperation_t op_b = operation(p->trans_b, p->conj_b);
 
     if (p->batch > 1)
         return cublasGemmStridedBatchedEx(
-            s->handle, cublas_transpose(p->trans_b), cublas_transpose(p->trans_a), (int)p->n,
-            (int)p->m, (int)p->k, alpha, b, type, (int)p->ldb, (long long)p->stride_b, a, type,
-            (int)p->lda, (long long)p->stride_a, beta, c, type_c, (int)p->ldc,
-            (long long)p->stride_c, (int)p->batch, s->compute, CUBLAS_GEMM_DEFAULT);
-    return cublasGemmEx(s->handle, cublas_transpose(p->trans_b), cublas_transpose(p->trans_a),
-                        (int)p->n, (int)p->m, (int)p->k, alpha, b, type, (int)p->ldb, a, type,
-                        (int)p->lda, beta, c, type_c, (int)p->ldc, s->compute, CUBLAS_GEMM_DEFAULT);
+            s->handle, op_b, op_a, (int)p->n, (int)p->m, (int)p->k, alpha, b, type, (int)p->ldb,
+            (long long)p->stride_b, a, type, (int)p->lda, (long long)p->stride_a, beta, c, type_c,
+            (int)p->ldc, (long long)p->stride_c, (int)p->batch, s->compute, CUBLAS_GEMM_DEFAULT);
+    return cublasGemmEx(s->handle, op_b, op_a, (int)p->n, (int)p->m, (int)p->k, alpha, b, type,
+                        (int)p->ldb, a, type, (int)p->lda, beta, c, type_c, (int)p->ldc, s->compute,
+                        CUBLAS_GEMM_DEFAULT);
 }
 
 static void *gemm_open(const peer_problem *p, char *why, size_t why_size)
 {
-    return cublas_open(matmul, p->type == TSR_F64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, p, why,
+    return cublas_open(matmul, is_f64(p->problem) ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, p, why,
                        why_size);
 }
 
@@ -44,8 +58,9 @@ static void *tf32_open(const peer_problem *p, char *why, size_t why_size)
 static const char *gemm_unsupported(const peer_problem *x)
 {
     const tsr_matmul_problem *p = x->problem;
+    const char *why = matmul_conjugates(p);
 
-    return cublas_unsupported(x, (const size_t[]){p->m, p->n, p->k}, 3, p->batch);
+    return why ? why : cublas_unsupported(x, (const size_t[]){p->m, p->n, p->k}, 3, p->batch);
 }
 
 static const char *tf32_unsupported(const peer_problem *p)

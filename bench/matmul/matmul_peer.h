@@ -11,11 +11,20 @@
         PEER_ABI, "matmul", sizeof(tsr_matmul_problem), (peers), (count), NULL, NULL               \
     }
 
+/* A BLAS conjugates what it transposes. */
+static inline const char *matmul_conjugates(const tsr_matmul_problem *p)
+{
+    return (p->conj_a && !p->trans_a) || (p->conj_b && !p->trans_b)
+               ? "it conjugates transposed matrices only"
+               : NULL;
+}
+
 static inline const char *matmul_unsupported(const peer_problem *x)
 {
     const tsr_matmul_problem *p = (const tsr_matmul_problem *)x->problem;
+    const char *why = matmul_conjugates(p);
 
-    return peer_blas_unsupported(x, (const size_t[]){p->m, p->n, p->k}, 3, p->batch);
+    return why ? why : peer_blas_unsupported(x, (const size_t[]){p->m, p->n, p->k}, 3, p->batch);
 }
 
 #endif

@@ -154,6 +154,8 @@ def product_types(op, a, b, dtype):
     result = operands if dtype is None else np.dtype(dtype)
     if dtype is not None and type_name(result) not in op.types:
         raise TypeError("%s: dtype is %s, and may be %s" % (op.name, result, ", ".join(op.types)))
+    if operands.kind == "c" and result.kind != "c":
+        raise TypeError("%s: dtype is %s, and the operands are %s" % (op.name, result, operands))
     if not (result == np.float32 and operands.name in _HALF):
         operands = result
     check_type(op, operands, "; astype converts")
@@ -225,7 +227,7 @@ def result_in(out, shape, dtype, inputs, beta=0):
     `beta` says that this is added."""
     if out is None:
         if beta:
-            raise ValueError("beta is %g, and there is no out to take times it" % beta)
+            raise ValueError("beta is %s, and there is no out to take times it" % format(beta, "g"))
         return empty_beside(inputs[0], shape, dtype)
     checked_out(out, shape, dtype, inputs[0])
     if type(out) is DeviceArray:

@@ -2,18 +2,27 @@ import numpy as np
 from random_arrays import FLOATS, array, fill, same_error, shape_of
 
 
+COMPLEX = ["complex64", "complex128"]
+
+
+def wide(x):
+    """In the type that what is expected is computed in."""
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
 def bound(a, b, k, dtype):
-    u = {"float64": 2.0 ** -53}.get(dtype.name, 2.0 ** -24)
-    size = np.matmul(np.abs(a.astype(np.float64)), np.abs(b.astype(np.float64)))
-    out = (k + 3) * u * size + 1e-30
+    u = 2.0 ** -53 if dtype.name in ("float64", "complex128") else 2.0 ** -24
+    size = np.matmul(np.abs(wide(a)), np.abs(wide(b)))
+    terms = 2 * k + 5 if dtype.kind == "c" else k + 3
+    out = terms * u * size * (2 if dtype.kind == "c" else 1) + 1e-30
     return out + (2.0 ** -11 * size + 2.0 ** -24 if dtype == np.float16 else 0)
 
 
 def compare(got, a, b, extra=0):
-    exact = np.matmul(a.astype(np.float64), b.astype(np.float64))
+    exact = np.matmul(wide(a), wide(b))
     assert got.shape == exact.shape, (got.shape, exact.shape)
     k = a.shape[-1]
-    wrong = np.abs(got.astype(np.float64) - exact) > bound(a, b, k, got.dtype) * (1 + 1e-3) + extra
+    wrong = np.abs(wide(got) - exact) > bound(a, b, k, got.dtype) * (1 + 1e-3) + extra
     assert not np.any(wrong), (a.shape, a.strides, b.shape, b.strides, a.dtype, b.dtype)
 
 
@@ -29,8 +38,8 @@ def operands(rng):
             shapes[i] = (1,) + shapes[i][1:]
         elif how == 2:
             shapes[i] = (k,)
-    a_type = rng.choice(FLOATS)
-    b_type = a_type if rng.random() < 0.8 else rng.choice(FLOATS + ["int32", "bool"])
+    a_type = rng.choice(FLOATS + COMPLEX)
+    b_type = a_type if rng.random() < 0.8 else rng.choice(FLOATS + COMPLEX + ["int32", "bool"])
     return array(rng, shapes[0], a_type), array(rng, shapes[1], b_type)
 
 
@@ -51,16 +60,22 @@ def check(rng, ts, device):
         return
     if how == 2 and expected.ndim:
         out = fill(rng, expected.shape, expected.dtype)
-        before = out.astype(np.float64)
+        before = wide(out)
         ts.matmul(a, b, out, beta=2, device=device)
-        compare((out.astype(np.float64) - 2 * before).astype(np.float64), a, b,
+        compare(wide(out) - 2 * before, a, b,
                 np.abs(before) * 2.0 ** (-8 if out.dtype == np.float16 else -20) + 2.0 ** -8 *
-                np.matmul(np.abs(a).astype(np.float64), np.abs(b).astype(np.float64)))
+                np.matmul(np.abs(wide(a)), np.abs(wide(b))))
         return
     if how == 3 and a.dtype.newbyteorder("=") == b.dtype.newbyteorder("=") == np.float16:
         got = ts.matmul(a, b, dtype=np.float32, device=device)
         assert got.dtype == np.float32
         compare(got, a, b)
+        return
+    if how == 4 and expected.dtype.kind == "c":
+        conj_a, conj_b = (bool(rng.integers(0, 2)) for _ in range(2))
+        got = ts.matmul(a, b, alpha=1 - 2j, conj_a=conj_a, conj_b=conj_b, device=device)
+        compare(np.asarray(got), (1 - 2j) * wide(a.conj() if conj_a else a),
+                wide(b.conj() if conj_b else b))
         return
     got = ts.matmul(a, b, device=device)
     assert got.dtype == expected.dtype and type(got) is type(expected)

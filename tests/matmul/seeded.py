@@ -20,6 +20,16 @@ BUGS = {
     "oclgrind-async-wait":
         ("async", "matmul/matmul_async.cl", "wait_group_events(1, &arrival);", 0, "",
          ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    # Complex numbers.
+    "sweep-complex-conjugate":
+        ("complex-general", "matmul/matmul_complex.clh", "sign * x.y", 0, "x.y", []),
+    "sweep-complex-imaginary-scale":
+        ("complex-general", "matmul/matmul_complex.clh", "(-x.y, x.x)", 0, "(x.y, x.x)", []),
+    "sweep-complex-right-sign":
+        ("complex-pipelined", "matmul/matmul_complex_factors.clh", "left_sign * (", 0, "(", []),
+    "sweep-complex-batch":
+        ("complex-pipelined", "matmul/matmul_complex_factors.clh", "(e * copy.rows + p) * 2", 0,
+         "p * 2", []),
     # Wrong strides.
     "sweep-async-turned-stride":
         ("async", "matmul/matmul_async.cl", "from + p, inside, ld, others", 0,

@@ -16,6 +16,8 @@ def fill(rng, shape, dtype, few=False):
         return rng.integers(low, high, shape, dtype=dtype, endpoint=True)
     if few:
         return rng.integers(-3, 4, shape).astype(dtype)
+    if dtype.kind == "c":
+        return (rng.uniform(-1, 1, shape) + 1j * rng.uniform(-1, 1, shape)).astype(dtype)
     return rng.uniform(-1, 1, shape).astype(dtype)
 
 

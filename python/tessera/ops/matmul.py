@@ -22,9 +22,13 @@ class _Plan:
 
 
 @lru_cache(maxsize=1024)
-def _plan(a_type, a_shape, a_strides, b_type, b_shape, b_strides, dtype, precision, alpha, beta):
+def _plan(a_type, a_shape, a_strides, b_type, b_shape, b_strides, dtype, precision, alpha, beta,
+          conj_a, conj_b):
     p = _Plan()
     p.operands, p.result = product_types(_op, a_type, b_type, dtype)
+    conj_a, conj_b = (c and p.operands.kind == "c" for c in (conj_a, conj_b))
+    if p.operands.kind != "c" and (alpha.imag or beta.imag):
+        raise TypeError("matmul: alpha and beta of %s matrices are real" % p.operands)
     if not a_shape or not b_shape:
         raise ValueError("matmul: an operand is a scalar, which `*` scales by")
     a_2d = a_shape if len(a_shape) > 1 else (1,) + a_shape
@@ -46,19 +50,21 @@ def _plan(a_type, a_shape, a_strides, b_type, b_shape, b_strides, dtype, precisi
         return p
     p.problem = _op.problem(
         type=p.operands.name, m=m, n=n, k=k, trans_a=a_side[0], trans_b=b_side[0],
-        lda=a_side[1], ldb=b_side[1], alpha=alpha, beta=beta, precision=precision,
+        lda=a_side[1], ldb=b_side[1], alpha=alpha.real, beta=beta.real, alpha_im=alpha.imag,
+        beta_im=beta.imag, conj_a=conj_a, conj_b=conj_b, precision=precision,
         out_type=p.result != p.operands, batch=prod(p.batch), stride_a=a_side[2],
         stride_b=b_side[2], stride_c=m * n)
     return p
 
 
-def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, dtype=None, precision=None, device=None,
-           kernel=None, settings=None):
+def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, conj_a=False, conj_b=False, dtype=None,
+           precision=None, device=None, kernel=None, settings=None):
     """Multiply matrices, as numpy.matmul does: batches are broadcast, vectors are rows or columns.
 
-    The result is alpha a b + beta out.  Types are float16, float32, float64 and ml_dtypes' bfloat16;
-    dtype=float32 keeps the float32 sums of operands of 16 bits.  precision is "f32", "f32-strict",
-    "f64", or one that rounds float32 factors: "tf32", "bf16", "f16".
+    The result is alpha a b + beta out.  Types are float16, float32, float64, complex64, complex128 and
+    ml_dtypes' bfloat16; dtype=float32 keeps the float32 sums of operands of 16 bits.  conj_a and
+    conj_b take a and b conjugated without a copy: matmul(a.T, b, conj_a=True) is A^H b.  precision is
+    "f32", "f32-strict", "f64", or one that rounds float32 factors: "tf32", "bf16", "f16".
 
     >>> import numpy as np
     >>> import tessera as ts
@@ -68,12 +74,12 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, dtype=None, precision=None, d
     """
     a, b = as_array(a), as_array(b)
     plan = _plan(a.dtype, a.shape, a.strides, b.dtype, b.shape, b.strides, dtype, precision, alpha,
-                 beta)
+                 beta, bool(conj_a), bool(conj_b))
     if plan.a_copy or plan.b_copy:
         return matmul(copied_side(a, _op, plan.operands, plan.batch, 2) if plan.a_copy else a,
                       copied_side(b, _op, plan.operands, plan.batch, 2) if plan.b_copy else b, out,
-                      alpha=alpha, beta=beta, dtype=plan.result, precision=precision,
-                      device=device, kernel=kernel, settings=settings)
+                      alpha=alpha, beta=beta, conj_a=conj_a, conj_b=conj_b, dtype=plan.result,
+                      precision=precision, device=device, kernel=kernel, settings=settings)
     c = result_in(out, plan.shape, plan.result, (a, b), beta)
     if plan.problem is not None:
         run(_op, plan.problem, (a, b, c), _OFFSETS, device, kernel, settings)
