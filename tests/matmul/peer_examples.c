@@ -39,9 +39,17 @@ static const tsr_matmul_problem refused[] = {
 
 bool peer_example(size_t i, problem *out)
 {
-    if (i < ARRAY_COUNT(examples))
-        *out = matmul_problem(examples[i]);
-    return i < ARRAY_COUNT(examples);
+    tsr_matmul_problem p;
+
+    if (i >= ARRAY_COUNT(examples))
+        return false;
+    p = examples[i];
+    /* As commands pose them. */
+    p.lda = matmul_ld_a(&p);
+    p.ldb = matmul_ld_b(&p);
+    p.ldc = matmul_ld_c(&p);
+    *out = matmul_problem(p);
+    return true;
 }
 
 bool peer_refused(size_t i, problem *out, const void **first)

@@ -99,3 +99,6 @@ BUGS = {
         ("cpu-panels", "common/tf32.clh", "+ 0x1000u", 0,
          "+ 0xFFFu + (as_uint##n(x) >> 13 & 1u)", []),
 }
+
+# Of a type that is not the main one.
+TYPES = {bug: "c64" for bug in BUGS if bug.startswith("sweep-complex-")}

@@ -219,8 +219,8 @@ enum { COMPLEX = 64, COMPLEX_TINY = 16 };
 static tsr_matmul_problem sweep_complex(size_t i, size_t shapes)
 {
     static const double imaginary[][2] = {{0, 0}, {0, 0}, {0, 0}, {-0.5, 0}, {0, 1.5}, {2, -1}};
-    const size_t *shape = sweep_shapes[(5 * i + i / 16) % shapes];
-    const double *scale = sweep_scales[(3 * i + i / 8) % ARRAY_COUNT(sweep_scales)];
+    const size_t *shape = sweep_shapes[(i + i / 16 + 6) % shapes];
+    const double *scale = sweep_scales[(3 * i + i / 8 + 1) % ARRAY_COUNT(sweep_scales)];
     tsr_matmul_problem p = {.type = i % 2 ? TSR_C128 : TSR_C64,
                             .m = shape[0],
                             .n = shape[1],
@@ -237,7 +237,7 @@ static tsr_matmul_problem sweep_complex(size_t i, size_t shapes)
 
     if (i % 3 == 0)
         spread(&p, i);
-    repeat(&p, 3 * i);
+    repeat(&p, 3 * i + 6);
     return p;
 }
 
