@@ -37,6 +37,14 @@ MUTANTS = {
          PROOF),
     "matmul-proof-row-sums-unlooked-at":
         ("host/ops/matmul/matmul_proof.c", "fabsl(r.got[part] - exact) <= tolerance)", 0, "1)", PROOF),
+    "matmul-proof-imaginary-part-unlooked-at":
+        ("host/ops/matmul/matmul_proof.c", "imaginary < 2; imaginary++", 0,
+         "imaginary < 1; imaginary++", PROOF),
+    "matmul-proof-zero-times-infinity":
+        ("host/core/real.c", "    o->nan = o->nan || p->beta == 0;\n", 0, "", PROOF),
+    "matmul-proof-pair-of-one-sum":
+        ("host/core/real.c", ".part = {x[0], x[1]}, .count = 2", 0,
+         ".part = {x[0], x[1]}, .count = 1", PROOF),
     "matmul-tile-of-another-row":
         ("host/ops/matmul/matmul_partition.c", "rows_a(&q, host[MATMUL_A], at_m, m, 0, q.k)", 0,
          "rows_a(&q, host[MATMUL_A], 0, m, 0, q.k)", STREAMS),

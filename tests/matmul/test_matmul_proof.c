@@ -6,10 +6,12 @@
 
 #include <cmocka.h>
 
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sizes.h"
 #include "core/real.h"
 #include "core/registry.h"
 #include "ops/matmul/matmul_descriptor.h"
@@ -277,6 +279,172 @@ static void overflow_is_no_error(void **state)
     drop(&x);
 }
 
+/* ---- complex products -------------------------------------------------------------------- */
+
+/* Two sums with complex scales: the bound of both, and what is not finite. */
+static void pairs_of_sums_are_judged(void **state)
+{
+    const real_sum s = alike(4, 0.5, 0.5, &keeps);
+    const real_scaled pair[2] = {{&s, 2, 1, 3}, {&s, -1, 0.5, 2}};
+    const double exact = 2 * 1 + 3 - 1 + 1, bound = 0x1p-24 * (4 + 4) * (2 + 3 + 1 + 1);
+    real_sum infinite = s;
+
+    (void)state;
+    assert_true(real_judge_pair(pair, exact) == 0);
+    assert_true(real_judge_pair(pair, exact + 0.99 * bound) < 1);
+    assert_true(real_judge_pair(pair, exact + 1.01 * bound) > 1);
+    assert_true(real_judge_pair(pair, NAN) > 1);
+    real_sum_add(&infinite, INFINITY, 1);
+    /* Of one sign in both, of both, and times 0. */
+    assert_true(real_judge_pair((real_scaled[]){{&infinite, 2, 0, 0}, {&s, 1, 0, 0}}, INFINITY) <=
+                1);
+    assert_true(real_judge_pair((real_scaled[]){{&infinite, 2, 0, 0}, {&s, 1, 0, 0}}, 5) > 1);
+    assert_true(
+        real_judge_pair((real_scaled[]){{&infinite, 2, 0, 0}, {&infinite, -1, 0, 0}}, NAN) <= 1);
+    assert_true(real_judge_pair((real_scaled[]){{&infinite, 2, 0, 0}, {&infinite, -1, 0, 0}},
+                                INFINITY) > 1);
+    assert_true(real_judge_pair((real_scaled[]){{&s, 2, 0, 0}, {&infinite, 0, 0, 0}}, NAN) <= 1);
+    assert_true(real_judge_pair((real_scaled[]){{&s, 2, 0, 0}, {&infinite, 0, 0, 0}}, 2) > 1);
+    assert_true(real_judge_pair((real_scaled[]){{&s, 1, 1, 0}, {&s, 1, 0, INFINITY}}, NAN) <= 1);
+}
+
+/* Element (row, column) of a matrix of complex64. */
+static double complex part(const float *x, size_t ld, size_t row, size_t column)
+{
+    return x[2 * (row * ld + column)] + I * x[2 * (row * ld + column) + 1];
+}
+
+/* Each part of C := alpha A^H B + beta C is looked at: the least change of one is found. */
+static void each_part_is_looked_at(void **state)
+{
+    enum { M = 3, N = 2, K = 4 };
+    const double complex alpha = 1.5 - 0.5 * I, beta = -1 + 2 * I;
+    const problem p = matmul_problem((tsr_matmul_problem){.type = TSR_C64,
+                                                          .m = M,
+                                                          .n = N,
+                                                          .k = K,
+                                                          .trans_a = true,
+                                                          .conj_a = true,
+                                                          .alpha = creal(alpha),
+                                                          .alpha_im = cimag(alpha),
+                                                          .beta = creal(beta),
+                                                          .beta_im = cimag(beta)});
+    float a[2 * K * M], b[2 * K * N], before[2 * M * N], after[2 * M * N];
+    void *const operands[] = {a, b, before};
+    const void *const inputs[] = {a, b, before}, *const outputs[] = {a, b, after};
+    verdict v;
+
+    (void)state;
+    matmul_fill(&p, 1, DISTRIBUTION_UNIFORM, operands);
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < N; j++) {
+            double complex sum = 0;
+
+            for (size_t q = 0; q < K; q++)
+                sum += conj(part(a, M, q, i)) * part(b, N, q, j);
+            sum = alpha * sum + beta * part(before, N, i, j);
+            after[2 * (i * N + j)] = (float)creal(sum);
+            after[2 * (i * N + j) + 1] = (float)cimag(sum);
+        }
+    assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+    assert_true(v.ok);
+    for (size_t i = 0; i < 2 * M * N; i++) {
+        const float right = after[i];
+
+        after[i] += 0x1p-12f;
+        assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+        assert_false(v.ok);
+        assert_non_null(strstr(v.detail, i % 2 ? "the imaginary part of C" : "the real part of C"));
+        after[i] = right;
+    }
+}
+
+/* Of a product above the work limit one wild part shows in its row's sums. */
+static void one_wild_part_is_found(void **state)
+{
+    enum { N = 416 };
+    const problem p = matmul_problem((tsr_matmul_problem){
+        .type = TSR_C64, .m = N, .n = N, .k = N, .conj_b = true, .alpha = 1, .alpha_im = 1});
+    const size_t bytes = 2 * sizeof(float) * N * N;
+    float *a = malloc(bytes), *b = malloc(bytes), *before = malloc(bytes), *after = malloc(bytes);
+    void *const operands[] = {a, b, before};
+    const void *const inputs[] = {a, b, before}, *const outputs[] = {a, b, after};
+    verdict v;
+
+    (void)state;
+    matmul_fill(&p, 1, DISTRIBUTION_UNIFORM, operands);
+    for (size_t i = 0; i < N; i++) {
+        double re[N] = {0}, im[N] = {0};
+
+        for (size_t q = 0; q < N; q++) {
+            const double left_re = a[2 * (i * N + q)], left_im = a[2 * (i * N + q) + 1];
+
+            for (size_t j = 0; j < N; j++) {
+                const double right_re = b[2 * (q * N + j)], right_im = -b[2 * (q * N + j) + 1];
+
+                re[j] += left_re * right_re - left_im * right_im;
+                im[j] += left_re * right_im + left_im * right_re;
+            }
+        }
+        for (size_t j = 0; j < N; j++) {
+            after[2 * (i * N + j)] = (float)(re[j] - im[j]);
+            after[2 * (i * N + j) + 1] = (float)(re[j] + im[j]);
+        }
+    }
+    assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+    assert_true(v.ok && v.sampled);
+    after[2 * (333 * N + 200) + 1] += 1000;
+    assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+    assert_false(v.ok);
+    assert_non_null(strstr(v.detail, "the imaginary part of row 333 of C"));
+    free(a);
+    free(b);
+    free(before);
+    free(after);
+}
+
+/* What complex matrices alone have is refused of others, and what they lack. */
+static void complex_problems_are_checked(void **state)
+{
+    static const struct {
+        tsr_matmul_problem p;
+        const char *says;
+    } wrong[] = {
+        {{.m = 1, .n = 1, .k = 1, .conj_a = true}, "are of complex operands, not of float32"},
+        {{.type = TSR_F64, .m = 1, .n = 1, .k = 1, .beta_im = 1}, "not of float64"},
+        {{.type = TSR_C64, .m = 1, .n = 1, .k = 1, .c_f32 = true}, "C is complex64"},
+        {{.type = TSR_C64, .m = 1, .n = 1, .k = 1, .precision = TSR_PRECISION_TF32},
+         "precision tf32 does not go with complex64 operands"},
+        {{.type = TSR_C128, .m = 1, .n = 1, .k = 1, .precision = TSR_PRECISION_F32},
+         "precision f32 does not go with complex128 operands"},
+        {{.type = TSR_C64, .m = 1, .n = 1, .k = 1, .alpha_im = 1e39}, "1e+39"},
+    };
+    const problem right = matmul_problem((tsr_matmul_problem){.type = TSR_C128,
+                                                              .m = 2,
+                                                              .n = 3,
+                                                              .k = 4,
+                                                              .trans_a = true,
+                                                              .conj_a = true,
+                                                              .conj_b = true,
+                                                              .alpha = 1,
+                                                              .alpha_im = -2});
+    text t = {0};
+    tsr_error err;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
+        const problem p = matmul_problem(wrong[i].p);
+
+        assert_int_equal(operation_matmul.check(&p, &err), TSR_EINVAL);
+        assert_non_null(strstr(err.message, wrong[i].says));
+    }
+    assert_int_equal(operation_matmul.check(&right, &err), TSR_OK);
+    assert_true(operation_matmul.work(&right) == 8 * 2 * 3 * 4);
+    operation_matmul.describe(&right, &t);
+    assert_string_equal(text_get(&t), "2x3x4 complex128 A^H B* alpha 1-2i beta 0+0i");
+    text_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +458,10 @@ int main(void)
         cmocka_unit_test(a_missing_product_is_found),
         cmocka_unit_test(every_element_and_gap_is_looked_at),
         cmocka_unit_test(overflow_is_no_error),
+        cmocka_unit_test(pairs_of_sums_are_judged),
+        cmocka_unit_test(each_part_is_looked_at),
+        cmocka_unit_test(one_wild_part_is_found),
+        cmocka_unit_test(complex_problems_are_checked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
