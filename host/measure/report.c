@@ -264,17 +264,32 @@ static const char *job_clock(const page *p, const compare_job *entry)
     return !wall ? "device time" : device ? "wall time and device time" : "wall time";
 }
 
-/* Jobs that several columns have; of one column every job. */
+/* Whether a job that `least` columns have has a rate in column j. */
+static bool has_jobs(const page *p, size_t least, size_t j)
+{
+    for (size_t i = 0; i < p->job_count; i++)
+        if (p->jobs[i].columns >= least && p->jobs[i].best[j].row)
+            return true;
+    return false;
+}
+
+/* Jobs that several columns have; of one column every job.  Columns that have none of them are left
+ * out. */
 static void part_fastest(const page *p, text *out)
 {
     const size_t count = p->c->column_count, least = count < 2 ? count : 2;
+    size_t first = 0;
 
+    while (first < count && !has_jobs(p, least, first))
+        first++;
     text_append(out, "<thead><tr><th scope=\"col\"></th>");
-    for (size_t j = 0; j < count; j++) {
+    for (size_t j = first; j < count; j++) {
+        if (!has_jobs(p, least, j))
+            continue;
         text_format(out, "<th scope=\"col\" class=\"n\"><span class=\"key k%zu\">%zu</span> ",
                     j % 6, j + 1);
         html_text(out, p->c->columns[j].who->device);
-        text_append(out, j ? "</th><th scope=\"col\" class=\"n\">Ratio</th>" : "</th>");
+        text_append(out, j > first ? "</th><th scope=\"col\" class=\"n\">Ratio</th>" : "</th>");
     }
     text_append(out, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < p->job_count; i++) {
@@ -286,8 +301,9 @@ static void part_fastest(const page *p, text *out)
         text_append(out, "<tr><th scope=\"row\">");
         html_text(out, text_get(&name));
         text_format(out, ", %s</th>", job_clock(p, &p->jobs[i]));
-        for (size_t j = 0; j < count; j++)
-            best_cell(&p->jobs[i].best[j], j > 0, out);
+        for (size_t j = first; j < count; j++)
+            if (has_jobs(p, least, j))
+                best_cell(&p->jobs[i].best[j], j > first, out);
         text_append(out, "</tr>\n");
         text_free(&name);
     }

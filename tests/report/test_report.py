@@ -240,6 +240,35 @@ class Charts(Page):
         self.assertTrue(content.startswith(b"%PDF-"))
         self.assertGreater(len(content), 100000)
 
+    def test_tables_fit_printed_pages(self):
+        """Where one is wider than its page, browsers shrink every page.  A page is 184 mm wide
+        without its margins; that of every row, on its side, 277 mm."""
+        page = self.report(made_up_rows.gpu() + made_up_rows.error_rows())
+        with open(page, encoding="utf-8") as f:
+            text = f.read().replace("@media print {", "@media all {")
+        with open(page, "w", encoding="utf-8") as f:
+            f.write(text.replace("</body>", """<script>
+                document.querySelectorAll("table").forEach(function (table) {
+                    table.dataset.width = table.offsetWidth;
+                });</script></body>"""))
+        dom = self.dump(page, "--window-size=695,900")
+        tables = dom.split('<section id="everything"')
+        for part, most in zip(tables, (695, 1046)):
+            widths = [int(w) for w in re.findall(r'data-width="(\d+)"', part)]
+            self.assertTrue(widths)
+            self.assertLessEqual(max(widths), most)
+
+    def test_a_column_without_jobs_is_left_out_of_the_fastest(self):
+        row = next(r for r in made_up_rows.gpu() if r["kind"] == "kernel")
+        alone = {**row, "device": "Made-up third", "device_id": "2:0", "size": "7x7x7",
+                 "problem": "7x7x7 float32"}
+        with open(self.report(made_up_rows.gpu(), [alone], made_up_rows.cpu()), encoding="utf-8") as f:
+            page = f.read()
+        fastest = page[page.index('<section id="fastest"'):page.index('<section id="devices"')]
+        self.assertEqual(re.findall(r'class="key k(.)"', fastest), ["0", "2"])
+        head = fastest[fastest.index("<thead>"):fastest.index("</thead>")]
+        self.assertEqual(head.count("<th "), fastest.split("<tr>")[2].count("<t"))
+
     def test_errors_against_speed(self):
         """A chart of each job, a series of each precision; infinite errors are in the table."""
         self.assertFalse('id="errors"' in self.dump(self.page), "there is nothing to show")
