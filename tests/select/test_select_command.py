@@ -62,6 +62,14 @@ class Select(Case):
                 for name, holds in HOLDS.items():
                     self.assert_selects(x, "%s %s" % (name, number),
                                         np.array([holds(e, value) for e in exact]))
+        beyond = np.int64([2**53, 2**53 + 1, 2**53 + 2, -2**53 - 1])
+        self.assert_selects(beyond, "> 9007199254740992.5", beyond > 2**53)
+        self.assert_selects(beyond, "== 9007199254740993.0", beyond == 2**53 + 1)
+        self.assert_selects(beyond, "< -9007199254740992.5", beyond < -2**53)
+        self.assert_selects(small, "> -0.5", small > -1)
+        self.assert_selects(small, "== 1.0e0", small == 1)
+        for zero in ("-0", "-0.0", "0.0", "-0e0"):
+            self.assert_selects(np.uint8([0, 1]), "== " + zero, np.array([True, False]))
         self.assert_selects(small, "> nan", np.zeros(5, bool))
         self.assert_selects(small, "!= nan", np.ones(5, bool))
         self.assert_selects(small, "isnan", np.zeros(5, bool))

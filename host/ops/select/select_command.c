@@ -55,8 +55,34 @@ static bool is_less(whole a, whole b)
 
 static bool digits_read(const char *spelled, whole *out)
 {
-    *out = (whole){.negative = *spelled == '-'};
-    return whole_read(spelled + out->negative, &out->magnitude);
+    const bool minus = *spelled == '-';
+
+    *out = (whole){0};
+    if (!whole_read(spelled + minus, &out->magnitude))
+        return false;
+    out->negative = minus && out->magnitude;
+    return true;
+}
+
+/* "-12.5": the largest whole number up to it, of all its digits, and whether it is one itself. */
+static bool decimal_read(const char *spelled, whole *out, bool *is_whole)
+{
+    const size_t before = strcspn(spelled, ".");
+    const char *fraction = spelled + before + (spelled[before] == '.');
+    char first[32];
+
+    if (before >= sizeof(first) || strspn(fraction, "0123456789") != strlen(fraction))
+        return false;
+    memcpy(first, spelled, before);
+    first[before] = 0;
+    if (!digits_read(first, out) || out->magnitude == UINT64_MAX)
+        return false;
+    *is_whole = !fraction[strspn(fraction, "0")];
+    if (*spelled == '-' && !*is_whole) {
+        out->negative = true;
+        out->magnitude++;
+    }
+    return true;
 }
 
 /* The largest whole number up to x, no NaN. */
@@ -81,13 +107,15 @@ static void compare_wholes(const char *number, double real, tsr_select_problem *
     const whole least = {.negative = is_signed, .magnitude = is_signed ? most.magnitude + 1 : 0};
     bool always = p->where == TSR_NOT_EQUAL, never = p->where == TSR_EQUAL;
     const bool above = p->where == TSR_GREATER || p->where == TSR_GREATER_EQUAL;
+    bool is_whole = floor(real) == real;
     whole w;
 
     if (!digits_read(number, &w)) {
-        w = isnan(real) ? most : floor_of(real);
+        if (!decimal_read(number, &w, &is_whole))
+            w = isnan(real) ? most : floor_of(real);
         if (isnan(real)) {
             never = !always;
-        } else if (floor(real) == real) {
+        } else if (is_whole) {
             always = never = false;
         } else if (!always && !never) {
             p->where = above ? TSR_GREATER : TSR_LESS_EQUAL;
