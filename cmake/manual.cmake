@@ -20,8 +20,9 @@ file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/*.md ${CMAKE_SOURCE_DI
     ${CMAKE_SOURCE_DIR}/docs/images/* ${CMAKE_SOURCE_DIR}/examples/*.[ch]
     ${CMAKE_SOURCE_DIR}/include/tessera/*.h)
 # One page stands for all.
-set(manual_files ${manual}/man7/tessera.7)
-add_custom_command(OUTPUT ${manual_files}
+set(pages ${manual}/man7/tessera.7)
+set(docs ${pages})
+add_custom_command(OUTPUT ${pages}
     COMMAND ${python_script} ${packaging}/pages.py ${CMAKE_SOURCE_DIR} ${manual} ${PROJECT_VERSION}
     DEPENDS ${documents} ${packaging}/pages.py ${packaging}/header_pages.py ${packaging}/roff.py
     COMMENT "Making man pages of the documents and headers" VERBATIM)
@@ -31,8 +32,27 @@ install(FILES ${manual}/man7/tessera-blas.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/
     COMPONENT libtessera-blas)
 install(DIRECTORY ${manual}/doc/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# The reference of the C library as HTML, among the documents.
+find_program(DOXYGEN doxygen)
+if(DOXYGEN)
+    set(doxygen_errors NO)
+    if(TESSERA_WERROR)
+        set(doxygen_errors FAIL_ON_WARNINGS)
+    endif()
+    configure_file(${packaging}/Doxyfile.in ${CMAKE_BINARY_DIR}/Doxyfile @ONLY)
+    list(APPEND docs ${manual}/doc/html/index.html)
+    add_custom_command(OUTPUT ${manual}/doc/html/index.html
+        COMMAND ${DOXYGEN} ${CMAKE_BINARY_DIR}/Doxyfile
+        DEPENDS ${pages} ${CMAKE_BINARY_DIR}/Doxyfile
+        COMMENT "Making the reference of the C library" VERBATIM)
+else()
+    message(STATUS "manual: no Doxygen, so no reference as HTML; Debian's doxygen brings it")
+endif()
+add_custom_target(docs ALL DEPENDS ${docs})
+
 # ---- of the command's help -------------------------------------------------------------------
 
+set(help_files "")
 if(CMAKE_CROSSCOMPILING)
     message(STATUS "manual: the command does not run here, so neither its man pages nor completions")
 else()
@@ -53,8 +73,7 @@ else()
                 ${help2man}
         DEPENDS tessera_command ${packaging}/manual.py ${packaging}/roff.py
         COMMENT "Asking the command for its manual" VERBATIM)
-    list(APPEND manual_files ${help_files})
     install(DIRECTORY ${manual}/bash-completion ${manual}/zsh ${manual}/fish
         DESTINATION ${CMAKE_INSTALL_DATADIR})
 endif()
-add_custom_target(tessera_manual ALL DEPENDS ${manual_files})
+add_custom_target(tessera_manual ALL DEPENDS ${help_files})

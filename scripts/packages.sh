@@ -19,8 +19,9 @@ TEST_PACKAGES=(libcmocka-dev oclgrind python3 python3-dev python3-numpy python3-
 # To test libtessera-blas: the reference's own programs, and a BLAS for each size of integers.
 TEST_PACKAGES+=(libblas-test libopenblas0 libblas64-3)
 
-# To make man pages, and to test them and the completions by their readers; bash is there.
-TEST_PACKAGES+=(help2man groff-base man-db zsh fish)
+# To make man pages and the reference of the C library, and to test them and the completions by their
+# readers; bash is there.
+TEST_PACKAGES+=(help2man doxygen groff-base man-db zsh fish)
 
 # To compare with other libraries (`tessera bench --peers`).  Each is optional.  cuBLAS and CUB come
 # with NVIDIA's CUDA toolkit, which the distribution does not have.
@@ -29,8 +30,8 @@ PEER_PACKAGES=(g++ libopenblas-dev libclblast-dev libboost-dev libtbb-dev libhwy
 
 # To make Debian's packages, and to check them (package.sh); python3-dev and help2man for all that
 # debian/control says.
-DEBIAN_PACKAGES=(debhelper dh-python dpkg-dev fakeroot lintian git help2man libjs-chart.js python3-dev
-                 python3-numpy libcmocka-dev)
+DEBIAN_PACKAGES=(debhelper dh-python dpkg-dev fakeroot lintian git help2man doxygen libjs-chart.js
+                 python3-dev python3-numpy libcmocka-dev)
 
 # One fact of this system, such as `system_fact VERSION_ID`.
 system_fact() {

@@ -69,7 +69,13 @@ TSR_API tsr_status tsr_axpy(tsr_session *session, const tsr_axpy_problem *proble
                             const void *y, void *z, const tsr_run *run, tsr_report *report,
                             tsr_error *err);
 
-/** The same on buffers of the session's context, enqueued; run->wait, run->done. */
+/**
+ * The same on buffers of the session's context, enqueued; run->wait, run->done.
+ *
+ * @param x  Read.
+ * @param y  Read; NULL in place.
+ * @param z  Written.
+ */
 TSR_API tsr_status tsr_axpy_enqueue(tsr_session *session, const tsr_axpy_problem *problem, cl_mem x,
                                     cl_mem y, cl_mem z, const tsr_run *run, tsr_report *report,
                                     tsr_error *err);

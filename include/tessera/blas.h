@@ -34,13 +34,18 @@ extern "C" {
  *
  * Any thread may call it; it waits for the product that another one has on the device.
  *
+ * @param memory  Where it begins.
+ * @param bytes   How much it is.
  * @return TSR_OK; TSR_EINVAL for no bytes, and for memory that overlaps what is kept already but is
  *         not the same; TSR_ENOMEM.
  */
 TSR_API tsr_status tsr_blas_keep(const void *memory, size_t bytes);
 
-/** Keep it no longer: the caller may change and free it.  `memory` is where it begins; where
- * nothing kept begins there, nothing happens. */
+/**
+ * Keep it no longer: the caller may change and free it.
+ *
+ * @param memory  Where it begins.  Where nothing kept begins there, nothing happens.
+ */
 TSR_API void tsr_blas_drop(const void *memory);
 
 #ifdef __cplusplus

@@ -32,6 +32,8 @@ TSR_API tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err);
 /**
  * List `host` alone, without loading an OpenCL driver: one that hangs, crashes
  * or ends the process does no harm.  Otherwise as tsr_devices_find.
+ *
+ * @param out  Receives the list, likewise.
  */
 TSR_API tsr_status tsr_devices_find_host(tsr_devices **out, tsr_error *err);
 
@@ -42,10 +44,18 @@ TSR_API void tsr_devices_close(tsr_devices *list);
 /** Number of devices, `host` included; 0 of NULL. */
 TSR_API size_t tsr_devices_count(const tsr_devices *list);
 
-/** Device i, i < tsr_devices_count(list); `host` is the last. */
+/**
+ * One device of a list; `host` is the last.
+ *
+ * @param i  Its number, below tsr_devices_count(list).
+ */
 TSR_API const tsr_device *tsr_devices_get(const tsr_devices *list, size_t i);
 
-/** What failed while the list was made: line i, or NULL beyond the last. */
+/**
+ * What failed while the list was made: one line, or NULL beyond the last.
+ *
+ * @param i  Its number, from 0 on.
+ */
 TSR_API const char *tsr_devices_failure(const tsr_devices *list, size_t i);
 
 /**
@@ -57,6 +67,7 @@ TSR_API const char *tsr_devices_failure(const tsr_devices *list, size_t i);
  *               NULL: the environment variable TESSERA_DEVICE, else the first
  *               GPU, else accelerator, else CPU.
  * @param out    Receives up to max devices, borrowed from the list.
+ * @param max    How many `out` has room for.
  * @param count  Receives how many were written, 1 to max.
  * @return TSR_OK; TSR_EINVAL where max is 0 or a pointer but `which` is NULL;
  *         TSR_ENODEVICE where no OpenCL device is usable at all, or none is of

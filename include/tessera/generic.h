@@ -20,7 +20,11 @@ extern "C" {
 /** An operation.  Static. */
 typedef struct tsr_operation tsr_operation;
 
-/** Operation i, in the order in which the command lists them; NULL beyond the last. */
+/**
+ * One operation; NULL beyond the last.
+ *
+ * @param i  Its number, from 0 on, in the order in which the command lists them.
+ */
 TSR_API const tsr_operation *tsr_operation_get(size_t i);
 
 /** Its name: the command's, and that of its C function behind tsr_.  "" of NULL. */
@@ -35,7 +39,11 @@ TSR_API int tsr_operation_takes(const tsr_operation *operation, tsr_type type);
 /** Bytes of its problem structure; 0 of NULL. */
 TSR_API size_t tsr_operation_problem_bytes(const tsr_operation *operation);
 
-/** Fill in its problem structure: a problem of no element, as its initialiser has it. */
+/**
+ * Fill in its problem structure: a problem of no element, as its initialiser has it.
+ *
+ * @param problem  Memory of tsr_operation_problem_bytes(operation) bytes.
+ */
 TSR_API void tsr_operation_start(const tsr_operation *operation, void *problem);
 
 /** What a member of a problem structure holds. */
@@ -68,8 +76,10 @@ typedef struct tsr_member {
 } tsr_member;
 
 /**
- * Describe member i of its problem structure.  Together they are all of it.
+ * Describe one member of its problem structure.  Together they are all of it.
  *
+ * @param i    The number of the member, from 0 on.
+ * @param out  Receives what it is.
  * @return Nonzero; 0, and nothing written, beyond the last one.
  */
 TSR_API int tsr_operation_member(const tsr_operation *operation, size_t i, tsr_member *out);
@@ -92,6 +102,8 @@ typedef struct tsr_operand {
 /**
  * Check a problem and describe its operands, in the order in which calls take them.
  *
+ * @param out    Receives what they are.
+ * @param count  Receives how many there are.
  * @return TSR_OK; TSR_EINVAL or TSR_EOVERFLOW where a rule of the operation is broken.
  */
 TSR_API tsr_status tsr_operation_operands(const tsr_operation *operation, const void *problem,
@@ -108,7 +120,12 @@ TSR_API tsr_status tsr_operation_run(tsr_session *session, const tsr_operation *
                                      const void *problem, void *const operands[],
                                      const tsr_run *run, tsr_report *report, tsr_error *err);
 
-/** Enqueue it on OpenCL buffers, likewise. */
+/**
+ * Enqueue it on OpenCL buffers, likewise.
+ *
+ * @param buffers  As many as tsr_operation_operands describes, in that order; NULL where one has no
+ *                 bytes.
+ */
 TSR_API tsr_status tsr_operation_enqueue(tsr_session *session, const tsr_operation *operation,
                                          const void *problem, const cl_mem buffers[],
                                          const tsr_run *run, tsr_report *report, tsr_error *err);

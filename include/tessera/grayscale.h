@@ -66,7 +66,12 @@ TSR_API tsr_status tsr_grayscale(tsr_session *session, const tsr_grayscale_probl
                                  const void *colour, void *grey, const tsr_run *run,
                                  tsr_report *report, tsr_error *err);
 
-/** The same on buffers of the session's context, enqueued; run->wait, run->done. */
+/**
+ * The same on buffers of the session's context, enqueued; run->wait, run->done.
+ *
+ * @param colour  Read.
+ * @param grey    Written.
+ */
 TSR_API tsr_status tsr_grayscale_enqueue(tsr_session *session, const tsr_grayscale_problem *problem,
                                          cl_mem colour, cl_mem grey, const tsr_run *run,
                                          tsr_report *report, tsr_error *err);

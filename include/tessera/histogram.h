@@ -81,6 +81,9 @@ TSR_API tsr_type tsr_histogram_edge_type(tsr_type type);
  * to their type.  An edge that the type of the edges cannot hold becomes the next number that
  * separates the same elements.
  *
+ * @param bins   How many, 1 and more.
+ * @param low    The first edge.
+ * @param high   The last edge.
  * @param edges  bins + 1 numbers of tsr_histogram_edge_type(type), without an offset.
  * @return TSR_OK; TSR_EINVAL where there are no bins, or unless low <= high, both finite and
  *         not further apart than float64 holds.
@@ -108,9 +111,15 @@ TSR_API tsr_status tsr_histogram(tsr_session *session, const tsr_histogram_probl
                                  const void *x, const void *edges, int64_t *counts,
                                  const tsr_run *run, tsr_report *report, tsr_error *err);
 
-/** The same on buffers of the session's context, enqueued; run->wait, run->done.  That edges ascend
- *  is the caller's promise: where it is broken the counts are unspecified, and nothing outside them
- *  is touched. */
+/**
+ * The same on buffers of the session's context, enqueued; run->wait, run->done.  That edges ascend
+ * is the caller's promise: where it is broken the counts are unspecified, and nothing outside them
+ * is touched.
+ *
+ * @param x       Read.
+ * @param edges   Read.
+ * @param counts  Written; read too where the problem's `add` is set.
+ */
 TSR_API tsr_status tsr_histogram_enqueue(tsr_session *session, const tsr_histogram_problem *problem,
                                          cl_mem x, cl_mem edges, cl_mem counts, const tsr_run *run,
                                          tsr_report *report, tsr_error *err);
@@ -118,6 +127,8 @@ TSR_API tsr_status tsr_histogram_enqueue(tsr_session *session, const tsr_histogr
 /**
  * Add up the weights of the elements in each bin, in host memory: problem->weights is their type.
  *
+ * @param x        As for tsr_histogram.
+ * @param edges    As for tsr_histogram.
  * @param weights  offset_weights + n numbers.
  * @param sums     offset_counts + bins numbers of the weights' type; else as for tsr_histogram.
  */
@@ -126,7 +137,14 @@ TSR_API tsr_status tsr_histogram_weighted(tsr_session *session,
                                           const void *edges, const void *weights, void *sums,
                                           const tsr_run *run, tsr_report *report, tsr_error *err);
 
-/** The same on buffers of the session's context, enqueued, as by tsr_histogram_enqueue. */
+/**
+ * The same on buffers of the session's context, enqueued, as by tsr_histogram_enqueue.
+ *
+ * @param x        Read.
+ * @param edges    Read.
+ * @param weights  Read.
+ * @param sums     Written; read too where the problem's `add` is set.
+ */
 TSR_API tsr_status tsr_histogram_weighted_enqueue(tsr_session *session,
                                                   const tsr_histogram_problem *problem, cl_mem x,
                                                   cl_mem edges, cl_mem weights, cl_mem sums,

@@ -101,6 +101,9 @@ typedef struct tsr_matmul_problem {
  * compiles nothing: on the arrays, or, of tsr_matmul_enqueue, as a command of the queue where the
  * device has CL_EXEC_NATIVE_KERNEL.
  *
+ * @param a       A, read.
+ * @param b       B, read.
+ * @param c       C, written; read too unless beta is 0.
  * @param run     NULL picks the best variant.
  * @param report  Receives what was done.  May be NULL.
  * @return TSR_OK; otherwise C is untouched, except after TSR_ECL: where device and host share
@@ -128,6 +131,9 @@ TSR_API tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *pr
  * memory either.  What is read is not CL_MEM_WRITE_ONLY, and what is written not CL_MEM_READ_ONLY.
  * Events to wait for are of the session's context too.  report holds no device time.
  *
+ * @param a    A, read.
+ * @param b    B, read.
+ * @param c    C, written; read too unless beta is 0.
  * @param run  NULL picks the best variant, waits for nothing and hands out no event.
  * @return as tsr_matmul; on `host` TSR_EUNSUPPORTED.  On failure commands already
  *         enqueued are finished before the return, C is unspecified, and *run->done

@@ -64,12 +64,22 @@ typedef struct tsr_matvec_problem {
  * all share outweighs the rest, two products do not fit, or elements of x or y of one lie between
  * those of another, in panels of one matrix after another; the last at once where all of it fits
  * and each has a matrix of less than 4 MiB.
+ *
+ * @param a  A, read.
+ * @param x  x, read.
+ * @param y  y, written; read too unless beta is 0.
  */
 TSR_API tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem,
                               const void *a, const void *x, void *y, const tsr_run *run,
                               tsr_report *report, tsr_error *err);
 
-/** Enqueue a product on OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue. */
+/**
+ * Enqueue a product on OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue.
+ *
+ * @param a  A, read.
+ * @param x  x, read.
+ * @param y  y, written; read too unless beta is 0.
+ */
 TSR_API tsr_status tsr_matvec_enqueue(tsr_session *session, const tsr_matvec_problem *problem,
                                       cl_mem a, cl_mem x, cl_mem y, const tsr_run *run,
                                       tsr_report *report, tsr_error *err);

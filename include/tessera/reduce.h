@@ -80,7 +80,11 @@ typedef struct tsr_reduce_problem {
         TSR_F32, 0, TSR_REDUCE_SUM, 0, 0, 0, 0, 0, 0, false                                        \
     }
 
-/** The type of the result; TSR_TYPE_COUNT where there is no such type or reduction. */
+/**
+ * The type of the result; TSR_TYPE_COUNT where there is no such type or reduction.
+ *
+ * @param by  A tsr_reduction.
+ */
 TSR_API tsr_type tsr_reduce_result_type(tsr_type type, size_t by);
 
 /**
@@ -100,7 +104,12 @@ TSR_API tsr_status tsr_reduce(tsr_session *session, const tsr_reduce_problem *pr
                               const void *x, void *result, const tsr_run *run, tsr_report *report,
                               tsr_error *err);
 
-/** The same on buffers of the session's context, enqueued; run->wait, run->done. */
+/**
+ * The same on buffers of the session's context, enqueued; run->wait, run->done.
+ *
+ * @param x       Read.
+ * @param result  Written.
+ */
 TSR_API tsr_status tsr_reduce_enqueue(tsr_session *session, const tsr_reduce_problem *problem,
                                       cl_mem x, cl_mem result, const tsr_run *run,
                                       tsr_report *report, tsr_error *err);

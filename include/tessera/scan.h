@@ -95,6 +95,10 @@ TSR_API tsr_status tsr_scan(tsr_session *session, const tsr_scan_problem *proble
  * The same on buffers of the session's context, enqueued; run->wait, run->done.  What
  * segment_offsets holds is the caller's promise, and not checked: where it is broken the results
  * are unspecified, and nothing outside them is touched.
+ *
+ * @param x                Read.
+ * @param result           Written.
+ * @param segment_offsets  Read; NULL without segments.
  */
 TSR_API tsr_status tsr_scan_enqueue(tsr_session *session, const tsr_scan_problem *problem, cl_mem x,
                                     cl_mem result, cl_mem segment_offsets, const tsr_run *run,

@@ -62,6 +62,7 @@ TSR_API tsr_status tsr_session_open(const tsr_device *device, const tsr_session_
  * the commands of one call are chained by events; calls are ordered by the
  * events that the caller passes, and by nothing else.
  *
+ * @param queue    The caller's.
  * @param options  NULL for the defaults; the queue decides what `profile` would.
  * @param out      Receives the session; the caller closes it.
  * @return TSR_OK, TSR_ENOMEM, TSR_ECL, or TSR_ENODEVICE where the queue's device
@@ -91,6 +92,7 @@ typedef void (*tsr_warm_progress)(void *context, const char *problem, size_t don
  *
  * @param operation  "matmul", "sort", ...; NULL: all.
  * @param progress   May be NULL.
+ * @param context    What `progress` is called with.
  * @return TSR_OK, also where there is nothing to build (`host`) or a type is not supported;
  *         TSR_ENAME for no operation; else what the call that failed returned.
  */
@@ -107,12 +109,17 @@ TSR_API cl_command_queue tsr_session_queue(const tsr_session *session);
  * Host memory that the device copies from and to by itself, at the full rate of its link.  Calls on
  * host memory copy arrays in it straight; what lies elsewhere goes through the session's own.
  *
- * @param out  Receives its address, aligned as the driver has it; the caller frees it.
+ * @param bytes  How much, 1 and more.
+ * @param out    Receives its address, aligned as the driver has it; the caller frees it.
  * @return TSR_OK; TSR_EINVAL for 0 bytes; TSR_EUNSUPPORTED on `host`; TSR_ENOMEM or TSR_ECL.
  */
 TSR_API tsr_status tsr_pinned_alloc(tsr_session *session, size_t bytes, void **out, tsr_error *err);
 
-/** Free it; tsr_session_close frees what is left.  NULL is allowed. */
+/**
+ * Free it; tsr_session_close frees what is left.
+ *
+ * @param memory  What tsr_pinned_alloc gave, or NULL.
+ */
 TSR_API void tsr_pinned_free(tsr_session *session, void *memory);
 
 /** Whole compiler log of the build that failed last, or "".  Valid until the next call. */

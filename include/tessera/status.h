@@ -32,7 +32,11 @@ typedef struct tsr_error {
     char message[1024]; /* one line, no newline at its end */
 } tsr_error;
 
-/** Name of a status code, such as "TSR_EBUILD".  Static. */
+/**
+ * Name of a status code, such as "TSR_EBUILD".  Static.
+ *
+ * @param status  What a call returned.
+ */
 TSR_API const char *tsr_status_name(tsr_status status);
 
 #ifdef __cplusplus

@@ -63,7 +63,12 @@ TSR_API tsr_status tsr_transpose(tsr_session *session, const tsr_transpose_probl
                                  const void *a, void *b, const tsr_run *run, tsr_report *report,
                                  tsr_error *err);
 
-/** The same on buffers of the session's context, enqueued; run->wait, run->done. */
+/**
+ * The same on buffers of the session's context, enqueued; run->wait, run->done.
+ *
+ * @param a  Read; NULL in place.
+ * @param b  Written; read too in place.
+ */
 TSR_API tsr_status tsr_transpose_enqueue(tsr_session *session, const tsr_transpose_problem *problem,
                                          cl_mem a, cl_mem b, const tsr_run *run, tsr_report *report,
                                          tsr_error *err);

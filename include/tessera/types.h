@@ -52,7 +52,11 @@ TSR_API size_t tsr_type_size(tsr_type type);
 /** NumPy's name of a type: "float32", "int64".  Static. */
 TSR_API const char *tsr_type_name(tsr_type type);
 
-/** Name of a precision as the command line spells it: "f32-strict".  Static. */
+/**
+ * Name of a precision as the command line spells it: "f32-strict".  Static.
+ *
+ * @param precision  What a problem asks for.
+ */
 TSR_API const char *tsr_precision_name(tsr_precision precision);
 
 #ifdef __cplusplus

@@ -4,6 +4,7 @@ As test_manual.py; TESSERA_SOURCE is the source tree.
 """
 
 import glob
+import html
 import html.parser
 import os
 import re
@@ -11,11 +12,12 @@ import subprocess
 import sys
 import unittest
 
-from test_manual import MANUAL, READER, Read
+from test_manual import MANUAL, Read
 
 SOURCE = os.environ["TESSERA_SOURCE"]
-sys.path.append(os.path.join(SOURCE, "tests", "docs"))
+sys.path += [os.path.join(SOURCE, "tests", "docs"), os.path.join(SOURCE, "packaging")]
 
+import header_pages  # noqa: E402
 import test_links  # noqa: E402
 
 HEADERS = [path for path in sorted(glob.glob(os.path.join(SOURCE, "include", "tessera", "*.h")))
@@ -70,6 +72,17 @@ class Library(Read):
                             ("ON BUFFERS AND A QUEUE OF YOUR OWN", "tsr_session_adopt"),
                             ("EXAMPLES", "own_queue")):
             self.assertIn(word, page[title])
+
+
+    def test_parameters(self):
+        """Each parameter of each function is described, and no other."""
+        for path in HEADERS:
+            for d in header_pages.Header(path).declarations:
+                if d.function:
+                    names = d.parameter_names()
+                    self.assertTrue(d.comment, d.function)
+                    self.assertLessEqual(set(d.comment.params), set(names), d.function)
+                    self.assertLessEqual(set(names), {*d.comment.params, *header_pages.COMMON}, d.function)
 
 
 class Environment(Read):
@@ -161,6 +174,26 @@ class Documents(unittest.TestCase):
         for path in self.files("examples/*.c"):
             for name in re.findall(r'#include "([\w.]+)"', source_of(path)):
                 self.assertTrue(os.path.exists(os.path.join(os.path.dirname(path), name)), (path, name))
+
+
+class Reference(unittest.TestCase):
+    """The pages that Doxygen makes of the headers."""
+
+    def text(self, name):
+        return " ".join(re.sub(r"<[^>]*>", " ", html.unescape(source_of(
+            os.path.join(MANUAL, "doc", "html", name + ".html")))).split())
+
+    def test_functions(self):
+        for path in HEADERS:
+            text = self.text(os.path.basename(path).replace(".", "_8"))
+            for name in re.findall(r"TSR_API [^;(]*?(tsr_\w+)\(", code_of(path)):
+                self.assertIn(" %s() " % name, text)
+
+    def test_first_page(self):
+        """It is docs/library.md, and leads to the pages of headers and to examples."""
+        page = source_of(os.path.join(MANUAL, "doc", "html", "index.html"))
+        for target in "session_8h.html", "../examples/own_queue.c", "../docs/blas.md", "examples.html":
+            self.assertIn('href="%s"' % target, page)
 
 
 del Read  # a class of its own would be a test without tests
