@@ -25,6 +25,11 @@ static tsr_status make_queue(tsr_session *s, cl_command_queue_properties propert
     return TSR_OK;
 }
 
+tsr_status rig_queue(tsr_session *s, cl_command_queue *out, tsr_error *err)
+{
+    return make_queue(s, 0, out, err);
+}
+
 tsr_status rig_open(tsr_session *s, rig *out, tsr_error *err)
 {
     const bool cpu = s->device.facts.kind == DEVICE_CPU;
@@ -39,7 +44,7 @@ tsr_status rig_open(tsr_session *s, rig *out, tsr_error *err)
                  .seconds = cpu ? 0.7 : 0.25};
     st = make_queue(s, CL_QUEUE_PROFILING_ENABLE, &out->timed, err);
     for (size_t i = 0; i < 2 && !st; i++)
-        st = make_queue(s, 0, &out->queue[i], err);
+        st = rig_queue(s, &out->queue[i], err);
     if (st)
         rig_close(out);
     return st;

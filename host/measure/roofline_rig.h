@@ -21,6 +21,9 @@ typedef struct rig {
 tsr_status rig_open(tsr_session *s, rig *out, tsr_error *err);
 void rig_close(rig *r);
 
+/** A further in-order queue, which records no times.  The caller releases it. */
+tsr_status rig_queue(tsr_session *s, cl_command_queue *out, tsr_error *err);
+
 /** A way of reaching a limit: do `amount`, give the nanoseconds that it took.  A cost: the
  *  nanoseconds of one of `calls` calls. */
 typedef struct way {

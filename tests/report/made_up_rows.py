@@ -102,6 +102,25 @@ def overlap_rows():
     return rows
 
 
+def lab_rows():
+    """An experiment of two curves, of which courses say something of one, and of what a device lacks."""
+    rows = []
+    for name, x, rate, claim in (("read", "1", 800.0, 1.0), ("read", "2", 500.0, 0.5),
+                                 ("write", "1", 700.0, 0.0), ("write", "2", 90.0, 0.0),
+                                 ("copy", "", None, 0.0)):
+        r = row(GPU, op="lab", problem="stride, 64 words", size="64", type="", precision="",
+                name=name, unit="GB/s", bytes=8000.0, cold=False, timer="events", selected="",
+                chosen="", verified=rate is not None, parameters="stride=" + x if x else "")
+        if rate is None:
+            r.update(outcome="unsupported", unsupported="no copies")
+        else:
+            timed(r, rate)
+        r.update(kind="lab", experiment="stride", knob="stride", x=x,
+                 ratio=rate / 800.0 if rate else 0.0, claim=claim)
+        rows.append(r)
+    return rows
+
+
 def timed(r, rate, spread=0.01):
     """Fill in the times that give this rate, in the row's unit."""
     per_ns = {"GFLOP/s": r["work"], "GB/s": r["bytes"], "Mkeys/s": r["work"] * 1e3}[r["unit"]]

@@ -306,6 +306,13 @@ class Charts(Page):
             for colour in ((138, 101, 0), (168, 81, 138)):
                 self.assertEqual(seen[bytes(colour)] > 2000, drawn, (colour, seen[bytes(colour)]))
 
+    def test_laboratory(self):
+        """A curve of each series, and what courses teach, where they say something."""
+        self.assertFalse('id="lab"' in self.dump(self.page), "there is nothing to show")
+        dom = self.dump(self.report(made_up_rows.gpu() + made_up_rows.lab_rows()))
+        self.assertEqual(self.figures(dom, "lab"), [["read", "read, courses", "write"]])
+        self.assertEqual([len(self.figures(dom, s)) for s in SECTIONS], [1, 3, 6, 1, 3])
+
     def test_one_file(self):
         dom = self.dump(self.report(made_up_rows.gpu()))
         self.assertEqual([len(self.figures(dom, s)) for s in SECTIONS], [1, 3, 6, 1, 3])

@@ -96,6 +96,41 @@ static void a_row_of_overlap(void **state)
     text_free(&bad);
 }
 
+/* Rows of experiments have fields of their own. */
+static void a_row_of_the_laboratory(void **state)
+{
+    static const char *const own[] = {"experiment", "knob", "x", "ratio", "claim"};
+    result_row row = full_row(), got;
+    text line = {0}, plain = {0};
+
+    (void)state;
+    written(&row, &plain);
+    row.kind = RESULT_LAB;
+    strcpy(row.experiment, "stride");
+    strcpy(row.knob, "words");
+    strcpy(row.x, "32");
+    row.ratio = 0.125;
+    row.claim = 0.03125;
+    written(&row, &line);
+    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+    assert_int_equal(got.kind, RESULT_LAB);
+    assert_string_equal(got.experiment, "stride");
+    assert_string_equal(got.knob, "words");
+    assert_string_equal(got.x, "32");
+    assert_true(got.ratio == 0.125 && got.claim == 0.03125);
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+        char *without = edited(text_get(&line), own[i], "\"another\":1"), quoted[64];
+
+        snprintf(quoted, sizeof quoted, "\"%s\":", own[i]);
+        assert_null(strstr(text_get(&plain), quoted));
+        snprintf(quoted, sizeof quoted, "field '%s' is missing", own[i]);
+        refused(without, quoted);
+        free(without);
+    }
+    text_free(&line);
+    text_free(&plain);
+}
+
 /* Rows of errors have fields of their own, which no other row has. */
 static void a_row_of_errors(void **state)
 {
@@ -236,8 +271,9 @@ static void what_no_row_says(void **state)
     refused_with("samples", "\"samples\":1.5", "'samples'");
     refused_with("samples", "\"samples\":-1", "'samples'");
     refused_with("rate", "\"rate\":-1", "'rate'");
-    refused_with("kind", "\"kind\":\"guess\"",
-                 "'kind' is not \"kernel\", \"peer\", \"limit\", \"error\", \"overlap\" or \"lab\"");
+    refused_with(
+        "kind", "\"kind\":\"guess\"",
+        "'kind' is not \"kernel\", \"peer\", \"limit\", \"error\", \"overlap\" or \"lab\"");
     refused_with("selected", "\"selected\":\"named by the caller\"",
                  "'selected' is not \"\", \"named\", \"tuned\" or \"preferred\"");
     refused_with("timer", "\"timer\":\"clock\"", "'timer' is not \"events\", \"wall\" or \"held\"");
@@ -336,6 +372,7 @@ int main(void)
         cmocka_unit_test(a_row_reads_back),
         cmocka_unit_test(every_field_is_needed),
         cmocka_unit_test(a_row_of_overlap),
+        cmocka_unit_test(a_row_of_the_laboratory),
         cmocka_unit_test(a_row_of_errors),
         cmocka_unit_test(a_row_with_tiles),
         cmocka_unit_test(what_no_row_says),

@@ -5,12 +5,15 @@
 #include "measure/lab/lab.h"
 
 /* lab_memory.c: global memory */
-extern const experiment lab_stride;
+extern const experiment lab_stride, lab_structures, lab_latency, lab_warps;
+
+/* lab_compute.c: instructions */
+extern const experiment lab_chains, lab_integers, lab_divergence, lab_branches;
 
 /* lab_local.c: work-items of one group */
-extern const experiment lab_banks;
+extern const experiment lab_banks, lab_barriers, lab_exchange, lab_atomics;
 
 /* lab_host.c: what the host does */
-extern const experiment lab_launches;
+extern const experiment lab_launches, lab_transfers, lab_allocation, lab_queues;
 
 #endif

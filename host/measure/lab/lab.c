@@ -15,9 +15,9 @@ enum { SAMPLES_MIN = 5, SAMPLES_MAX = 1000 };
 /* ---- the list ------------------------------------------------------------------------------- */
 
 static const experiment *const experiments[] = {
-    &lab_stride,
-    &lab_banks,
-    &lab_launches,
+    &lab_stride,     &lab_structures, &lab_latency,    &lab_warps,    &lab_chains,   &lab_integers,
+    &lab_divergence, &lab_branches,   &lab_banks,      &lab_barriers, &lab_exchange, &lab_atomics,
+    &lab_launches,   &lab_transfers,  &lab_allocation, &lab_queues,
 };
 
 const experiment *lab_at(size_t i)
@@ -230,6 +230,38 @@ tsr_status lab_launch_check(void *state, tsr_error *err)
     }
     free(got);
     return st;
+}
+
+tsr_status lab_measure_kernel(lab *l, lab_launch launch, const char *options, const char *entry,
+                              const rig_arg *args, size_t count, lab_point p, tsr_error *err)
+{
+    tsr_status st = l->ended ? TSR_OK : lab_kernel(l, options, entry, &launch.kernel, err);
+
+    if (l->ended || st)
+        return st;
+    st = rig_args(launch.kernel, args, count, err);
+    launch.l = l;
+    p.run = lab_launch_run;
+    p.check = lab_launch_check;
+    p.state = &launch;
+    return st ? st : lab_measure(l, &p, err);
+}
+
+lab_affine lab_affine_power(lab_affine one, size_t n)
+{
+    lab_affine all = {1, 0};
+
+    for (; n; n /= 2) {
+        if (n % 2)
+            all = (lab_affine){all.mul * one.mul, all.add * one.mul + one.add};
+        one = (lab_affine){one.mul * one.mul, one.add * one.mul + one.add};
+    }
+    return all;
+}
+
+size_t lab_full_items(const lab *l, size_t group)
+{
+    return size_round_up(l->rig.facts->compute_units * (l->rig.cpu ? 512 : 2048), group);
 }
 
 lab_text lab_number(size_t n)

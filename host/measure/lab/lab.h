@@ -127,6 +127,20 @@ typedef struct lab_launch {
 tsr_status lab_launch_run(void *state, double *ns, tsr_error *err);
 tsr_status lab_launch_check(void *state, tsr_error *err);
 
+/** Build a kernel, set its arguments, and measure it: the launch's kernel and the point's run,
+ * check and state are filled in. */
+tsr_status lab_measure_kernel(lab *l, lab_launch launch, const char *options, const char *entry,
+                              const rig_arg *args, size_t count, lab_point p, tsr_error *err);
+
+/** What n steps of value = value * mul + add make of a value, as one such step. */
+typedef struct lab_affine {
+    uint32_t mul, add;
+} lab_affine;
+lab_affine lab_affine_power(lab_affine one, size_t n);
+
+/** Work-items that fill the device: a multiple of the group. */
+size_t lab_full_items(const lab *l, size_t group);
+
 /** The number as text, for lab_point.x. */
 typedef struct lab_text {
     char at[24];

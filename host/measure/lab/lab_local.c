@@ -38,35 +38,27 @@ static tsr_status measure_banks(lab *l, tsr_error *err)
         for (size_t i = 0; i < sizeof strides / sizeof *strides && !st; i++) {
             const banked x = {strides[i], rounds};
             const bool conflicts = layout == 0 && x.stride % 2 == 0 && x.stride;
-            lab_launch launch = {.l = l,
-                                 .global = items,
-                                 .local = local,
-                                 .out = sums,
-                                 .words = items,
-                                 .expected = expect_banks,
-                                 .context = &x};
+            const rig_arg args[] = {
+                {&sums, sizeof(sums)}, {&rounds, sizeof(rounds)}, {&other, sizeof(other)}};
             char options[64];
 
             snprintf(options, sizeof(options), "-DSTRIDE=%u -DREADS=%d -DLAYOUT=%d", x.stride,
                      BANKS_READS, layout);
-            st = lab_kernel(l, options, "lab_banks", &launch.kernel, err);
-            st = st ? st
-                    : rig_args(launch.kernel,
-                               (rig_arg[]){{&sums, sizeof(sums)},
-                                           {&rounds, sizeof(rounds)},
-                                           {&other, sizeof(other)}},
-                               3, err);
-            st = st ? st
-                    : lab_measure(l,
-                                  &(lab_point){.series = layouts[layout],
+            st =
+                lab_measure_kernel(l,
+                                   (lab_launch){.global = items,
+                                                .local = local,
+                                                .out = sums,
+                                                .words = items,
+                                                .expected = expect_banks,
+                                                .context = &x},
+                                   options, "lab_banks", args, 3,
+                                   (lab_point){.series = layouts[layout],
                                                .x = lab_number(x.stride).at,
-                                               .run = lab_launch_run,
-                                               .check = lab_launch_check,
-                                               .state = &launch,
                                                .amount = 4.0 * BANKS_READS * rounds * (double)items,
                                                .base = layout == 0 && x.stride == 1,
                                                .claim = conflicts ? 1.0 / x.stride : 1},
-                                  err);
+                                   err);
         }
     }
     if (sums)
@@ -98,4 +90,258 @@ const experiment lab_banks = {
         "sums take their own time, so a conflict costs less than its number of turns.",
     .source = "lab/lab_banks.cl",
     .measure = measure_banks,
+};
+
+/* ---- barriers ------------------------------------------------------------------------------- */
+
+typedef struct rotated {
+    uint32_t group, rounds;
+} rotated;
+
+/* Each round hands the values on by one place, and adds 1. */
+static uint32_t expect_rotated(const void *context, size_t item)
+{
+    const rotated *x = context;
+
+    return (uint32_t)((item + x->rounds) % x->group) + x->rounds;
+}
+
+static tsr_status measure_barriers(lab *l, tsr_error *err)
+{
+    const cl_uint rounds = (cl_uint)l->size;
+    cl_mem out = NULL;
+    tsr_status st = rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, 1024 * 4, &out, err);
+
+    for (size_t group = 32; group <= 1024 && !st; group *= 2) {
+        const rotated x = {(uint32_t)group, rounds};
+        char options[32];
+
+        if (group > l->rig.facts->max_work_group) {
+            lab_skip(l, "two a round", lab_number(group).at, "groups of the device are smaller");
+            continue;
+        }
+        snprintf(options, sizeof(options), "-DGROUP=%zu", group);
+        st = lab_measure_kernel(l,
+                                (lab_launch){.global = group,
+                                             .local = group,
+                                             .out = out,
+                                             .words = group,
+                                             .expected = expect_rotated,
+                                             .context = &x},
+                                options, "lab_barriers",
+                                (rig_arg[]){{&out, sizeof(out)}, {&rounds, sizeof(rounds)}}, 2,
+                                (lab_point){.series = "two a round",
+                                            .x = lab_number(group).at,
+                                            .amount = 2.0 * rounds,
+                                            .base = group == 32},
+                                err);
+    }
+    if (out)
+        clReleaseMemObject(out);
+    return st;
+}
+
+const experiment lab_barriers = {
+    .name = "barriers",
+    .summary =
+        "cycles of a barrier, with the store or load that it orders, by the size of the group",
+    .knob = "group",
+    .counted = "rounds",
+    .size_cpu = 512,
+    .size = 4096,
+    .unit = "cycles",
+    .claim =
+        "A barrier waits for the slowest work-item of the group, and costs a few cycles beyond "
+        "that. "
+        "Two of them stand in each step of a tiled loop: one so that what is read was written, one "
+        "so that what is overwritten was read.",
+    .on_cpu =
+        "A core of a CPU runs the work-items of a group one after another. At a barrier it ends "
+        "the "
+        "loop over all of them and begins another, after it saved what each of them keeps: so a "
+        "barrier costs as much as the group is large, and a kernel with many is slow here.",
+    .on_gpu =
+        "All warps of the group have to arrive, and those of a large group issue the same few "
+        "instructions one after another: so a large group waits longer. A group of one warp "
+        "hardly waits at all.",
+    .source = "lab/lab_barriers.cl",
+    .measure = measure_barriers,
+};
+
+/* ---- exchange ------------------------------------------------------------------------------- */
+
+typedef struct exchanged {
+    lab_affine step; /* of all exchanges of a value */
+    uint32_t mask;   /* between where it began and where it ended */
+} exchanged;
+
+static uint32_t expect_exchanged(const void *context, size_t item)
+{
+    const exchanged *x = context;
+
+    return ((uint32_t)item ^ x->mask) * x->step.mul + x->step.add;
+}
+
+/* How the device can exchange registers: KIND of the kernel, 0 where it cannot. */
+static tsr_status registers_kind(lab *l, int *kind, tsr_error *err)
+{
+    const device_facts *d = l->rig.facts;
+    const tsr_status st =
+        session_probe(l->rig.session, 1u << FEATURE_PTX | 1u << FEATURE_SUBGROUP_SHUFFLE, err);
+
+    *kind = d->feature[FEATURE_PTX] == FEATURE_YES                ? 1
+            : d->feature[FEATURE_SUBGROUP_SHUFFLE] == FEATURE_YES ? 2
+                                                                  : 0;
+    return st;
+}
+
+static tsr_status measure_exchange(lab *l, tsr_error *err)
+{
+    /* Odd: after two rounds a value is back where it began, as one that never moved. */
+    const cl_uint rounds = (cl_uint)l->size | 1;
+    const device_facts *d = l->rig.facts;
+    const exchanged x = {lab_affine_power((lab_affine){5, 1}, 3 * (size_t)rounds), 7};
+    const size_t most = size_min(512, d->max_work_group), items = lab_full_items(l, 512);
+    cl_mem out = NULL;
+    int registers;
+    tsr_status st = registers_kind(l, &registers, err);
+
+    l->size = rounds;
+    st = st ? st : rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, items * 4, &out, err);
+    for (size_t group = 32; group <= most && !st; group *= 2) {
+        for (int shuffle = 0; shuffle < 2 && !st; shuffle++) {
+            const rig_arg args[] = {{&out, sizeof(out)}, {&rounds, sizeof(rounds)}};
+            char options[64];
+
+            if (shuffle && !registers) {
+                if (group == 32) {
+                    snprintf(options, sizeof(options), "no sub-group shuffles: %.40s",
+                             d->feature_why[FEATURE_SUBGROUP_SHUFFLE]);
+                    lab_skip(l, "registers", "", options);
+                }
+                continue;
+            }
+            snprintf(options, sizeof(options), "-DKIND=%d -DGROUP=%zu%s", shuffle ? registers : 0,
+                     group, shuffle && registers == 2 ? " -cl-std=CL3.0" : "");
+            st = lab_measure_kernel(l,
+                                    (lab_launch){.global = items,
+                                                 .local = group,
+                                                 .out = out,
+                                                 .words = items,
+                                                 .expected = expect_exchanged,
+                                                 .context = &x},
+                                    options, "lab_exchange", args, 2,
+                                    (lab_point){.series = shuffle ? "registers" : "local memory",
+                                                .x = lab_number(group).at,
+                                                .amount = 3.0 * rounds * (double)items,
+                                                .base = !shuffle,
+                                                .claim = shuffle ? 5 : 0},
+                                    err);
+        }
+    }
+    if (out)
+        clReleaseMemObject(out);
+    return st;
+}
+
+const experiment lab_exchange = {
+    .name = "exchange",
+    .summary =
+        "values go from work-item to work-item, through local memory or from register to register",
+    .knob = "group",
+    .counted = "rounds",
+    .size_cpu = 64,
+    .size = 1024,
+    .unit = "Gop/s",
+    .claim = "A shuffle takes about one cycle, and needs no barrier; through local memory the same "
+             "takes "
+             "about five, and two barriers besides.",
+    .on_cpu =
+        "On a CPU a sub-group is a group or a part of it that one core runs: there are no "
+        "registers "
+        "of neighbours to read, so a shuffle, where there is one, is a loop over its work-items "
+        "and memory, as a barrier is.",
+    .on_gpu =
+        "A shuffle goes through the same crossbar as local memory, at about its rate for one "
+        "access; what it saves are the second access and the barriers, which cost the more, the "
+        "larger the group is.",
+    .source = "lab/lab_exchange.cl",
+    .measure = measure_exchange,
+};
+
+/* ---- atomics -------------------------------------------------------------------------------- */
+
+enum { ATOMIC_ADDS = 16, ATOMIC_COUNTERS_MAX = 1024 };
+
+/* Counters begin at 0xFFFFFFFF, and all get as many. */
+static uint32_t expect_counts(const void *context, size_t word)
+{
+    (void)word;
+    return *(const uint32_t *)context - 1;
+}
+
+static tsr_status measure_atomics(lab *l, tsr_error *err)
+{
+    static const char *const series[] = {"global memory", "local memory", "one a group"};
+    static const char *const entries[] = {"lab_atomics_global", "lab_atomics_local",
+                                          "lab_atomics_group"};
+    const size_t group = size_min(256, l->rig.facts->max_work_group / 32 * 32);
+    const size_t items = size_round_up(l->size, group * ATOMIC_COUNTERS_MAX);
+    cl_mem counts = NULL;
+    tsr_status st = rig_buffer(&l->rig, CL_MEM_READ_WRITE, ATOMIC_COUNTERS_MAX * 4, &counts, err);
+
+    l->size = items;
+    for (int where = 0; where < 3; where++) {
+        for (size_t counters = 1; counters <= ATOMIC_COUNTERS_MAX && !st; counters *= 4) {
+            const uint32_t each = (uint32_t)(items / counters * ATOMIC_ADDS);
+            const rig_arg args[] = {{&counts, sizeof(counts)}};
+            char options[64];
+
+            if (where == 2 && counters > 1)
+                break; /* it is about one sum */
+            snprintf(options, sizeof(options), "-DCOUNTERS=%zu -DADDS=%d -DGROUP=%zu", counters,
+                     ATOMIC_ADDS, group);
+            st = lab_measure_kernel(l,
+                                    (lab_launch){.global = items,
+                                                 .local = group,
+                                                 .out = counts,
+                                                 .words = counters,
+                                                 .expected = expect_counts,
+                                                 .context = &each},
+                                    options, entries[where], args, 1,
+                                    (lab_point){.series = series[where],
+                                                .x = lab_number(counters).at,
+                                                .amount = (double)items * ATOMIC_ADDS,
+                                                .base = where == 0 && counters == 1},
+                                    err);
+        }
+    }
+    if (counts)
+        clReleaseMemObject(counts);
+    return st;
+}
+
+const experiment lab_atomics = {
+    .name = "atomics",
+    .summary = "atomic additions to 1 to 1024 words, in global and local memory: contention",
+    .knob = "counters",
+    .counted = "work-items",
+    .size_cpu = (size_t)1 << 16,
+    .size = (size_t)1 << 22,
+    .unit = "Gop/s",
+    .claim =
+        "Never add atomically from every work-item: thousands of additions to one word wait for "
+        "each "
+        "other. Add up in registers and local memory first; then one addition a group is left, in "
+        "place of 256.",
+    .on_cpu =
+        "Only as many additions can meet as there are cores, and a core keeps the line with the "
+        "counter as long as it needs it alone. What costs is to take it from another core; local "
+        "memory is the core's own, so there nothing meets.",
+    .on_gpu =
+        "The second cache adds by itself, and drivers add up the additions of a warp to one word "
+        "before they send them: so one counter is less of a disaster than it was. What is added in "
+        "registers costs nothing at all.",
+    .source = "lab/lab_atomics.cl",
+    .measure = measure_atomics,
 };

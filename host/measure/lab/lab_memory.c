@@ -1,6 +1,9 @@
 /* Experiments on global memory. */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/fail.h"
+#include "base/random.h"
 #include "base/sizes.h"
 #include "measure/lab/experiments.h"
 
@@ -43,34 +46,25 @@ static tsr_status measure_stride(lab *l, tsr_error *err)
         for (uint32_t stride = 1; stride <= STRIDE_MAX && !st; stride *= 2) {
             const size_t items = words / stride / STRIDE_READS;
             const strided x = {stride, (uint32_t)items};
-            lab_launch launch = {.l = l,
-                                 .global = items,
-                                 .local = LAB_GROUP,
-                                 .out = write ? array : sums,
-                                 .words = write ? words : items,
-                                 .expected = write ? expect_written : expect_read,
-                                 .context = &x};
+            const rig_arg args[] = {{&array, sizeof(array)}, {&sums, sizeof(sums)}};
             char options[64];
 
             snprintf(options, sizeof(options), "-DSTRIDE=%u -DREADS=%d", stride, STRIDE_READS);
-            st = lab_kernel(l, options, write ? "lab_stride_write" : "lab_stride_read",
-                            &launch.kernel, err);
-            st = st ? st
-                    : rig_args(launch.kernel,
-                               write ? (rig_arg[]){{&array, sizeof(array)}}
-                                     : (rig_arg[]){{&array, sizeof(array)}, {&sums, sizeof(sums)}},
-                               write ? 1 : 2, err);
-            st = st ? st
-                    : lab_measure(l,
-                                  &(lab_point){.series = write ? "write" : "read",
-                                               .x = lab_number(stride).at,
-                                               .run = lab_launch_run,
-                                               .check = lab_launch_check,
-                                               .state = &launch,
-                                               .amount = (double)(items * STRIDE_READS * 4),
-                                               .base = stride == 1,
-                                               .claim = 1.0 / stride},
-                                  err);
+            st = lab_measure_kernel(l,
+                                    (lab_launch){.global = items,
+                                                 .local = LAB_GROUP,
+                                                 .out = write ? array : sums,
+                                                 .words = write ? words : items,
+                                                 .expected = write ? expect_written : expect_read,
+                                                 .context = &x},
+                                    options, write ? "lab_stride_write" : "lab_stride_read", args,
+                                    write ? 1 : 2,
+                                    (lab_point){.series = write ? "write" : "read",
+                                                .x = lab_number(stride).at,
+                                                .amount = (double)(items * STRIDE_READS * 4),
+                                                .base = stride == 1,
+                                                .claim = 1.0 / stride},
+                                    err);
         }
     }
     if (sums)
@@ -104,4 +98,329 @@ const experiment lab_stride = {
         "memory's own bursts and pages lose.",
     .source = "lab/lab_stride.cl",
     .measure = measure_stride,
+};
+
+/* ---- structures ----------------------------------------------------------------------------- */
+
+enum { RECORD_READS = 4, FIELDS_MAX = 16 };
+
+typedef struct recorded {
+    uint32_t fields, items;
+    bool all, arrays;
+} recorded;
+
+static uint32_t expect_fields(const void *context, size_t item)
+{
+    const recorded *x = context;
+    const uint32_t records = x->items * RECORD_READS;
+    uint32_t sum = 0;
+
+    for (uint32_t r = 0; r < RECORD_READS; r++) {
+        const uint32_t record = r * x->items + (uint32_t)item;
+
+        for (uint32_t f = 0; f < (x->all ? x->fields : 1); f++)
+            sum += x->arrays ? f * records + record : record * x->fields + f;
+    }
+    return sum;
+}
+
+static tsr_status measure_structures(lab *l, tsr_error *err)
+{
+    static const char *const names[2][2] = {{"one field, records", "one field, arrays"},
+                                            {"all fields, records", "all fields, arrays"}};
+    const size_t words = size_round_up(l->size, (size_t)FIELDS_MAX * RECORD_READS * LAB_GROUP);
+    cl_mem array = NULL, sums = NULL;
+    tsr_status st = lab_numbers(l, words, &array, err);
+
+    l->size = words;
+    st = st ? st : rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, words / RECORD_READS * 4, &sums, err);
+    for (uint32_t fields = 1; fields <= FIELDS_MAX && !st; fields *= 2) {
+        for (int layout = 0; layout < 4 && !st; layout++) {
+            const size_t items = words / fields / RECORD_READS;
+            const recorded x = {fields, (uint32_t)items, layout >= 2, layout % 2 == 0};
+            const rig_arg args[] = {{&array, sizeof(array)}, {&sums, sizeof(sums)}};
+            char options[96];
+
+            snprintf(options, sizeof(options), "-DFIELDS=%u -DREADS=%d -DALL=%d -DARRAYS=%d",
+                     fields, RECORD_READS, x.all, x.arrays);
+            st = lab_measure_kernel(
+                l,
+                (lab_launch){.global = items,
+                             .local = LAB_GROUP,
+                             .out = sums,
+                             .words = items,
+                             .expected = expect_fields,
+                             .context = &x},
+                options, "lab_structures", args, 2,
+                (lab_point){.series = names[x.all][x.arrays],
+                            .x = lab_number(fields).at,
+                            .amount = (double)(items * RECORD_READS * 4) * (x.all ? fields : 1),
+                            .base = !x.all && x.arrays,
+                            .claim = layout == 1 ? 1.0 / fields : 0},
+                err);
+        }
+    }
+    if (sums)
+        clReleaseMemObject(sums);
+    if (array)
+        clReleaseMemObject(array);
+    return st;
+}
+
+const experiment lab_structures = {
+    .name = "structures",
+    .summary = "records of 1 to 16 fields, as an array of structures or a structure of arrays",
+    .knob = "fields",
+    .counted = "words",
+    .size_cpu = (size_t)1 << 24,
+    .size = (size_t)1 << 28,
+    .unit = "GB/s",
+    .claim =
+        "Who reads one field of each record of an array of structures moves the others too, and "
+        "throws them away. A structure of arrays puts equal fields side by side, where neighbours "
+        "read them in one line.",
+    .on_cpu =
+        "A CPU moves lines too, so it loses alike where one field is wanted. Where all are, it may "
+        "even prefer the records: a core reads one stream of memory in place of many, and its "
+        "prefetcher follows only so many.",
+    .on_gpu =
+        "One field of a record costs no more than a sector of 32 bytes, 8 words, so records of 16 "
+        "lose hardly more than records of 8. Where all fields are wanted, the lines of the records "
+        "stay in the first cache until their other words are read, and little is lost.",
+    .source = "lab/lab_structures.cl",
+    .measure = measure_structures,
+};
+
+/* ---- latency -------------------------------------------------------------------------------- */
+
+/* A line of 128 bytes for each place of a ring in global memory; a word in the small ones. */
+enum { RING_LINE = 32, RING_SMALL = 1024 };
+
+typedef struct chase {
+    const lab *l;
+    cl_kernel kernel;
+    size_t local;
+    cl_mem out;
+    uint32_t *next; /* as the device has it */
+    cl_uint at, steps;
+} chase;
+
+/* One cycle through all places, each as likely to follow as any: S. Sattolo, "An algorithm to
+ * generate a random cyclic permutation", 1986. */
+static uint32_t *make_ring(size_t places, size_t words)
+{
+    uint32_t *next = calloc(places, words * sizeof(*next)), *order;
+    uint64_t state = 1;
+
+    order = malloc(places * sizeof(*order));
+    for (size_t i = 0; order && i < places; i++)
+        order[i] = (uint32_t)i;
+    for (size_t i = places - 1; next && order && i > 0; i--) {
+        const size_t j = random_u64(&state) % i;
+        const uint32_t other = order[i];
+
+        order[i] = order[j];
+        order[j] = other;
+    }
+    for (size_t i = 0; next && order && i < places; i++)
+        next[order[i] * words] = (uint32_t)(order[(i + 1) % places] * words);
+    if (!order) {
+        free(next);
+        next = NULL;
+    }
+    free(order);
+    return next;
+}
+
+/* Each run goes on where the one before it ended, so that a large ring is not walked in a cache. */
+static tsr_status run_chase(void *state, double *ns, tsr_error *err)
+{
+    chase *x = state;
+    const cl_int rc = clSetKernelArg(x->kernel, 2, sizeof(x->at), &x->at);
+    tsr_status st = rc == CL_SUCCESS
+                        ? rig_launch(&x->l->rig, x->kernel, x->local, x->local, ns, err)
+                        : tsr_fail(err, TSR_ECL, rc, "clSetKernelArg(2)");
+
+    for (cl_uint i = 0; i < x->steps; i++)
+        x->at = x->next[x->at];
+    return st;
+}
+
+static tsr_status check_chase(void *state, tsr_error *err)
+{
+    chase *x = state;
+    cl_uint got = 0;
+    double ns;
+    tsr_status st = run_chase(state, &ns, err);
+
+    st = st ? st : rig_read(&x->l->rig, x->out, &got, sizeof(got), err);
+    if (!st && got != x->at)
+        st = tsr_fail(err, TSR_EBOUND, 0, "the walk ended at word %u, not %u", got, x->at);
+    return st;
+}
+
+static tsr_status measure_ring(lab *l, const char *series, const char *entry, size_t places,
+                               size_t words, bool fill_group, double claim, tsr_error *err)
+{
+    chase x = {.l = l,
+               .local = fill_group ? LAB_GROUP : 1,
+               .next = make_ring(places, words),
+               .steps = (cl_uint)l->size};
+    cl_mem ring = NULL;
+    char options[32];
+    tsr_status st = x.next ? TSR_OK : tsr_fail(err, TSR_ENOMEM, 0, "no memory for the ring");
+
+    snprintf(options, sizeof(options), "-DWORDS=%d", RING_SMALL);
+    st = st ? st : lab_upload(l, x.next, places * words * 4, &ring, err);
+    st = st ? st : rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, sizeof(cl_uint), &x.out, err);
+    st = st ? st : lab_kernel(l, options, entry, &x.kernel, err);
+    st = st ? st
+            : rig_args(x.kernel,
+                       (rig_arg[]){{&ring, sizeof(ring)},
+                                   {&x.out, sizeof(x.out)},
+                                   {&x.at, sizeof(x.at)},
+                                   {&x.steps, sizeof(x.steps)}},
+                       4, err);
+    st = st ? st
+            : lab_measure(l,
+                          &(lab_point){.series = series,
+                                       .x = lab_bytes(places * words * 4).at,
+                                       .run = run_chase,
+                                       .check = check_chase,
+                                       .state = &x,
+                                       .amount = (double)l->size,
+                                       .claim = claim},
+                          err);
+    if (x.out)
+        clReleaseMemObject(x.out);
+    if (ring)
+        clReleaseMemObject(ring);
+    free(x.next);
+    return st;
+}
+
+static tsr_status measure_latency(lab *l, tsr_error *err)
+{
+    const size_t largest = l->rig.cpu ? (size_t)64 << 20 : (size_t)256 << 20;
+    tsr_status st = measure_ring(l, "local", "lab_latency_local", RING_SMALL, 1, true, 30, err);
+
+    st = st ? st
+            : measure_ring(l, "constant", "lab_latency_constant", RING_SMALL, 1, false, 20, err);
+    for (size_t bytes = 4096; bytes <= largest && !st && !l->ended; bytes *= 4)
+        st = measure_ring(l, "global", "lab_latency_global", bytes / (RING_LINE * 4), RING_LINE,
+                          false,
+                          bytes <= (size_t)64 << 10   ? 30
+                          : bytes <= (size_t)16 << 20 ? 200
+                                                      : 600,
+                          err);
+    return st;
+}
+
+const experiment lab_latency = {
+    .name = "latency",
+    .summary = "cycles from one load to the next that needs it, in each memory and cache",
+    .knob = "bytes",
+    .counted = "steps",
+    .size_cpu = 8192,
+    .size = 16384,
+    .unit = "cycles",
+    .claims_values = true,
+    .claim =
+        "A load from local memory or the first cache takes 20 to 40 cycles, from constant memory "
+        "in its cache 20, from the second cache about 200, and from memory about 600. (Some "
+        "courses "
+        "say 5, 30 and 400.)",
+    .on_cpu =
+        "A CPU waits for each load as well, but its first cache answers within 4 or 5 cycles, and "
+        "it has no local or constant memory of its own: both are ordinary memory, in that cache. "
+        "Its caches are larger, too, so a step comes elsewhere. Cycles are those of the clock that "
+        "the device reports.",
+    .on_gpu =
+        "The order is what matters, and it holds: each level is several times as far as the one "
+        "before. How far is the chip's own. Cycles are those of the clock that the device "
+        "reports, which it may not run at.",
+    .source = "lab/lab_latency.cl",
+    .measure = measure_latency,
+};
+
+/* ---- warps ---------------------------------------------------------------------------------- */
+
+typedef struct walked {
+    uint64_t items, words; /* of each item */
+} walked;
+
+/* item + (item + items) + (item + 2 items) + ... */
+static uint32_t expect_walk(const void *context, size_t item)
+{
+    const walked *x = context;
+
+    return (uint32_t)(x->words * item + x->items * (x->words * (x->words - 1) / 2));
+}
+
+static tsr_status measure_warps(lab *l, tsr_error *err)
+{
+    const size_t units = l->rig.facts->compute_units, group = 32, most = 4;
+    const size_t words = size_round_up(l->size, units * 2048 * most);
+    cl_mem array = NULL, sums = NULL;
+    tsr_status st = lab_numbers(l, words, &array, err);
+
+    l->size = words;
+    st = st ? st : rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, units * 2048 * 4, &sums, err);
+    for (size_t loads = 1; loads <= most; loads *= most) {
+        for (size_t each = group; each <= 2048 && !st; each *= 2) {
+            const size_t items = units * each;
+            const cl_uint rounds = (cl_uint)(words / items / loads);
+            const walked x = {items, rounds * loads};
+            const rig_arg args[] = {
+                {&array, sizeof(array)}, {&sums, sizeof(sums)}, {&rounds, sizeof(rounds)}};
+            char options[32];
+
+            snprintf(options, sizeof(options), "-DLOADS=%zu", loads);
+            st = lab_measure_kernel(
+                l,
+                (lab_launch){.global = items,
+                             .local = group,
+                             .out = sums,
+                             .words = items,
+                             .expected = expect_walk,
+                             .context = &x},
+                options, "lab_warps", args, 3,
+                (lab_point){.series = loads == 1 ? "one load" : "four loads",
+                            .x = lab_number(each).at,
+                            .amount = 4.0 * (double)(items * x.words),
+                            .base = loads == 1 && each == group,
+                            /* Until memory is busy. */
+                            .claim = loads == 1 && each <= 512 ? (double)each / (double)group : 0},
+                err);
+        }
+    }
+    if (sums)
+        clReleaseMemObject(sums);
+    if (array)
+        clReleaseMemObject(array);
+    return st;
+}
+
+const experiment lab_warps = {
+    .name = "warps",
+    .summary = "32 to 2048 work-items a compute unit read memory: latency hiding",
+    .knob = "items",
+    .counted = "words",
+    .size_cpu = (size_t)1 << 22,
+    .size = (size_t)1 << 26,
+    .unit = "GB/s",
+    .claim =
+        "One warp waits hundreds of cycles for a load. With 64 of them on a unit, another runs "
+        "meanwhile, and nothing is idle: twice the warps, twice the rate, until memory can bring "
+        "no more.",
+    .on_cpu =
+        "A core of a CPU runs one work-item after another, and hides latency by itself: it looks "
+        "ahead, has many loads under way, and prefetches. So more work-items give it no more to "
+        "hide latency with.",
+    .on_gpu =
+        "The rate grows with the loads under way, wherever they come from: four loads of each "
+        "work-item do what four times the warps do. A compiler or a chip that begins the next load "
+        "before the last is used makes more of few warps.",
+    .source = "lab/lab_warps.cl",
+    .measure = measure_warps,
 };

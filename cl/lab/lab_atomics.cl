@@ -1,0 +1,62 @@
+/* Experiment: atomic additions that meet at one address.
+ *
+ * Idea      additions to one word are done one after another, wherever they come from.  With more words
+ *           fewer meet; in local memory only those of one group meet, and its sums are added to global
+ *           memory once; who adds up in a register first has one addition a group left
+ * Work      an item adds 1 ADDS times, to one of COUNTERS words in turn
+ * Params    COUNTERS, a power of 2; ADDS; GROUP, work-items of a group
+ * Launch    1-D, work-items a multiple of COUNTERS
+ * Local     COUNTERS words
+ */
+#ifndef COUNTERS
+#error "COUNTERS: words that are added to"
+#endif
+#ifndef ADDS
+#error "ADDS: of a work-item"
+#endif
+#ifndef GROUP
+#error "GROUP: work-items of a group"
+#endif
+
+__kernel void lab_atomics_global(__global uint *counts)
+{
+    for (uint i = 0; i < ADDS; i++)
+        atomic_inc(&counts[(get_global_id(0) + i) % COUNTERS]);
+}
+
+__kernel void lab_atomics_local(__global uint *counts)
+{
+    __local uint own[COUNTERS];
+
+    for (uint first = 0; first < COUNTERS; first += GROUP)
+        if (first + get_local_id(0) < COUNTERS)
+            own[first + get_local_id(0)] = 0;
+    /* Zeroed before anyone adds. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = 0; i < ADDS; i++)
+        atomic_inc(&own[(get_global_id(0) + i) % COUNTERS]);
+    /* Everyone has added before the sums are read. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint first = 0; first < COUNTERS; first += GROUP)
+        if (first + get_local_id(0) < COUNTERS)
+            atomic_add(&counts[first + get_local_id(0)], own[first + get_local_id(0)]);
+}
+
+/* One counter: an item's additions in a register, the group's in local memory, and one beyond. */
+__kernel void lab_atomics_group(__global uint *counts)
+{
+    __local uint own;
+    uint mine = 0;
+
+    if (get_local_id(0) == 0)
+        own = 0;
+    for (uint i = 0; i < ADDS; i++)
+        mine++;
+    /* Zeroed before anyone adds. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_add(&own, mine);
+    /* Everyone has added before the sum is read. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        atomic_add(counts, own);
+}

@@ -1,0 +1,357 @@
+/* Experiments on instructions: how many are under way, of which kind, and which way they go. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "measure/lab/experiments.h"
+
+static const cl_float one = 1;
+
+/* ---- chains --------------------------------------------------------------------------------- */
+
+enum { CHAINS_MAX = 8, CHAINS_ITEMS_MAX = 2048, CHAINS_ROUNDS_MAX = 1 << 20 };
+
+typedef struct chained {
+    uint32_t chains, rounds, group;
+} chained;
+
+static uint32_t expect_chains(const void *context, size_t item)
+{
+    const chained *x = context;
+
+    return x->chains * ((uint32_t)(item % x->group) + x->rounds) + x->chains * (x->chains - 1) / 2;
+}
+
+static tsr_status measure_chains(lab *l, tsr_error *err)
+{
+    const size_t units = l->rig.facts->compute_units, group = 32;
+    const cl_uint rounds = (cl_uint)size_min(l->size, CHAINS_ROUNDS_MAX);
+    cl_mem out = NULL;
+    tsr_status st = rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, units * CHAINS_ITEMS_MAX * 4, &out, err);
+
+    l->size = rounds;
+    for (size_t each = group; each <= CHAINS_ITEMS_MAX; each *= 4) {
+        for (uint32_t chains = 1; chains <= CHAINS_MAX && !st; chains *= 2) {
+            const chained x = {chains, rounds, (uint32_t)group};
+            const size_t items = units * each;
+            const rig_arg args[] = {{&out, sizeof(out)},
+                                    {&rounds, sizeof(rounds)},
+                                    {&one, sizeof(one)},
+                                    {&one, sizeof(one)}};
+            char options[32], series[32];
+
+            snprintf(options, sizeof(options), "-DCHAINS=%u", chains);
+            snprintf(series, sizeof(series), "%zu items a unit", each);
+            st = lab_measure_kernel(l,
+                                    (lab_launch){.global = items,
+                                                 .local = group,
+                                                 .out = out,
+                                                 .words = items,
+                                                 .expected = expect_chains,
+                                                 .context = &x},
+                                    options, "lab_chains", args, 4,
+                                    (lab_point){.series = series,
+                                                .x = lab_number(chains).at,
+                                                .amount = 2.0 * chains * rounds * (double)items,
+                                                .base = each == group && chains == 1,
+                                                .claim = each == group ? chains : 0},
+                                    err);
+        }
+    }
+    if (out)
+        clReleaseMemObject(out);
+    return st;
+}
+
+const experiment lab_chains = {
+    .name = "chains",
+    .summary = "independent multiply-adds of one work-item against more work-items: ILP and TLP",
+    .knob = "chains",
+    .counted = "rounds",
+    .size_cpu = 1024,
+    .size = 16384,
+    .unit = "GFLOP/s",
+    .claim =
+        "An instruction waits for the one whose result it needs. Independent instructions of a "
+        "work-item, or other warps, fill the cycles between: one warp with two chains does twice "
+        "as "
+        "much, until the unit is full. Warps are the first means, chains the second.",
+    .on_cpu =
+        "A core of a CPU runs the work-items of a group one after another, or a vector of them at "
+        "once. It looks ahead by itself and finds independent instructions in the next work-items "
+        "as well as in one; what helps is that a compiler makes vectors of them.",
+    .on_gpu =
+        "With few warps the chains count, with many they do not: then each cycle has another warp "
+        "that is ready. Where more chains make it slower, they need more registers.",
+    .source = "lab/lab_chains.cl",
+    .measure = measure_chains,
+};
+
+/* ---- integers ------------------------------------------------------------------------------- */
+
+typedef struct mixed {
+    uint32_t floats, integers, rounds;
+    uint32_t mask, add;
+} mixed;
+
+static uint32_t expect_mixed(const void *context, size_t item)
+{
+    const mixed *x = context;
+    uint32_t sum = 0;
+
+    for (uint32_t c = 0; c < x->integers; c++) {
+        uint32_t n = (uint32_t)item + c;
+
+        for (uint32_t i = 0; i < x->rounds; i++)
+            n = (n ^ x->mask) + x->add;
+        sum += n;
+    }
+    return sum + x->floats * x->rounds + (x->floats ? x->floats * (x->floats - 1) / 2 : 0);
+}
+
+static tsr_status measure_integers(lab *l, tsr_error *err)
+{
+    static const struct {
+        const char *name;
+        unsigned floats, integers;
+        double claim;
+    } mixes[] = {{"float", 8, 0, 0}, {"integer", 0, 4, 1}, {"both", 8, 4, 2}};
+    const size_t items = lab_full_items(l, LAB_GROUP);
+    const cl_uint rounds = (cl_uint)size_min(l->size, CHAINS_ROUNDS_MAX);
+    cl_mem out = NULL;
+    tsr_status st = rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, items * 4, &out, err);
+
+    l->size = rounds;
+    for (size_t i = 0; i < sizeof mixes / sizeof *mixes && !st; i++) {
+        const mixed x = {mixes[i].floats, mixes[i].integers, rounds, 0x5A5A5A5Au, 0x9E3779B9u};
+        const rig_arg args[] = {{&out, sizeof(out)},       {&rounds, sizeof(rounds)},
+                                {&one, sizeof(one)},       {&one, sizeof(one)},
+                                {&x.mask, sizeof(x.mask)}, {&x.add, sizeof(x.add)}};
+        char options[64];
+
+        snprintf(options, sizeof(options), "-DFLOATS=%u -DINTEGERS=%u", x.floats, x.integers);
+        st = lab_measure_kernel(
+            l,
+            (lab_launch){.global = items,
+                         .local = LAB_GROUP,
+                         .out = out,
+                         .words = size_min(items, 1024),
+                         .expected = expect_mixed,
+                         .context = &x},
+            options, "lab_integers", args, 6,
+            (lab_point){.series = "instructions",
+                        .x = mixes[i].name,
+                        .amount = (double)(x.floats + 2 * x.integers) * rounds * (double)items,
+                        .base = i == 0,
+                        .claim = mixes[i].claim},
+            err);
+    }
+    if (out)
+        clReleaseMemObject(out);
+    return st;
+}
+
+const experiment lab_integers = {
+    .name = "integers",
+    .summary = "multiply-adds alone, integer operations alone, and both side by side",
+    .knob = "work",
+    .counted = "rounds",
+    .size_cpu = 512,
+    .size = 8192,
+    .unit = "Gop/s",
+    .claim = "Lanes for float and lanes for integers run in the same cycle: as many integer "
+             "operations as "
+             "multiply-adds are free, and both together do twice as much.",
+    .on_cpu =
+        "A core of a CPU begins several instructions a cycle, of either kind, and has vectors for "
+        "both. Which of them share a place where they wait for each other differs from chip to "
+        "chip.",
+    .on_gpu =
+        "A scheduler issues one instruction a cycle, whatever its kind. Integer lanes are mostly "
+        "half as many, so integers alone reach half the rate; side by side both come to what the "
+        "scheduler issues, the rate of multiply-adds alone. The integers are not free.",
+    .source = "lab/lab_integers.cl",
+    .measure = measure_integers,
+};
+
+/* ---- divergence ----------------------------------------------------------------------------- */
+
+enum { PATHS_MAX = 32 };
+
+typedef struct diverged {
+    lab_affine of[PATHS_MAX]; /* what all steps of a path do to a value */
+    const uint32_t *path;
+} diverged;
+
+static uint32_t expect_diverged(const void *context, size_t item)
+{
+    const diverged *x = context;
+    const lab_affine *all = &x->of[x->path[item]];
+
+    return (uint32_t)item * all->mul + all->add;
+}
+
+static tsr_status measure_paths(lab *l, bool sorted, uint32_t paths, uint32_t *path, size_t items,
+                                cl_mem out, tsr_error *err)
+{
+    const cl_uint steps = (cl_uint)l->size;
+    diverged x = {.path = path};
+    cl_mem given = NULL;
+    char options[32];
+    tsr_status st;
+
+    for (size_t i = 0; i < items; i++)
+        path[i] = (uint32_t)(sorted ? i * paths / items : i % paths);
+    for (uint32_t p = 0; p < paths; p++)
+        x.of[p] = lab_affine_power((lab_affine){4 * p + 5, 1}, steps);
+    snprintf(options, sizeof(options), "-DPATHS=%u", paths);
+    st = lab_upload(l, path, items * 4, &given, err);
+    st =
+        st ? st
+           : lab_measure_kernel(
+                 l,
+                 (lab_launch){.global = items,
+                              .local = LAB_GROUP,
+                              .out = out,
+                              .words = items,
+                              .expected = expect_diverged,
+                              .context = &x},
+                 options, "lab_divergence",
+                 (rig_arg[]){{&given, sizeof(given)}, {&out, sizeof(out)}, {&steps, sizeof(steps)}},
+                 3,
+                 (lab_point){.series = sorted ? "sorted" : "mixed",
+                             .x = lab_number(paths).at,
+                             .amount = (double)steps * (double)items,
+                             .base = !sorted && paths == 1,
+                             .claim = sorted ? 1 : 1.0 / paths},
+                 err);
+    if (given)
+        clReleaseMemObject(given);
+    return st;
+}
+
+static tsr_status measure_divergence(lab *l, tsr_error *err)
+{
+    const size_t items = lab_full_items(l, (size_t)LAB_GROUP * PATHS_MAX);
+    uint32_t *path = malloc(items * sizeof(*path));
+    cl_mem out = NULL;
+    tsr_status st = path ? rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, items * 4, &out, err)
+                         : tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu paths", items);
+
+    for (int sorted = 0; sorted < 2; sorted++)
+        for (uint32_t paths = 1; paths <= PATHS_MAX && !st; paths *= 2)
+            st = measure_paths(l, sorted, paths, path, items, out, err);
+    if (out)
+        clReleaseMemObject(out);
+    free(path);
+    return st;
+}
+
+const experiment lab_divergence = {
+    .name = "divergence",
+    .summary = "neighbours take 1 to 32 different ways, mixed or sorted by their way",
+    .knob = "paths",
+    .counted = "steps",
+    .size_cpu = 512,
+    .size = 4096,
+    .unit = "Gop/s",
+    .claim =
+        "A warp walks each way that any of its work-items takes, with the others switched off: two "
+        "ways take twice as long, 32 ways 32 times. Sort the input, so that neighbours take the "
+        "same "
+        "way, and nothing is lost.",
+    .on_cpu =
+        "A core of a CPU follows one work-item at a time, and that takes only its own way: nobody "
+        "waits for another. What it loses is where it guesses wrongly which way the next one "
+        "takes.",
+    .on_gpu =
+        "Where ways are short, what they have in common counts: the loop around them, and reading "
+        "which way to go.",
+    .source = "lab/lab_divergence.cl",
+    .measure = measure_divergence,
+};
+
+/* ---- branches ------------------------------------------------------------------------------- */
+
+typedef struct sides {
+    lab_affine even, odd;
+} sides;
+
+/* The words hold their own numbers. */
+static uint32_t expect_side(const void *context, size_t item)
+{
+    const sides *x = context;
+    const lab_affine *all = item % 2 ? &x->odd : &x->even;
+
+    return (uint32_t)item * all->mul + all->add;
+}
+
+static tsr_status measure_branches(lab *l, tsr_error *err)
+{
+    static const char *const kinds[] = {"ternary", "if", "arithmetic"};
+    const size_t words = size_round_up(l->size, LAB_GROUP);
+    cl_mem in = NULL, out = NULL;
+    tsr_status st = lab_numbers(l, words, &in, err);
+
+    l->size = words;
+    st = st ? st : rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, words * 4, &out, err);
+    for (size_t steps = 1; steps <= 256; steps *= 4) {
+        for (int kind = 0; kind < 3 && !st; kind++) {
+            const sides x = {lab_affine_power((lab_affine){1664525u, 1013904223u}, steps),
+                             lab_affine_power((lab_affine){22695477u, 1u}, steps)};
+            const rig_arg args[] = {{&in, sizeof(in)}, {&out, sizeof(out)}};
+            char options[32];
+
+            snprintf(options, sizeof(options), "-DKIND=%d -DSTEPS=%zu", kind, steps);
+            st = lab_measure_kernel(l,
+                                    (lab_launch){.global = words,
+                                                 .local = LAB_GROUP,
+                                                 .out = out,
+                                                 .words = words,
+                                                 .expected = expect_side,
+                                                 .context = &x},
+                                    options, "lab_branches", args, 2,
+                                    (lab_point){.series = kinds[kind],
+                                                .x = lab_number(steps).at,
+                                                .amount = (double)steps * (double)words,
+                                                .base = kind == 0,
+                                                .claim = kind == 2    ? 1
+                                                         : kind == 0  ? 0
+                                                         : steps == 1 ? 0.5
+                                                                      : 0},
+                                    err);
+        }
+    }
+    if (out)
+        clReleaseMemObject(out);
+    if (in)
+        clReleaseMemObject(in);
+    return st;
+}
+
+const experiment lab_branches = {
+    .name = "branches",
+    .summary = "a branch, a ternary or arithmetic, where each side takes 1 to 256 steps",
+    .knob = "steps",
+    .counted = "words",
+    .size_cpu = (size_t)1 << 16,
+    .size = (size_t)1 << 22,
+    .unit = "Gop/s",
+    .claim =
+        "A branch in which neighbours differ is two passes, twice as long; a ternary or arithmetic "
+        "on the results of both sides is one. Where the sides are long, do not compute both: let "
+        "the warp branch.",
+    .on_cpu =
+        "On a CPU nobody else walks the other side: a work-item that branches takes one alone. But "
+        "a "
+        "compiler may do as much for the others, since a result that is not wanted need not be "
+        "computed, or as little for the branch; then all three are the same.",
+    .on_gpu =
+        "A short branch, a ternary and arithmetic are the same here: the compiler makes a choice "
+        "of "
+        "each. And of a long one each warp walks both sides either way, since it has even and odd "
+        "items; the branch gains only where whole warps take one side.",
+    .source = "lab/lab_branches.cl",
+    .measure = measure_branches,
+};
