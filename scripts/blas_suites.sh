@@ -80,7 +80,7 @@ judge() {
         echo "$1: nothing ran on the device"
     elif [ "${device[1]}" -gt "${cpu[1]}" ]; then
         echo "$1: ${device[1]} errors on the device, ${cpu[1]} with the CPU's BLAS alone"
-    # LAPACK skips further tests of a case that failed: fewer errors are more tests.
+    # LAPACK's script counts the tests of groups without an error: fewer errors are more tests.
     elif [ "${device[0]}" -lt "${cpu[0]}" ] ||
         { [ "$1" != lapack ] && [ "${device[0]}" -ne "${cpu[0]}" ]; }; then
         echo "$1: ${device[0]} tests on the device, ${cpu[0]} with the CPU's BLAS alone"
