@@ -117,6 +117,8 @@ static void test_even_buckets(void **state)
     same_as_qsort(&(tsr_sort_problem){.type = TSR_F64, .n = N, .value_bytes = 1},
                   DISTRIBUTION_PLAIN);
     same_as_qsort(&(tsr_sort_problem){.type = TSR_U8, .n = N}, DISTRIBUTION_PLAIN);
+    same_as_qsort(&(tsr_sort_problem){.type = TSR_I64, .n = N}, DISTRIBUTION_PLAIN);
+    same_as_qsort(&(tsr_sort_problem){.type = TSR_I64, .n = N}, DISTRIBUTION_FEW);
     same_as_qsort(&(tsr_sort_problem){.type = TSR_F64, .n = NOT_SPLIT}, DISTRIBUTION_PLAIN);
 }
 

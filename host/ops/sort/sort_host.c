@@ -34,6 +34,10 @@ enum { BUCKETS_FROM = 1 << 16, BUCKET_KEYS = 1 << 15, BUCKET_BITS_MIN = 5, BUCKE
  * those of floats lie close together. */
 enum { EVEN_FROM = 1 << 20, EVEN_BITS = 16, EVEN_VALUES = 1 << EVEN_BITS, EVEN_SAMPLES = 1 << 12 };
 
+/* A bucket of a larger share, and that many keys, is put into buckets again, so that no thread has
+ * it alone. */
+enum { LARGE_SHARE = 32 };
+
 /* Chunk c of n keys in `chunks` about equal ones. */
 static sort_part chunk_of(size_t n, size_t chunks, size_t c)
 {
@@ -164,23 +168,27 @@ static digit bucket_digit(uint64_t varies, size_t n)
 }
 
 /* The topmost bits of those that vary, with buckets for their values that have about as many words
- * each, in the sequence's memory. */
+ * each, in the sequence's memory.  *even: no bucket of the sample has more than a LARGE_SHARE. */
 static digit even_digit(const sequence *q, const unsigned char *words, sort_part part,
-                        uint64_t varies)
+                        uint64_t varies, bool *even)
 {
     const unsigned top = 64 - (unsigned)__builtin_clzll(varies);
     digit d = {.shift = top > EVEN_BITS ? top - EVEN_BITS : 0,
                .bits = top > EVEN_BITS ? EVEN_BITS : top};
     const size_t values = (size_t)1 << d.bits, apart = part.n / EVEN_SAMPLES;
     uint8_t *bucket = (uint8_t *)(q->cells + EVEN_VALUES);
-    size_t before = 0;
+    size_t before = 0, start = 0; /* of the value, and of its bucket */
 
+    *even = true;
     memset(q->cells, 0, values * sizeof(*q->cells));
     for (size_t i = 0; i < EVEN_SAMPLES; i++)
         q->x->kind->count(words, part.start + apart * i + apart / 2, 1, d, q->cells);
     for (size_t v = 0; v < values; v++) {
         bucket[v] = (uint8_t)size_min(before * BUCKETS / EVEN_SAMPLES, BUCKETS - 1);
+        if (v && bucket[v] != bucket[v - 1])
+            start = before;
         before += q->cells[v];
+        *even = *even && before - start <= EVEN_SAMPLES / LARGE_SHARE;
     }
     d.bucket = bucket;
     return d;
@@ -195,10 +203,6 @@ static void sort_and_put(const sequence *q, unsigned char *words, unsigned char 
 
     unload(q, sorted == words + start ? words : other, b);
 }
-
-/* A bucket of a larger share, and that many keys, is put into buckets again, so that no thread has
- * it alone. */
-enum { LARGE_SHARE = 32 };
 
 /* Words that are put into buckets, from `words` to `other`: a part of a sequence. */
 typedef struct buckets {
@@ -283,19 +287,17 @@ static void sort_bucket(void *context, size_t i, size_t who)
                      x->q->x->kind->varies(x->other, b.start, b.start, b.n));
 }
 
-/* Put words from `words` into buckets in `other`, which threads then sort: those in which `varies`
- * has bits that differ.  `even` makes buckets of about as many words each, of a sample's counts;
- * one may then have all words, and is put into buckets by the topmost bits that vary, which two
- * have. */
+/* Put words from `words` into buckets in `other` by a digit, which threads then sort.  A large
+ * bucket, which by even_digit() may have all words, is put into buckets by the topmost bits that
+ * vary in it, which two have. */
 static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned char *other,
-                            sort_part part, uint64_t varies, bool even, size_t threads)
+                            sort_part part, digit by, size_t threads)
 {
     buckets x = {.q = q,
                  .words = words,
                  .other = other,
                  .part = part,
-                 .digit = even && part.n >= EVEN_FROM ? even_digit(q, words, part, varies)
-                                                      : bucket_digit(varies, part.n),
+                 .digit = by,
                  .chunks = threads,
                  .counts = q->counts,
                  .large = size_max(BUCKETS_FROM, part.n / LARGE_SHARE)};
@@ -316,7 +318,7 @@ static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned ch
         const uint64_t left = varies_in(q->x->kind, other, again[i], threads);
 
         if (left)
-            sort_by_buckets(q, other, words, again[i], left, false, threads);
+            sort_by_buckets(q, other, words, again[i], bucket_digit(left, again[i].n), threads);
         else
             unload(q, other, again[i]);
     }
@@ -387,18 +389,31 @@ static void load_chunk(void *context, size_t c, size_t who)
 static void sort_long(const sequence *q, size_t n, size_t threads)
 {
     const sort_words *kind = q->x->kind;
+    const sort_part all = {0, n};
+    const bool splits = kind->split && n * kind->bytes <= 2 * SPLIT_BYTES_MAX / threads;
+    const bool wide = kind->bytes >= sizeof(uint64_t);
     loading loaded = {.q = q, .n = n, .chunks = threads};
-    halves h = {q, q->other, q->words, {0, n}, 0, 1};
+    halves h = {q, q->other, q->words, all, 0, 1};
+    bool even = false;
+    digit by;
 
     team_run(threads, threads, load_chunk, &loaded);
-    if (loaded.varies && kind->split && n * kind->bytes <= 2 * SPLIT_BYTES_MAX / threads)
+    if (!loaded.varies) {
+        unload(q, q->words, all);
+        return;
+    }
+    by = bucket_digit(loaded.varies, n);
+    if (splits && !wide)
+        h.low = kind->split(q->words, q->other, n);
+    if (!h.low && n >= EVEN_FROM)
+        by = even_digit(q, q->words, all, loaded.varies, &even);
+    /* Even buckets of words of 64 bits take a fifth less time than splits, and others far more. */
+    if (splits && wide && !even)
         h.low = kind->split(q->words, q->other, n);
     if (h.low)
         team_run(2, 2, sort_half, &h);
-    else if (loaded.varies)
-        sort_by_buckets(q, q->words, q->other, (sort_part){0, n}, loaded.varies, true, threads);
     else
-        unload(q, q->words, (sort_part){0, n});
+        sort_by_buckets(q, q->words, q->other, all, by, threads);
 }
 
 /* ---- all sequences --------------------------------------------------------------------------- */
