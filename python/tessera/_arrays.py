@@ -262,8 +262,7 @@ def deliver(result, out):
         return result
     if type(out) is not DeviceArray:
         np.copyto(out, result, casting="same_kind")
-    elif (out.memory, out.offset) != (result.memory, result.offset):
+    elif out.size and (out.memory, out.offset) != (result.memory, result.offset):
         result = packed(result)
-        out.memory.copy(result.memory, result.offset, (0, 0), out.offset, (0, 0),
-                        (max(out.nbytes, 1), 1, 1))
+        out.memory.copy(result.memory, result.offset, (0, 0), out.offset, (0, 0), (out.nbytes, 1, 1))
     return out

@@ -193,6 +193,8 @@ def test_out():
     equal(out, -np.sort(-a))
     raised(TypeError, ts.sort, x, out=np.empty((30, 30)))
     raised(TypeError, ts.sort, x, out=ts.empty((30, 30), "f4", device=DEVICE))
+    nothing = ts.empty((0, 3), device=DEVICE)
+    assert ts.sort(ts.asarray(np.ones((0, 3)), device=DEVICE), out=nothing) is nothing
     sums = ts.empty(31, device=DEVICE)[1:]
     assert ts.sum(x, axis=0, out=sums) is sums and ts.max(x, axis=0, out=sums) is sums
     equal(sums, a.max(axis=0))
