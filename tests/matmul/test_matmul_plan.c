@@ -482,7 +482,7 @@ static void chains_follow_the_shape(void **state)
         {2560, 2560, 2560, 0, "stream-k"},    {768, 768, 256, 0, "pipelined"},
         {4095, 4095, 4095, 4095, "cp-async"}, {4096, 4096, 256, 0, "cp-async"},
         {4096, 64, 4096, 0, "cp-async"},      {64, 64, 16384, 0, "pipelined"},
-        {128, 128, 16384, 0, "cp-async"},     {8, 8, 8, 0, "pipelined"},
+        {128, 128, 16384, 0, "cp-async"},     {17, 17, 8, 0, "pipelined"},
     };
     const device_facts none = large_gpu(), copies = ampere();
 
@@ -545,17 +545,37 @@ static void matrix_units_follow_the_shape(void **state)
     assert_string_equal(first_supported(&batch, &d), "cp-async");
 }
 
-/* Thinner than a quarter of a tile: nothing is shared but the lines that neighbours read. */
-static void thin_products_are_coalesced(void **state)
+/* A C of few rows or columns, by where neighbours of the large factor are.  An element of 16 bits
+ * serves half as many of them in the time that it takes to arrive. */
+static void skinny_products_follow_the_large_factor(void **state)
 {
+    static const struct {
+        tsr_type type;
+        size_t m, n;
+        bool trans_a, trans_b;
+        const char *name;
+    } cases[] = {
+        {TSR_F32, 1, 4096, false, false, "skinny-columns"},
+        {TSR_F32, 16, 4096, true, true, "skinny-dots"},
+        {TSR_F64, 4096, 7, false, true, "skinny-dots"},
+        {TSR_F64, 4096, 1, true, false, "skinny-columns"},
+        {TSR_F32, 17, 4096, false, false, "pipelined"},
+        {TSR_BF16, 8, 4096, false, false, "skinny-columns"},
+        {TSR_BF16, 9, 4096, false, false, "pipelined"},
+    };
     const device_facts d = large_gpu();
 
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
-        const problem p = matmul_problem(
-            (tsr_matmul_problem){.m = i ? 7 : 4096, .n = i ? 4096 : 7, .k = 4096, .alpha = 1});
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const problem p = matmul_problem((tsr_matmul_problem){.type = cases[i].type,
+                                                              .m = cases[i].m,
+                                                              .n = cases[i].n,
+                                                              .k = 4096,
+                                                              .trans_a = cases[i].trans_a,
+                                                              .trans_b = cases[i].trans_b,
+                                                              .alpha = 1});
 
-        assert_string_equal(first_supported(&p, &d), "general");
+        assert_string_equal(first_supported(&p, &d), cases[i].name);
     }
 }
 
@@ -1110,7 +1130,7 @@ int main(void)
         cmocka_unit_test(preference_of_a_cpu_follows_the_shape),
         cmocka_unit_test(chains_follow_the_shape),
         cmocka_unit_test(matrix_units_follow_the_shape),
-        cmocka_unit_test(thin_products_are_coalesced),
+        cmocka_unit_test(skinny_products_follow_the_large_factor),
         cmocka_unit_test(every_precision_has_a_kernel),
         cmocka_unit_test(lessons_say_what_they_leave_out),
         cmocka_unit_test(reasons_hold_values),

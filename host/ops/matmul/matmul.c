@@ -221,6 +221,8 @@ static const variant *const variants[] = {
     &matmul_stream,
     &matmul_subgroup,
     &matmul_shfl,
+    &matmul_skinny_columns,
+    &matmul_skinny_dots,
     &matmul_batched,
     &matmul_cpu_block,
     &matmul_cpu_panels,
@@ -326,8 +328,9 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
                                         "mma",          "pipelined",    "general-tiled", "general"};
     static const char *const small[] = {"wgmma-tensor", "wgmma-tf32",    "mma-f64", "mma",
                                         "pipelined",    "general-tiled", "general"};
-    static const char *const thin[] = {"wgmma-tensor", "wgmma-tf32", "general", "general-tiled",
-                                       "pipelined",    "mma-f64",    "mma"};
+    static const char *const skinny[] = {"skinny-columns", "skinny-dots", "wgmma-tensor",
+                                         "wgmma-tf32",     "general",     "general-tiled",
+                                         "pipelined",      "mma-f64",     "mma"};
     static const char *const batch[] = {"batched", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
                                         "mma",     "pipelined",    "general-tiled", "general"};
     static const char *const complex[] = {"complex-pipelined", "complex-general"};
@@ -347,9 +350,8 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     /* Whole products in a group, where there is one or more for each compute unit. */
     if (size_max(m, n) <= 64 && matmul_batch(matmul_of(q)) >= size_max(d->compute_units, 2))
         return names_of_gpu(batch, ARRAY_COUNT(batch), matmul_of(q), d, out);
-    /* Tiles do not pay where one side is shorter than a quarter of one. */
-    if (size_min(m, n) < 8)
-        return names_of_gpu(thin, ARRAY_COUNT(thin), matmul_of(q), d, out);
+    if (matmul_is_skinny(matmul_of(q)))
+        return names_of_gpu(skinny, ARRAY_COUNT(skinny), matmul_of(q), d, out);
     /* Tiles of 128 x 256 for two thirds of the compute units or more: nothing need be packed. */
     if (matmul_batch(matmul_of(q)) == 1 && size_min(m, n) >= 256 &&
         3 * size_div_up(m, 128) * size_div_up(n, 256) >= 2 * size_max(d->compute_units, 1))

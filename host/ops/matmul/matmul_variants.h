@@ -37,6 +37,12 @@ bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d);
 /* matmul_subgroup.c: tiles that the lanes of a sub-group share. */
 extern const variant matmul_subgroup, matmul_shfl;
 
+/* matmul_skinny.c: few rows or columns of C. */
+extern const variant matmul_skinny_columns, matmul_skinny_dots;
+
+/** Whether C has few enough rows or columns for them to gain on a GPU. */
+bool matmul_is_skinny(const tsr_matmul_problem *p);
+
 /* matmul_batched.c: whole products in a work-group. */
 extern const variant matmul_batched;
 
