@@ -51,6 +51,21 @@ class Operands(Bad):
                      says=("i.npy is int64, and matmul takes float16, bfloat16, complex64, "
                            "complex128, float32 or float64; --as f32",))
 
+    def test_complex(self):
+        self.save("z.npy", np.eye(2, dtype="complex64"))
+        self.save("w.npy", np.eye(2, dtype="complex128"))
+        self.save("r.npy", np.eye(2, dtype="float32"))
+        self.refused("matmul", "z.npy", "w.npy", "-o", "c.npy", says="and complex matrices go with")
+        self.refused("matmul", "z.npy", "z.npy", "-o", "c.npy", "--as", "f32",
+                     says="from complex64 to float32 would lose the imaginary parts")
+        self.refused("matmul", "z.npy", "z.npy", "-o", "c.mtx", says="not complex64")
+        self.refused("matmul", "r.npy", "r.npy", "-o", "c.npy", "--conj-a",
+                     says="are of complex operands, not of float32")
+        self.refused("matmul", "z.npy", "z.npy", "-o", "c.npy", "--beta-im", "1", status=2,
+                     says="--beta-im 1 needs --add FILE")
+        self.refused("matvec", "z.npy", "z.npy", "-o", "c.npy",
+                     says="z.npy is complex64, and matvec takes float16, bfloat16, float32 or float64")
+
     def test_precision(self):
         self.matmul("good.npy", "--precision", "f64", status=2,
                     says=("f64", "float32", "--as f64"))

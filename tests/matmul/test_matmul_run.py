@@ -121,6 +121,32 @@ class OnHost(test_run.Run):
         bits = array.astype(np.float32).view("u4")
         return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("u2").view("V2")
 
+    def test_complex(self):
+        """Transposed, conjugated and both, with complex scales, in either byte order."""
+        rng = np.random.default_rng(3)
+        turns = {(): lambda x: x, ("trans",): lambda x: x.T, ("conj",): np.conj,
+                 ("trans", "conj"): lambda x: x.conj().T}
+        scales = (([], 1, 0),
+                  (["--alpha", "0", "--alpha-im", "-2"], -2j, 0),
+                  (["--alpha-im", "1", "--beta", "3", "--beta-im", "-1", "--add", "c0.npy"],
+                   1 + 1j, 3 - 1j))
+        for kind, order in (("complex64", "<"), ("complex128", ">")):
+            a, b, c0 = ((rng.uniform(-1, 1, s) + 1j * rng.uniform(-1, 1, s)).astype(kind)
+                        for s in ((7, 19), (19, 5), (7, 5)))
+            self.save("c0.npy", np.asfortranarray(c0))
+            for i, (how_a, turn_a) in enumerate(turns.items()):
+                how_b, turn_b = list(turns.items())[(i + 1 + (order == ">")) % 4]
+                args, alpha, beta = scales[i % 3]
+                self.save("a.npy", turn_a(a).astype(np.dtype(kind).newbyteorder(order)))
+                self.save("b.npy", turn_b(b))
+                self.matmul("a.npy", "b.npy", "--verify", "--quiet", *args,
+                            *("--%s-a" % x for x in how_a), *("--%s-b" % x for x in how_b))
+                c = self.load("c.npy")
+                self.assertEqual((c.shape, c.dtype), ((7, 5), kind))
+                wide = alpha * (a.astype(complex) @ b.astype(complex)) + beta * c0
+                size = abs(alpha) * (np.abs(a) @ np.abs(b)) + abs(beta) * np.abs(c0)
+                self.assertTrue(np.all(np.abs(c - wide) <= 2 * 42 * np.finfo(kind).eps * size))
+
     def test_precisions_round_factors(self):
         a = np.array([[1 + 2.0**-9 + 2.0**-20, 100000]], np.float32)
         one = np.array([[1], [0]], np.float32)
