@@ -25,10 +25,11 @@ part() {
     shift 3
 
     (cd "$root/tests/$directory" &&
-        env PYTHONPATH="$root/tests/cli" PYTHONDONTWRITEBYTECODE=1 TESSERA="$folder/tessera" \
+        env PYTHONPATH="$root/tests/cli:$root/tests/faults" PYTHONDONTWRITEBYTECODE=1 \
+            TESSERA="$folder/tessera" \
             POCL_CACHE_DIR="$builds/pocl-cache" FAULT_LAYER="$folder/tests/faults/fault_layer.so" \
-            WARM_CALLS="$folder/tests/faults/warm_calls" \
-            FORGED_LAYER="$folder/tests/forged/forged_layer.so" "$@" \
+            FORGED_LAYER="$folder/tests/forged/forged_layer.so" \
+            LSAN_OPTIONS="suppressions=$root/tests/lsan.supp:print_suppressions=0" "$@" \
             python3 -m unittest -v "$test") || failed=1
 }
 
@@ -39,7 +40,7 @@ build() {
     cmake -S "$root" -B "$folder" -G Ninja -DTESSERA_PEERS=OFF \
         -DTESSERA_TEST_POCL_CACHE="$builds/pocl-cache" "$@"
     cmake --build "$folder" --parallel "$(nproc)" --target tessera_command exiting_driver \
-        fault_layer warm_calls forged_layer
+        fault_layer forged_layer
 }
 
 for name in $parts; do
@@ -54,6 +55,12 @@ for name in $parts; do
     faults)
         build reliability -DCMAKE_BUILD_TYPE=Release
         part reliability faults test_faults.EveryFunction TESSERA_LONG=1
+        for test in "$root"/tests/*/faults.py; do
+            if grep -q '^class EveryFunction' "$test"; then
+                part reliability "$(basename "$(dirname "$test")")" faults.EveryFunction \
+                    TESSERA_LONG=1
+            fi
+        done
         ;;
     forged)
         build reliability -DCMAKE_BUILD_TYPE=Release
