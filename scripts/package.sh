@@ -72,8 +72,9 @@ alternative() {
 }
 
 compare_interfaces() {
-    local api tag which options=(-G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_TESTING=OFF
-                                 -DTESSERA_PEERS=OFF -DTESSERA_PYTHON=OFF -DTESSERA_MANUAL=OFF)
+    local api tag i sources=("$work/abi/tag" "$root") options=(-G Ninja
+        -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=OFF -DTESSERA_PEERS=OFF -DTESSERA_PYTHON=OFF
+        -DTESSERA_MANUAL=OFF)
 
     api=$(sed -nE 's/.*define TSR_VERSION_(MAJOR|MINOR) //p' "$root/include/tessera/api.h" | paste -sd.)
     tag=$(git -C "$root" tag --list "v$api.*" --sort=-version:refname | head -1)
@@ -84,14 +85,13 @@ compare_interfaces() {
     rm -rf "$work/abi"
     mkdir -p "$work/abi/tag"
     git -C "$root" archive "$tag" | tar -x -C "$work/abi/tag"
-    ln -s "$root" "$work/abi/now"
-    for which in tag now; do
-        cmake -S "$work/abi/$which/" -B "$work/abi/build-$which" "${options[@]}"
-        cmake --build "$work/abi/build-$which" --target tessera
+    for i in 0 1; do
+        cmake -S "${sources[i]}" -B "$work/abi/build-$i" "${options[@]}"
+        cmake --build "$work/abi/build-$i" --target tessera
     done
     # Bit 3 of the status: a program that was linked with the tag's does not run with this one.
-    abidiff --headers-dir1 "$work/abi/tag/include" --headers-dir2 "$root/include" \
-        "$work/abi/build-tag/libtessera.so" "$work/abi/build-now/libtessera.so" ||
+    abidiff --headers-dir1 "${sources[0]}/include" --headers-dir2 "${sources[1]}/include" \
+        "$work/abi/build-0/libtessera.so" "$work/abi/build-1/libtessera.so" ||
         [ $(($? & 11)) -eq 0 ]
 }
 
