@@ -80,7 +80,8 @@ matmul_async(__global const factor *restrict a, __global const factor *restrict 
     __local REAL tile_b[2][DEPTH * TILE];
     const uint x = get_local_id(0);
     const uint y = get_local_id(1);
-    const uint i0 = get_group_id(1) * TILE;
+    /* From the offset on, where a launch of many groups was split. */
+    const uint i0 = (get_group_id(1) + get_global_offset(1) / SIDE) * TILE;
     const uint j0 = get_group_id(0) * TILE;
     REAL sum[BLOCK][BLOCK];
     event_t arrival = 0;

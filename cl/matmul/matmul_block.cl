@@ -37,7 +37,8 @@ matmul_block(uint m, uint n, uint k, __global const float *restrict a,
     const uint x = get_local_id(0);
     const uint y = get_local_id(1);
     const uint item = y * SIDE + x;
-    const uint row0 = get_group_id(1) * TILE;
+    /* From the offset on, where a launch of many groups was split. */
+    const uint row0 = (get_group_id(1) + get_global_offset(1) / SIDE) * TILE;
     const uint column0 = get_group_id(0) * TILE;
     float sum[BLOCK][BLOCK];
 

@@ -31,7 +31,7 @@ matmul_general_tiled(__global const factor *restrict a, __global const factor *r
     __local REAL tile_b[TILE][TILE];
     const uint x = get_local_id(0);
     const uint y = get_local_id(1);
-    const uint i = get_group_id(1) * TILE + y;
+    const uint i = get_global_id(1);
     const uint j = get_group_id(0) * TILE + x;
     REAL sum = 0;
 

@@ -129,7 +129,9 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
     __local REAL tile_a[2][TILE(!TRANS_A)] __attribute__((aligned(32)));
     __local REAL tile_b[2][TILE(TRANS_B)] __attribute__((aligned(32)));
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
-    const uint i0 = get_group_id(1) * TILE_M, j0 = get_group_id(0) * TILE_N;
+    /* From the offset on, where a launch of many groups was split. */
+    const uint i0 = (get_group_id(1) + get_global_offset(1)) * TILE_M;
+    const uint j0 = get_group_id(0) * TILE_N;
     const uint row = warp / 4 * 64, column = warp % 4 * 32; /* of the warp, in the tile */
     real4 next_a[LOADS_A], next_b[LOADS_B];
     REAL sum[4 * 4 * 4];

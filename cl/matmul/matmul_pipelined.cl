@@ -241,7 +241,9 @@ __kernel GROUP void matmul_pipelined(__global const factor *restrict a,
     __local REAL *tiles_a = (__local REAL *)shared, *tiles_b = tiles_a + 2 * DEPTH * ROW_A;
     const uint item = get_local_id(0), slice = item / SLICE_ITEMS;
     const uint warp = item % SLICE_ITEMS / 32, lane = item % 32;
-    const uint i0 = get_group_id(1) * TILE_M, j0 = get_group_id(0) * TILE_N;
+    /* From the offset on, where a launch of many groups was split. */
+    const uint i0 = (get_group_id(1) + get_global_offset(1)) * TILE_M;
+    const uint j0 = get_group_id(0) * TILE_N;
     const uint front = SPLITS ? get_group_id(2) * call.span : 0;
     const uint k = SPLITS ? min(call.span, call.k - front) : call.k;
     const uint row = warp_block_row(warp, lane), column = warp_block_column(warp, lane);

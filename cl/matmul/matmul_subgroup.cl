@@ -131,7 +131,9 @@ matmul_subgroup(__global const factor *restrict a, __global const factor *restri
 {
     const uint m = call.m, n = call.n, k = call.k;
     const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
-    const uint front = get_group_id(1) * WIDTH, end = front + min(n - front, (uint)WIDTH);
+    /* From the offset on, where a launch of many groups was split. */
+    const uint front = (get_group_id(1) + get_global_offset(1)) * WIDTH;
+    const uint end = front + min(n - front, (uint)WIDTH);
     const product x = {m,   end,
                        k,   a + in_batch(call.offset_a, call.stride_a),
                        lda, b + in_batch(call.offset_b, call.stride_b),

@@ -24,7 +24,7 @@ matmul_tiled(uint m, uint n, uint k, __global const float *restrict a,
     __local float tile_b[TILE][TILE];
     const uint x = get_local_id(0);
     const uint y = get_local_id(1);
-    const uint row = get_group_id(1) * TILE + y;
+    const uint row = get_global_id(1);
     const uint column = get_group_id(0) * TILE + x;
     float sum = 0;
 

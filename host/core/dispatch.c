@@ -495,8 +495,10 @@ static tsr_status enqueue_launch(const command *c, const binding *b, cl_command_
         status = check_launch(entry, c, b, err);
     if (status != TSR_OK)
         return status;
-    rc = clEnqueueNDRangeKernel(queue, entry->kernel, c->dims, NULL, c->global, c->local, n_wait,
-                                n_wait ? wait : NULL, done);
+    /* PoCL compiles a kernel once more for launches that begin elsewhere than at 0. */
+    rc = clEnqueueNDRangeKernel(queue, entry->kernel, c->dims,
+                                c->start[1] || c->start[2] ? c->start : NULL, c->global, c->local,
+                                n_wait, n_wait ? wait : NULL, done);
     if (rc != CL_SUCCESS)
         return tsr_fail(
             err, TSR_ECL, rc, "clEnqueueNDRangeKernel(%s, global %zux%zux%zu, local %zux%zux%zu)",

@@ -8,7 +8,8 @@
 /** What the tunable GROUP means where its default is the device's. */
 #define GROUP_MEANING "work-items in a work-group, at most what the device takes; 0: by the device"
 
-/** Most work-groups along any dimension but the first: what NVIDIA's devices take. */
+/** Most work-groups along any dimension but the first: what NVIDIA's devices take.  plan_make
+ * splits launches of more. */
 enum { GROUPS_DOWN_MAX = 65535 };
 
 /** Most work-items along one dimension of a work-group; 1 at least. */

@@ -7,6 +7,7 @@
 
 #include "base/elements.h"
 #include "base/sizes.h"
+#include "core/groups.h"
 #include "core/registry.h"
 #include "core/variant.h"
 
@@ -277,6 +278,82 @@ static const char *unsupported_here(const variant *v, const job *j, plan *out)
     return NULL;
 }
 
+/* Work-groups of a launch along a dimension. */
+static size_t groups_along(const command *c, unsigned d)
+{
+    return d < c->dims ? c->global[d] / c->local[d] : 1;
+}
+
+/* The part of a launch that begins at the groups `y` and `z` of its second and third dimension. */
+static command launch_part(const command *whole, size_t y, size_t z)
+{
+    const size_t from[3] = {0, y, z};
+    command c = *whole;
+    double share = 1;
+
+    for (unsigned d = 1; d < c.dims; d++) {
+        const size_t all = groups_along(whole, d);
+        const size_t own = size_min(all - from[d], GROUPS_DOWN_MAX);
+
+        c.start[d] = from[d] * c.local[d];
+        c.global[d] = own * c.local[d];
+        share *= (double)own / (double)all;
+        c.settles = c.settles && from[d] + own == all;
+    }
+    c.bytes *= share;
+    c.flops *= share;
+    return c;
+}
+
+/* Most launches that one becomes: together they take a thousand million groups. */
+enum { LAUNCH_PARTS_MAX = 16384 };
+
+/* Replace launches of more groups than a device takes along a dimension by several. */
+static const char *split_launches(plan *p)
+{
+    const size_t most = GROUPS_DOWN_MAX;
+    command *const whole = p->commands;
+    const size_t count = p->count;
+    bool fits = true;
+
+    for (size_t i = 0; i < count; i++) {
+        const command *c = &whole[i];
+        const size_t y = groups_along(c, 1), z = groups_along(c, 2);
+
+        if (c->kind != COMMAND_LAUNCH || (y <= most && z <= most))
+            continue;
+        fits = false;
+        if (size_div_up(y, most) > LAUNCH_PARTS_MAX / size_div_up(z, most))
+            return plan_unsupported(p,
+                                    "its %zu x %zu work-groups along the second and third "
+                                    "dimension are over %d launches of %zu x %zu",
+                                    y, z, (int)LAUNCH_PARTS_MAX, most, most);
+    }
+    if (fits)
+        return NULL;
+    p->commands = NULL;
+    p->count = p->capacity = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool launch = whole[i].kind == COMMAND_LAUNCH;
+        const size_t down = launch ? groups_along(&whole[i], 1) : 1;
+        const size_t layers = launch ? groups_along(&whole[i], 2) : 1;
+
+        if (down <= most && layers <= most) {
+            plan_append(p, &whole[i]);
+            continue;
+        }
+        for (size_t z = 0; z < layers; z += most) {
+            for (size_t y = 0; y < down; y += most) {
+                const command part = launch_part(&whole[i], y, z);
+
+                plan_append(p, &part);
+            }
+        }
+    }
+    free(whole);
+    return NULL;
+}
+
 const char *plan_make(const variant *v, const job *j, plan *out)
 {
     const char *why;
@@ -285,6 +362,8 @@ const char *plan_make(const variant *v, const job *j, plan *out)
     why = unsupported_here(v, j, out);
     if (!why)
         why = v->plan(j, out);
+    if (!why && !out->failed)
+        why = split_launches(out);
     if (!why && j->arriving && !out->arriving)
         why = "it has no commands for inputs that arrive";
     if (!why && (out->failed || out->defines.failed || out->reason.failed))

@@ -118,8 +118,9 @@ typedef struct command {
     unsigned dims;
     size_t global[3]; /* work-items, a multiple of local */
     size_t local[3];
-    double bytes; /* of global memory that it reads and writes by its design; 0: not stated */
-    double flops; /* floating-point operations of its design; 0: not stated */
+    size_t start[3]; /* where its global ids begin: not 0 in what plan_make split off */
+    double bytes;    /* of global memory that it reads and writes by its design; 0: not stated */
+    double flops;    /* floating-point operations of its design; 0: not stated */
     /* Where inputs arrive (job.arriving): */
     size_t first, end; /* positions that it works on, all of them where end is 0 */
     bool settles;      /* these positions then hold the result */
@@ -226,7 +227,10 @@ void command_block(command *c, const void *block, size_t bytes);
 /**
  * Make the plan of a variant for a job, or say why it cannot run there.
  *
- * Every feature in v->needs and v->uses must have been probed.
+ * Every feature in v->needs and v->uses must have been probed.  A launch of more
+ * work-groups along the second or third dimension than GROUPS_DOWN_MAX becomes
+ * several, whose global ids follow on: a kernel that takes its place along these
+ * from get_group_id() would be wrong.
  *
  * @param out  Receives the plan; the caller frees it by plan_free in either case.
  * @return NULL, or the reason, which stands in *out or is static.

@@ -39,15 +39,18 @@ typedef struct warming {
 
 /* ---- which programs -------------------------------------------------------------------------- */
 
-/* How a launch is compiled for: its kernel, local size, and whether the global size is small. */
+/* How a launch is compiled for: its kernel, local size, and whether the global size is small and
+ * global ids begin at 0. */
 static uint64_t launch_identity(const command *c)
 {
     uint64_t id = hash_bytes(HASH_START, &c->entry, sizeof(c->entry));
+    const bool moved = c->start[1] || c->start[2];
     bool small = true;
 
     for (unsigned i = 0; i < c->dims; i++)
         small = small && c->global[i] <= GRID_SMALL;
     id = hash_bytes(id, &small, sizeof(small));
+    id = hash_bytes(id, &moved, sizeof(moved));
     return hash_bytes(id, c->local, c->dims * sizeof(*c->local));
 }
 

@@ -1,5 +1,6 @@
 """Results of matmul against NumPy in higher precision, on the device and the host.  Each class is a test."""
 
+import glob
 import io
 import json
 import os
@@ -369,6 +370,24 @@ class OnDevice(OnHost):
         self.assertLessEqual(parts, times["wall_ns"])
         self.assertGreater(parts, 0.9 * times["wall_ns"])
         self.assertLess(times["device_ns"], 0.2 * times["wall_ns"])
+
+    def test_more_groups_than_a_launch_takes(self):
+        """Of 65,535 along the second and third dimension: products, rows and columns beyond."""
+        for kernel, a, b in ((("general",), (70000, 2, 1), (70000, 1, 2)),
+                             (("tiled", "--set", "TILE=2"), (131080, 1), (1, 2)),
+                             (("row-first",), (2, 1), (1, 1048600))):
+            self.save("a.npy", random(a, np.float32))
+            self.save("b.npy", random(b, np.float32, 2))
+            self.matmul("a.npy", "b.npy", "--kernel", *kernel, "--verify", "--copy")
+
+    def test_every_kernel_takes_its_place_in_a_split_launch(self):
+        """A group's number along the second dimension is counted in its part of the launch."""
+        bare = []
+        for path in glob.glob(os.path.join(os.environ["TESSERA_SOURCE"], "cl", "mat*", "*.cl*")):
+            with open(path, encoding="utf-8") as f:
+                bare += [(path, line) for line in f
+                         if "get_group_id(1)" in line and "get_global_offset(1)" not in line]
+        self.assertEqual(bare, [])
 
     def test_unsupported_kernel(self):
         self.save("a.npy", random((4, 4), np.float32))

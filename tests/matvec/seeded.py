@@ -25,7 +25,7 @@ BUGS = {
          "parts + part) * (call.rows - 1)", []),
     "sweep-parts-of-a-batch":
         ("split-row", "matvec/matvec_parts.clh",
-         "partial += (ulong)get_group_id(1) * call.parts * rows;", 0, "", []),
+         "partial += product_number() * call.parts * rows;", 0, "", []),
     "sweep-last-group-of-a-tile":
         ("split-row", "common/last_group.clh", "== groups - 1", 0, "== groups", []),
     "sweep-last-group-once":
@@ -67,8 +67,8 @@ BUGS = {
         ("flat-rows", "matvec/matvec_flat_rows.cl", "c + 1 < columns ? c + 1 : 0", 0, "c + 1",
          []),
     "sweep-matvec-batch-stride":
-        ("short-rows", "matvec/matvec.clh", "get_group_id(1) * stride", 0,
-         "get_group_id(1) * (stride - 1)", []),
+        ("short-rows", "matvec/matvec.clh", "product_number() * stride", 0,
+         "product_number() * (stride - 1)", []),
     # Off-by-one guards.
     "oclgrind-local-x-fill-barrier":
         ("local-x", "matvec/matvec_local_x.cl", BARRIER, 0, "", []),

@@ -157,6 +157,13 @@ class OnDevice(OnHost):
     device = ()
     shapes = (64, 257), (300, 2), (0, 4)
 
+    def test_more_products_than_a_launch_takes(self):
+        self.save("a.npy", random((70000, 2, 3), np.float32))
+        self.save("x.npy", random((70000, 3), np.float32, 2))
+        for kernel in ("rows-vector", "split-vector"):
+            self.succeed("matvec", "a.npy", "x.npy", "-o", "y.npy", "--kernel", kernel, "--verify",
+                         "--copy", *self.device)
+
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
 class RealData(Case):

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/fields.h"
+#include "core/groups.h"
 #include "core/registry.h"
 
 /* ---- made-up devices ---------------------------------------------------------------------- */
@@ -136,6 +137,8 @@ static void check_launch(const subject *s, const command *c)
             wrong(s, "the global size is no multiple of the local one", c->global[i]);
         if (c->local[i] > d->max_work_item[i])
             wrong(s, "a work-group is larger than the device takes in a dimension", c->local[i]);
+        if (i > 0 && c->local[i] && c->global[i] / c->local[i] > GROUPS_DOWN_MAX)
+            wrong(s, "a launch has more work-groups down than devices take", c->global[i]);
         items *= c->local[i];
     }
     if (items > d->max_work_group)
@@ -340,10 +343,11 @@ static void every_plan_is_sound(void **state)
     }
 }
 
-/* Each extent beyond 2^32 by itself: a plan covers it by launches that devices take, or says why
- * not. */
+/* Each extent by itself, of more than the groups that a device takes along a dimension up to beyond
+ * 2^32: a plan covers it by launches that devices take, or says why not. */
 static void plans_of_large_problems_are_sound(void **state)
 {
+    static const size_t counts[] = {70003, ((size_t)1 << 21) + 3, ((size_t)1 << 33) + 3};
     static made_up devices[DEVICES];
     const operation *op;
 
@@ -352,15 +356,15 @@ static void plans_of_large_problems_are_sound(void **state)
     for (size_t i = 0; (op = operation_at(i)); i++) {
         size_t plans = 0, jobs = 0;
 
-        for (size_t k = 0; k < op->command->field_count; k++) {
-            const field *f = &op->command->fields[k];
+        for (size_t k = 0; k < op->command->field_count * ARRAY_COUNT(counts); k++) {
+            const field *f = &op->command->fields[k / ARRAY_COUNT(counts)];
             problem p, normal;
             unsigned order[OPERANDS_MAX];
 
             if (!f->extent)
                 continue;
             op->sweep(0, false, &p);
-            field_set_count(f, &p, ((size_t)1 << 33) + 3);
+            field_set_count(f, &p, counts[k % ARRAY_COUNT(counts)]);
             if (op->check(&p, NULL))
                 continue;
             normal = problem_normal(&p, order);
@@ -369,7 +373,87 @@ static void plans_of_large_problems_are_sound(void **state)
             if (found[0])
                 fail_msg("%s", found);
         }
-        print_message("%s: %zu plans of %zu jobs beyond 2^32\n", op->name, plans, jobs);
+        print_message("%s: %zu plans of %zu large jobs\n", op->name, plans, jobs);
+    }
+}
+
+/* One launch of DOWN x LAYERS groups of 2 x 4 x 1, after a fill. */
+static const char *plan_of_many_groups(const job *j, plan *out)
+{
+    command *c;
+
+    plan_fill(out, ARG_WORKSPACE, 0, 0, 4, 0);
+    c = plan_launch_2d(out, 0, 2, (size_t)4 * param(j->params, "DOWN"), 2, 4);
+    c->dims = 3;
+    c->global[2] = param(j->params, "LAYERS");
+    c->local[2] = 1;
+    c->bytes = 8.0 * param(j->params, "DOWN") * param(j->params, "LAYERS");
+    c->settles = true;
+    return NULL;
+}
+
+static const tunable tunables_of_many_groups[] = {{"DOWN", "groups", {1}, 1},
+                                                  {"LAYERS", "groups", {1}, 1}};
+
+static const variant many_groups = {.name = "many-groups",
+                                    .idea = "",
+                                    .source = "none.cl",
+                                    .entries = {"only"},
+                                    .tunables = tunables_of_many_groups,
+                                    .tunable_count = 2,
+                                    .plan = plan_of_many_groups};
+
+/* The parts of a launch begin where others end, and together are the whole: each group once. */
+static void launches_of_many_groups_are_split(void **state)
+{
+    const size_t most = GROUPS_DOWN_MAX;
+    const struct {
+        uint32_t down, layers;
+        size_t parts;
+    } cases[] = {{1, 1, 1},
+                 {GROUPS_DOWN_MAX, GROUPS_DOWN_MAX, 1},
+                 {GROUPS_DOWN_MAX + 1, 1, 2},
+                 {3, GROUPS_DOWN_MAX + 1, 2},
+                 {3 * GROUPS_DOWN_MAX, 70000, 6},
+                 {16384 * GROUPS_DOWN_MAX, 1, 16384},
+                 {16384 * GROUPS_DOWN_MAX + 1, 1, 0},
+                 {UINT32_MAX, UINT32_MAX, 0}};
+    const device_facts gpu = facts(DEVICE_GPU);
+    const problem p = {0};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        params chosen = params_default(&many_groups);
+        const job j = {&p, &gpu, &chosen, false};
+        size_t y = 0, z = 0;
+        double bytes = 0;
+        plan out;
+
+        chosen.value[0] = cases[i].down;
+        chosen.value[1] = cases[i].layers;
+        assert_int_equal(!plan_make(&many_groups, &j, &out), cases[i].parts > 0);
+        assert_true(cases[i].parts == 0 || out.count == 1 + cases[i].parts);
+        for (size_t k = 1; cases[i].parts && k < out.count; k++) {
+            const command *c = &out.commands[k];
+
+            assert_int_equal(c->start[0], 0);
+            assert_int_equal(c->start[1], 4 * y);
+            assert_int_equal(c->start[2], z);
+            assert_int_equal(c->global[1], 4 * size_min(cases[i].down - y, most));
+            assert_int_equal(c->global[2], size_min(cases[i].layers - z, most));
+            assert_true(c->settles == (k + 1 == out.count));
+            bytes += c->bytes;
+            y += c->global[1] / 4;
+            if (y == cases[i].down) {
+                y = 0;
+                z += c->global[2];
+            }
+        }
+        if (cases[i].parts) {
+            assert_int_equal(z, cases[i].layers);
+            assert_float_equal(bytes, 8.0 * cases[i].down * cases[i].layers, bytes * 1e-9);
+        }
+        plan_free(&out);
     }
 }
 
@@ -453,6 +537,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_plan_is_sound),
         cmocka_unit_test(plans_of_large_problems_are_sound),
+        cmocka_unit_test(launches_of_many_groups_are_split),
         cmocka_unit_test(each_defect_is_found),
     };
 
