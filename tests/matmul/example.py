@@ -10,7 +10,7 @@ RESULT = ("c.npy", A @ A)
 # A small --size.
 SIZE = "30"
 # A kernel that every device can run; KERNEL's file is cl/OP/OP_KERNEL.cl.
-KERNEL = "naive"
+KERNEL = "general"
 # Calls of which each is a program of its own.
 PROGRAMS = [("matmul", "--kernel", "general", "a.npy", "a.npy", *more)
             for more in ((), ("--trans-b",))]
