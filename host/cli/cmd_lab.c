@@ -161,6 +161,16 @@ static int list_experiments(void)
     return EXIT_DONE;
 }
 
+/* Without a name, options that are about running one would do nothing. */
+static int list(const options *o)
+{
+    for (option_id id = 0; id < OPTION_COUNT; id++)
+        if (o->given[id] && id != OPTION_JSON && id != OPTION_QUIET)
+            return wrong_usage("lab: --%s needs the name of an experiment, or all",
+                               option_name(id));
+    return o->given[OPTION_JSON] ? list_json() : list_experiments();
+}
+
 static int print_sources(const laboratory *l)
 {
     const char *wanted = l->o->value[OPTION_KERNEL_DIR];
@@ -303,9 +313,8 @@ static void print_end(const laboratory *l, const tsr_device *device)
     print_chart(l);
     puts("");
     if (l->claims)
-        printf("  Courses say something of %zu points; here %zu of these agree, within a factor of "
-               "1.5.\n",
-               l->claims, l->agreed);
+        printf("  Courses predict %zu points; %zu agree here, within a factor of 1.5.\n", l->claims,
+               l->agreed);
     if (cpu || l->agreed < l->claims || !l->claims)
         print_paragraph(cpu ? "Why a CPU differs: " : "Why a GPU differs: ",
                         cpu ? l->what->on_cpu : l->what->on_gpu);
@@ -414,7 +423,7 @@ int cmd_lab(const options *o)
     int status;
 
     if (!o->operand_count)
-        return o->given[OPTION_JSON] ? list_json() : list_experiments();
+        return list(o);
     st = choose(&l, &err);
     if (!st && o->given[OPTION_SOURCE]) {
         status = print_sources(&l);

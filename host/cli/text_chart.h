@@ -18,7 +18,8 @@ typedef struct text_chart {
 /**
  * Append the chart: a letter for each value, dots between those of one series, the names below.
  *
- * The axis begins at 0, and is logarithmic where the largest value is 8 times the smallest or more.
+ * The axis begins at 0; where the largest value is 8 times the smallest or more, it is logarithmic,
+ * from the smallest on.
  * Nothing where there are fewer than two labels, or no values.
  */
 void text_chart_draw(const text_chart *c, size_t width, text *out);

@@ -15,7 +15,7 @@ BROKEN = {
     "lab/lab_stride.cl": ("sum += in[", "sum -= in["),
     "lab/lab_structures.cl": ("sum += in[", "sum -= in["),
     "lab/lab_latency.cl": ("        at = next[at];", "        at = next[next[at]];"),
-    "lab/lab_warps.cl": ("at += LOADS * items", "at += LOADS * items + 1"),
+    "lab/lab_warps.cl": ("sum += word[k]", "sum -= word[k]"),
     "lab/lab_chains.cl": ("i < rounds", "i < rounds + 1"),
     "lab/lab_integers.cl": ("i < rounds", "i < rounds + 1"),
     "lab/lab_divergence.cl": ("if (mine == p)", "if (mine == p + 1)"),
@@ -64,11 +64,21 @@ class Listed(Case):
             self.assertIn("\n## %s\n" % e["name"], text)
 
     def test_wrong_usage(self):
+        for option in (["--size", "8"], ["--repeat", "2"], ["--device", "cpu"], ["--source"],
+                       ["--output", "rows.jsonl"], ["--kernel-dir", KERNELS]):
+            self.fail_with(2, "lab", *option, says="%s needs the name of an experiment" % option[0])
         self.fail_with(2, "lab", "strid", says=["no experiment 'strid'", "'stride'"])
         self.fail_with(2, "lab", "launches", "--size", "8", says="launches has no --size")
         self.fail_with(2, "lab", "stride", "--size", "8x8", says="no size of an experiment")
         self.fail_with(2, "lab", "stride", "--size", "8", "--size", "9", says="one --size")
         self.fail_with(1, "lab", "stride", "--device", "host", says="no queues")
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_sizes_that_are_too_large(self):
+        for name, size in (("chains", 2**20 + 1), ("integers", 2**20 + 1), ("stride", 2**31 + 1)):
+            self.fail_with(1, "lab", name, "--size", str(size), "--device", "cpu",
+                           says="%d %s are too many" % (size, "words" if name == "stride" else "rounds"))
+        self.fail_with(1, "lab", "queues", "--size", str(2**31), "--device", "cpu", says="too many bytes")
 
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")

@@ -145,6 +145,20 @@ class Forged(Case):
         self.assertGreater(sum(row["problems"] for row in rows), 0)
         self.assertGreater(sum(row["unsupported"] for row in rows), 0)
 
+    def test_experiments_on_small_groups(self):
+        """Those that need larger groups are skipped with the reason; the others run."""
+        for size, skipped, runs in ((16, ["banks", "atomics", "chains", "stride"], "allocation"),
+                                    (48, ["stride"], "chains")):
+            r = self.run_on(group(size), "lab", *skipped, runs, "--size", "64", "--repeat", "1",
+                            "--device", "0:0", "--json")
+            self.assertEqual(r.status, 0, r)
+            rows = [json.loads(line) for line in r.out.splitlines()]
+            self.assertEqual({row["experiment"] for row in rows}, {*skipped, runs})
+            for row in rows:
+                small = row["experiment"] in skipped
+                self.assertEqual(row["outcome"], "unsupported" if small else "timed", row)
+                self.assertIn("work-groups are smaller than" if small else "", row["unsupported"])
+
 
 def setUpModule():
     if not has_opencl():

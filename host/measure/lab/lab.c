@@ -35,11 +35,6 @@ const experiment *lab_named(const char *name)
 
 /* ---- values and claims ---------------------------------------------------------------------- */
 
-bool lab_unit_is_cost(const char *unit)
-{
-    return result_unit_is_cost(unit);
-}
-
 bool lab_agrees(double measured, double claim)
 {
     return measured <= 1.5 * claim && claim <= 1.5 * measured;
@@ -55,7 +50,7 @@ static double value_of(const lab *l, const lab_point *p, double ns)
 {
     const char *unit = l->what->unit;
 
-    if (!lab_unit_is_cost(unit))
+    if (!result_unit_is_cost(unit))
         return p->amount / ns;
     ns /= p->amount;
     return !strcmp(unit, "us") ? ns * 1e-3 : !strcmp(unit, "cycles") ? ns / l->cycle_ns : ns;
@@ -154,7 +149,9 @@ tsr_status lab_measure(lab *l, const lab_point *p, tsr_error *err)
         row.verified = false;
         result_refuse(&row, st == TSR_EBOUND ? RESULT_WRONG : RESULT_FAILED, why.message);
         report_row(l, &row);
-        return tsr_fail(err, st, 0, "%s, %s %s: %s", p->series, l->what->knob, p->x, why.message);
+        if (err)
+            *err = why;
+        return st;
     }
     if (!row.time.count)
         return TSR_OK; /* interrupted before its first sample */
@@ -175,40 +172,50 @@ tsr_status lab_kernel(const lab *l, const char *options, const char *entry, cl_k
     return rig_kernel(&l->rig, l->what->source, options, entry, out, err);
 }
 
-tsr_status lab_upload(const lab *l, const void *from, size_t bytes, cl_mem *out, tsr_error *err)
+static tsr_status write_buffer(const lab *l, cl_mem to, size_t offset, const void *from,
+                               size_t bytes, tsr_error *err)
 {
-    tsr_status st = rig_buffer(&l->rig, CL_MEM_READ_WRITE, bytes, out, err);
-    cl_int rc;
+    cl_int rc = clEnqueueWriteBuffer(l->rig.timed, to, CL_TRUE, offset, bytes, from, 0, NULL, NULL);
 
-    if (st)
-        return st;
-    rc = clEnqueueWriteBuffer(l->rig.timed, *out, CL_TRUE, 0, bytes, from, 0, NULL, NULL);
     return rc == CL_SUCCESS ? TSR_OK
                             : tsr_fail(err, TSR_ECL, rc, "clEnqueueWriteBuffer(%zu bytes)", bytes);
 }
 
+tsr_status lab_upload(const lab *l, const void *from, size_t bytes, cl_mem *out, tsr_error *err)
+{
+    tsr_status st = rig_buffer(&l->rig, CL_MEM_READ_WRITE, bytes, out, err);
+
+    return st ? st : write_buffer(l, *out, 0, from, bytes, err);
+}
+
 tsr_status lab_numbers(const lab *l, size_t words, cl_mem *out, tsr_error *err)
 {
-    uint32_t *numbers = malloc(words * sizeof(*numbers));
-    tsr_status st;
+    const size_t part = size_min(words, (size_t)1 << 20);
+    uint32_t *numbers = malloc(part * sizeof(*numbers));
+    tsr_status st = numbers
+                        ? rig_buffer(&l->rig, CL_MEM_READ_WRITE, words * sizeof(*numbers), out, err)
+                        : tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu words", part);
 
-    if (!numbers)
-        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu words", words);
-    for (size_t i = 0; i < words; i++)
-        numbers[i] = (uint32_t)i;
-    st = lab_upload(l, numbers, words * sizeof(*numbers), out, err);
+    for (size_t first = 0; first < words && !st; first += part) {
+        const size_t count = size_min(part, words - first);
+
+        for (size_t i = 0; i < count; i++)
+            numbers[i] = (uint32_t)(first + i);
+        st =
+            write_buffer(l, *out, first * sizeof(*numbers), numbers, count * sizeof(*numbers), err);
+    }
     free(numbers);
     return st;
 }
 
-tsr_status lab_launch_run(void *state, double *ns, tsr_error *err)
+static tsr_status run_launch(void *state, double *ns, tsr_error *err)
 {
     const lab_launch *x = state;
 
     return rig_launch(&x->l->rig, x->kernel, x->global, x->local, ns, err);
 }
 
-tsr_status lab_launch_check(void *state, tsr_error *err)
+static tsr_status check_launch(void *state, tsr_error *err)
 {
     const lab_launch *x = state;
     const rig *r = &x->l->rig;
@@ -232,18 +239,18 @@ tsr_status lab_launch_check(void *state, tsr_error *err)
     return st;
 }
 
-tsr_status lab_measure_kernel(lab *l, lab_launch launch, const char *options, const char *entry,
-                              const rig_arg *args, size_t count, lab_point p, tsr_error *err)
+tsr_status lab_measure_kernel(lab *l, lab_launch launch, lab_point p, tsr_error *err)
 {
-    tsr_status st = l->ended ? TSR_OK : lab_kernel(l, options, entry, &launch.kernel, err);
+    tsr_status st;
 
-    if (l->ended || st)
-        return st;
-    st = rig_args(launch.kernel, args, count, err);
+    if (l->ended)
+        return TSR_OK;
     launch.l = l;
-    p.run = lab_launch_run;
-    p.check = lab_launch_check;
+    p.run = run_launch;
+    p.check = check_launch;
     p.state = &launch;
+    st = lab_kernel(l, launch.options, launch.entry, &launch.kernel, err);
+    st = st ? st : rig_args(launch.kernel, launch.args, launch.arg_count, err);
     return st ? st : lab_measure(l, &p, err);
 }
 
@@ -261,7 +268,7 @@ lab_affine lab_affine_power(lab_affine one, size_t n)
 
 size_t lab_full_items(const lab *l, size_t group)
 {
-    return size_round_up(l->rig.facts->compute_units * (l->rig.cpu ? 512 : 2048), group);
+    return size_round_up(l->units * (l->rig.cpu ? 512 : 2048), group);
 }
 
 lab_text lab_number(size_t n)
@@ -288,8 +295,15 @@ lab_text lab_bytes(size_t n)
 
 tsr_status lab_run(tsr_session *s, const experiment *e, const lab_options *how, tsr_error *err)
 {
-    const bool cpu = s->device.facts.kind == DEVICE_CPU;
-    lab l = {.what = e, .how = how, .size = how->size};
+    const device_facts *d = &s->device.facts;
+    const bool cpu = d->kind == DEVICE_CPU;
+    const size_t most = e->size_max ? e->size_max : LAB_SIZE_MAX;
+    char why[64];
+    lab l = {.what = e,
+             .how = how,
+             .size = how->size,
+             .units = size_max(d->compute_units, 1),
+             .group_max = size_min(d->max_work_group, d->max_work_item[0])};
     cl_uint mhz = 0;
     tsr_status st;
 
@@ -297,17 +311,22 @@ tsr_status lab_run(tsr_session *s, const experiment *e, const lab_options *how, 
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "host has no queues: experiments run on devices");
     if (!l.size)
         l.size = cpu ? e->size_cpu : e->size;
-    if (l.size > LAB_SIZE_MAX)
-        return tsr_fail(err, TSR_EOVERFLOW, 0, "size %zu is above %zu", l.size, LAB_SIZE_MAX);
+    if (e->counted && l.size > most)
+        return tsr_fail(err, TSR_EOVERFLOW, 0, "%zu %s are too many: at most %zu", l.size,
+                        e->counted, most);
     if (query(s->device.id, CL_DEVICE_MAX_CLOCK_FREQUENCY, &mhz, sizeof(mhz)) && mhz)
         l.cycle_ns = 1e3 / mhz;
     st = rig_open(s, &l.rig, err);
     if (st)
         return st;
-    if (!strcmp(e->unit, "cycles") && !(l.cycle_ns > 0))
+    if (!strcmp(e->unit, "cycles") && !(l.cycle_ns > 0)) {
         lab_skip(&l, "", "", "the device does not say how fast its clock is");
-    else
+    } else if (l.group_max < e->group) {
+        snprintf(why, sizeof(why), "its work-groups are smaller than %zu", e->group);
+        lab_skip(&l, "", "", why);
+    } else {
         st = e->measure(&l, err);
+    }
     rig_close(&l.rig);
     return st;
 }

@@ -22,7 +22,9 @@ typedef struct experiment {
     const char *knob;      /* heading of its values: "stride" */
     const char *counted;   /* what its size is a number of; NULL: it has none */
     size_t size_cpu, size; /* where none is given: on a CPU, and on another device */
-    const char *unit;      /* of what is measured; see lab_unit_is_cost */
+    size_t size_max;       /* 0: LAB_SIZE_MAX */
+    size_t group;          /* work-items of the smallest group that it needs; 0: any will do */
+    const char *unit;      /* of what is measured; see result_unit_is_cost */
     bool claims_values;    /* claims are in that unit; else they are times the base */
     const char *claim;     /* what courses teach, in sentences */
     const char *on_cpu;    /* why a CPU shows something else, for somebody who learns this */
@@ -37,9 +39,6 @@ const experiment *lab_at(size_t i);
 
 /** NULL where there is none of that name. */
 const experiment *lab_named(const char *name);
-
-/** A time, or cycles: less is better. */
-bool lab_unit_is_cost(const char *unit);
 
 /** Whether a claim holds: within a factor of 1.5. */
 bool lab_agrees(double measured, double claim);
@@ -64,7 +63,7 @@ typedef struct lab_options {
  *
  * @return TSR_OK, also where the device lacks what it needs, which a row says, and where it was
  *         ended early; TSR_EBOUND where a result is wrong; TSR_EUNSUPPORTED on `host`;
- * TSR_EOVERFLOW for a size above LAB_SIZE_MAX; what a call that fails gives.
+ *         TSR_EOVERFLOW for a size above the experiment's; what a call that fails gives.
  */
 tsr_status lab_run(tsr_session *s, const experiment *e, const lab_options *how, tsr_error *err);
 
@@ -74,10 +73,12 @@ struct lab {
     const experiment *what;
     const lab_options *how;
     rig rig;
-    size_t size;     /* an experiment that rounds it puts that here before its first point */
-    double base;     /* value of the last point that is one */
-    double cycle_ns; /* of the clock that the device reports; 0: it reports none */
-    bool ended;      /* by how->stop or how->on_row: nothing more is measured */
+    size_t size;      /* an experiment that rounds it puts that here before its first point */
+    size_t units;     /* compute units, at least 1 */
+    size_t group_max; /* work-items of the largest group of one dimension */
+    double base;      /* value of the last point that is one */
+    double cycle_ns;  /* of the clock that the device reports; 0: it reports none */
+    bool ended;       /* by how->stop or how->on_row: nothing more is measured */
 };
 
 /** Work-items of a group, where an experiment is not about that. */
@@ -115,22 +116,22 @@ tsr_status lab_upload(const lab *l, const void *from, size_t bytes, cl_mem *out,
 
 /** A launch that writes words which are known: run and check of a point. */
 typedef struct lab_launch {
-    const lab *l;
-    cl_kernel kernel;
+    const char *entry, *options; /* of the experiment's source */
+    const rig_arg *args;         /* arg_count of them */
+    size_t arg_count;
     size_t global, local;
     cl_mem out;
     size_t words; /* of it, compared one by one */
     uint32_t (*expected)(const void *context, size_t word);
     const void *context;
+    /* Filled in by lab_measure_kernel: */
+    const lab *l;
+    cl_kernel kernel;
 } lab_launch;
 
-tsr_status lab_launch_run(void *state, double *ns, tsr_error *err);
-tsr_status lab_launch_check(void *state, tsr_error *err);
-
-/** Build a kernel, set its arguments, and measure it: the launch's kernel and the point's run,
- * check and state are filled in. */
-tsr_status lab_measure_kernel(lab *l, lab_launch launch, const char *options, const char *entry,
-                              const rig_arg *args, size_t count, lab_point p, tsr_error *err);
+/** Build a kernel, set its arguments, and measure it: the point's run, check and state are filled
+ * in. */
+tsr_status lab_measure_kernel(lab *l, lab_launch launch, lab_point p, tsr_error *err);
 
 /** What n steps of value = value * mul + add make of a value, as one such step. */
 typedef struct lab_affine {

@@ -10,6 +10,7 @@ static const cl_float one = 1;
 
 /* ---- chains --------------------------------------------------------------------------------- */
 
+/* So many rounds add up exactly in a float. */
 enum { CHAINS_MAX = 8, CHAINS_ITEMS_MAX = 2048, CHAINS_ROUNDS_MAX = 1 << 20 };
 
 typedef struct chained {
@@ -25,8 +26,8 @@ static uint32_t expect_chains(const void *context, size_t item)
 
 static tsr_status measure_chains(lab *l, tsr_error *err)
 {
-    const size_t units = l->rig.facts->compute_units, group = 32;
-    const cl_uint rounds = (cl_uint)size_min(l->size, CHAINS_ROUNDS_MAX);
+    const size_t units = l->units, group = 32;
+    const cl_uint rounds = (cl_uint)l->size;
     cl_mem out = NULL;
     tsr_status st = rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, units * CHAINS_ITEMS_MAX * 4, &out, err);
 
@@ -44,13 +45,16 @@ static tsr_status measure_chains(lab *l, tsr_error *err)
             snprintf(options, sizeof(options), "-DCHAINS=%u", chains);
             snprintf(series, sizeof(series), "%zu items a unit", each);
             st = lab_measure_kernel(l,
-                                    (lab_launch){.global = items,
+                                    (lab_launch){.entry = "lab_chains",
+                                                 .options = options,
+                                                 .args = args,
+                                                 .arg_count = 4,
+                                                 .global = items,
                                                  .local = group,
                                                  .out = out,
                                                  .words = items,
                                                  .expected = expect_chains,
                                                  .context = &x},
-                                    options, "lab_chains", args, 4,
                                     (lab_point){.series = series,
                                                 .x = lab_number(chains).at,
                                                 .amount = 2.0 * chains * rounds * (double)items,
@@ -71,6 +75,8 @@ const experiment lab_chains = {
     .counted = "rounds",
     .size_cpu = 1024,
     .size = 16384,
+    .size_max = CHAINS_ROUNDS_MAX,
+    .group = 32,
     .unit = "GFLOP/s",
     .claim =
         "An instruction waits for the one whose result it needs. Independent instructions of a "
@@ -89,6 +95,8 @@ const experiment lab_chains = {
 };
 
 /* ---- integers ------------------------------------------------------------------------------- */
+
+enum { CHECKED_ROUNDS = 1 << 24 };
 
 typedef struct mixed {
     uint32_t floats, integers, rounds;
@@ -118,7 +126,9 @@ static tsr_status measure_integers(lab *l, tsr_error *err)
         double claim;
     } mixes[] = {{"float", 8, 0, 0}, {"integer", 0, 4, 1}, {"both", 8, 4, 2}};
     const size_t items = lab_full_items(l, LAB_GROUP);
-    const cl_uint rounds = (cl_uint)size_min(l->size, CHAINS_ROUNDS_MAX);
+    /* Each result is computed step by step on the host, too: of many rounds, fewer are checked. */
+    const size_t words = size_min(size_min(items, 1024), size_max(1, CHECKED_ROUNDS / l->size));
+    const cl_uint rounds = (cl_uint)l->size;
     cl_mem out = NULL;
     tsr_status st = rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, items * 4, &out, err);
 
@@ -133,13 +143,16 @@ static tsr_status measure_integers(lab *l, tsr_error *err)
         snprintf(options, sizeof(options), "-DFLOATS=%u -DINTEGERS=%u", x.floats, x.integers);
         st = lab_measure_kernel(
             l,
-            (lab_launch){.global = items,
+            (lab_launch){.entry = "lab_integers",
+                         .options = options,
+                         .args = args,
+                         .arg_count = 6,
+                         .global = items,
                          .local = LAB_GROUP,
                          .out = out,
-                         .words = size_min(items, 1024),
+                         .words = words,
                          .expected = expect_mixed,
                          .context = &x},
-            options, "lab_integers", args, 6,
             (lab_point){.series = "instructions",
                         .x = mixes[i].name,
                         .amount = (double)(x.floats + 2 * x.integers) * rounds * (double)items,
@@ -159,6 +172,8 @@ const experiment lab_integers = {
     .counted = "rounds",
     .size_cpu = 512,
     .size = 8192,
+    .size_max = CHAINS_ROUNDS_MAX,
+    .group = LAB_GROUP,
     .unit = "Gop/s",
     .claim = "Lanes for float and lanes for integers run in the same cycle: as many integer "
              "operations as "
@@ -181,7 +196,9 @@ enum { PATHS_MAX = 32 };
 
 typedef struct diverged {
     lab_affine of[PATHS_MAX]; /* what all steps of a path do to a value */
-    const uint32_t *path;
+    uint32_t *path;           /* of each item */
+    size_t items;
+    cl_mem out;
 } diverged;
 
 static uint32_t expect_diverged(const void *context, size_t item)
@@ -192,40 +209,39 @@ static uint32_t expect_diverged(const void *context, size_t item)
     return (uint32_t)item * all->mul + all->add;
 }
 
-static tsr_status measure_paths(lab *l, bool sorted, uint32_t paths, uint32_t *path, size_t items,
-                                cl_mem out, tsr_error *err)
+static tsr_status measure_paths(lab *l, diverged *x, bool sorted, uint32_t paths, tsr_error *err)
 {
     const cl_uint steps = (cl_uint)l->size;
-    diverged x = {.path = path};
     cl_mem given = NULL;
     char options[32];
     tsr_status st;
 
-    for (size_t i = 0; i < items; i++)
-        path[i] = (uint32_t)(sorted ? i * paths / items : i % paths);
+    for (size_t i = 0; i < x->items; i++)
+        x->path[i] = (uint32_t)(sorted ? i * paths / x->items : i % paths);
     for (uint32_t p = 0; p < paths; p++)
-        x.of[p] = lab_affine_power((lab_affine){4 * p + 5, 1}, steps);
+        x->of[p] = lab_affine_power((lab_affine){4 * p + 5, 1}, steps);
     snprintf(options, sizeof(options), "-DPATHS=%u", paths);
-    st = lab_upload(l, path, items * 4, &given, err);
-    st =
-        st ? st
-           : lab_measure_kernel(
-                 l,
-                 (lab_launch){.global = items,
-                              .local = LAB_GROUP,
-                              .out = out,
-                              .words = items,
-                              .expected = expect_diverged,
-                              .context = &x},
-                 options, "lab_divergence",
-                 (rig_arg[]){{&given, sizeof(given)}, {&out, sizeof(out)}, {&steps, sizeof(steps)}},
-                 3,
-                 (lab_point){.series = sorted ? "sorted" : "mixed",
-                             .x = lab_number(paths).at,
-                             .amount = (double)steps * (double)items,
-                             .base = !sorted && paths == 1,
-                             .claim = sorted ? 1 : 1.0 / paths},
-                 err);
+    st = lab_upload(l, x->path, x->items * 4, &given, err);
+    st = st ? st
+            : lab_measure_kernel(l,
+                                 (lab_launch){.entry = "lab_divergence",
+                                              .options = options,
+                                              .args = (rig_arg[]){{&given, sizeof(given)},
+                                                                  {&x->out, sizeof(x->out)},
+                                                                  {&steps, sizeof(steps)}},
+                                              .arg_count = 3,
+                                              .global = x->items,
+                                              .local = LAB_GROUP,
+                                              .out = x->out,
+                                              .words = x->items,
+                                              .expected = expect_diverged,
+                                              .context = x},
+                                 (lab_point){.series = sorted ? "sorted" : "mixed",
+                                             .x = lab_number(paths).at,
+                                             .amount = (double)steps * (double)x->items,
+                                             .base = !sorted && paths == 1,
+                                             .claim = sorted ? 1 : 1.0 / paths},
+                                 err);
     if (given)
         clReleaseMemObject(given);
     return st;
@@ -233,18 +249,19 @@ static tsr_status measure_paths(lab *l, bool sorted, uint32_t paths, uint32_t *p
 
 static tsr_status measure_divergence(lab *l, tsr_error *err)
 {
-    const size_t items = lab_full_items(l, (size_t)LAB_GROUP * PATHS_MAX);
-    uint32_t *path = malloc(items * sizeof(*path));
-    cl_mem out = NULL;
-    tsr_status st = path ? rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, items * 4, &out, err)
-                         : tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu paths", items);
+    diverged x = {.items = lab_full_items(l, (size_t)LAB_GROUP * PATHS_MAX)};
+    tsr_status st = rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, x.items * 4, &x.out, err);
+
+    x.path = st ? NULL : malloc(x.items * sizeof(*x.path));
+    if (!st && !x.path)
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu paths", x.items);
 
     for (int sorted = 0; sorted < 2; sorted++)
         for (uint32_t paths = 1; paths <= PATHS_MAX && !st; paths *= 2)
-            st = measure_paths(l, sorted, paths, path, items, out, err);
-    if (out)
-        clReleaseMemObject(out);
-    free(path);
+            st = measure_paths(l, &x, sorted, paths, err);
+    if (x.out)
+        clReleaseMemObject(x.out);
+    free(x.path);
     return st;
 }
 
@@ -255,6 +272,7 @@ const experiment lab_divergence = {
     .counted = "steps",
     .size_cpu = 512,
     .size = 4096,
+    .group = LAB_GROUP,
     .unit = "Gop/s",
     .claim =
         "A warp walks each way that any of its work-items takes, with the others switched off: two "
@@ -305,13 +323,16 @@ static tsr_status measure_branches(lab *l, tsr_error *err)
 
             snprintf(options, sizeof(options), "-DKIND=%d -DSTEPS=%zu", kind, steps);
             st = lab_measure_kernel(l,
-                                    (lab_launch){.global = words,
+                                    (lab_launch){.entry = "lab_branches",
+                                                 .options = options,
+                                                 .args = args,
+                                                 .arg_count = 2,
+                                                 .global = words,
                                                  .local = LAB_GROUP,
                                                  .out = out,
                                                  .words = words,
                                                  .expected = expect_side,
                                                  .context = &x},
-                                    options, "lab_branches", args, 2,
                                     (lab_point){.series = kinds[kind],
                                                 .x = lab_number(steps).at,
                                                 .amount = (double)steps * (double)words,
@@ -337,6 +358,7 @@ const experiment lab_branches = {
     .counted = "words",
     .size_cpu = (size_t)1 << 16,
     .size = (size_t)1 << 22,
+    .group = LAB_GROUP,
     .unit = "Gop/s",
     .claim =
         "A branch in which neighbours differ is two passes, twice as long; a ternary or arithmetic "

@@ -308,16 +308,37 @@ static tsr_status allocate_buffer(const allocated *x, tsr_error *err)
     return st;
 }
 
+/* The device copies from the last byte, and to the first. */
+static tsr_status check_pinned(const allocated *x, pinned *memory, tsr_error *err)
+{
+    const rig *r = &x->l->rig;
+    cl_mem buffer = NULL;
+    tsr_status st = rig_buffer(r, CL_MEM_READ_WRITE, 1, &buffer, err);
+
+    if (st)
+        return st;
+    memory->at[0] = 0;
+    if (clEnqueueWriteBuffer(r->queue[0], buffer, CL_TRUE, 0, 1, memory->at + x->bytes - 1, 0, NULL,
+                             NULL) != CL_SUCCESS ||
+        clEnqueueReadBuffer(r->queue[0], buffer, CL_TRUE, 0, 1, memory->at, 0, NULL, NULL) !=
+            CL_SUCCESS)
+        st = tsr_fail(err, TSR_ECL, 0, "copying from and to %zu pinned bytes", x->bytes);
+    if (!st && memory->at[0] != 0x5A)
+        st = tsr_fail(err, TSR_EBOUND, 0, "of %zu pinned bytes the last is not what was written",
+                      x->bytes);
+    clReleaseMemObject(buffer);
+    return st;
+}
+
 static tsr_status allocate_pinned(const allocated *x, tsr_error *err)
 {
     pinned memory = {0};
     tsr_status st = pinned_take(x->l->rig.session, x->bytes, &memory, err);
 
-    if (!st) {
+    if (!st)
         memory.at[x->bytes - 1] = 0x5A;
-        if (memory.at[x->bytes - 1] != 0x5A)
-            st = tsr_fail(err, TSR_EBOUND, 0, "%zu pinned bytes do not keep their last", x->bytes);
-    }
+    if (!st && x->check)
+        st = check_pinned(x, &memory, err);
     pinned_drop(x->l->rig.session, &memory);
     return st;
 }
@@ -501,7 +522,11 @@ static tsr_status measure_queues(lab *l, tsr_error *err)
     queued x = {.l = l, .rows = side, .columns = side};
     cl_kernel kernel;
     cl_program built = NULL;
-    tsr_status st = lab_kernel(l, "", "lab_queues", &kernel, err);
+    size_t bytes = 0;
+    tsr_status st = size_mul(side, side, &bytes) && size_mul(bytes, sizeof(uint32_t), &bytes)
+                        ? lab_kernel(l, "", "lab_queues", &kernel, err)
+                        : tsr_fail(err, TSR_EOVERFLOW, 0,
+                                   "a matrix of %zu x %zu words has too many bytes", side, side);
 
     l->size = side;
     if (!st &&
@@ -509,7 +534,7 @@ static tsr_status measure_queues(lab *l, tsr_error *err)
         st = tsr_fail(err, TSR_ECL, 0, "clGetKernelInfo");
     for (size_t q = 0; q < QUEUES_MAX && !st; q++)
         st = rig_queue(l->rig.session, &x.queue[q], err);
-    st = st ? st : pinned_take(l->rig.session, side * side * 4, &x.matrix, err);
+    st = st ? st : pinned_take(l->rig.session, bytes, &x.matrix, err);
     st = st ? st : pinned_take(l->rig.session, side * 4, &x.result, err);
     for (size_t i = 0; i < side * side && !st; i++)
         ((uint32_t *)(void *)x.matrix.at)[i] = (uint32_t)i * 2654435761u;

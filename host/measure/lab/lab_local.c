@@ -28,8 +28,8 @@ static tsr_status measure_banks(lab *l, tsr_error *err)
     static const uint32_t strides[] = {1, 2, 3, 4, 8, 16, 32, 0};
     static const char *const layouts[] = {"plain", "padded", "XOR"};
     const cl_uint rounds = (cl_uint)size_round_up(l->size, 2), other = BANKS_COPY;
-    const size_t local = size_min(256, l->rig.facts->max_work_group / 32 * 32);
-    const size_t items = l->rig.facts->compute_units * (l->rig.cpu ? 2 : 16) * local;
+    const size_t local = size_min(256, l->group_max / 32 * 32);
+    const size_t items = l->units * (l->rig.cpu ? 2 : 16) * local;
     cl_mem sums = NULL;
     tsr_status st = rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, items * 4, &sums, err);
 
@@ -46,13 +46,16 @@ static tsr_status measure_banks(lab *l, tsr_error *err)
                      BANKS_READS, layout);
             st =
                 lab_measure_kernel(l,
-                                   (lab_launch){.global = items,
+                                   (lab_launch){.entry = "lab_banks",
+                                                .options = options,
+                                                .args = args,
+                                                .arg_count = 3,
+                                                .global = items,
                                                 .local = local,
                                                 .out = sums,
                                                 .words = items,
                                                 .expected = expect_banks,
                                                 .context = &x},
-                                   options, "lab_banks", args, 3,
                                    (lab_point){.series = layouts[layout],
                                                .x = lab_number(x.stride).at,
                                                .amount = 4.0 * BANKS_READS * rounds * (double)items,
@@ -73,6 +76,7 @@ const experiment lab_banks = {
     .counted = "rounds",
     .size_cpu = 128,
     .size = 4096,
+    .group = 32,
     .unit = "GB/s",
     .claim =
         "Local memory has 32 banks of one word. Words that lie 2, 4 or 32 apart share 16, 8 or 1 "
@@ -116,25 +120,28 @@ static tsr_status measure_barriers(lab *l, tsr_error *err)
         const rotated x = {(uint32_t)group, rounds};
         char options[32];
 
-        if (group > l->rig.facts->max_work_group) {
+        if (group > l->group_max) {
             lab_skip(l, "two a round", lab_number(group).at, "groups of the device are smaller");
             continue;
         }
         snprintf(options, sizeof(options), "-DGROUP=%zu", group);
-        st = lab_measure_kernel(l,
-                                (lab_launch){.global = group,
-                                             .local = group,
-                                             .out = out,
-                                             .words = group,
-                                             .expected = expect_rotated,
-                                             .context = &x},
-                                options, "lab_barriers",
-                                (rig_arg[]){{&out, sizeof(out)}, {&rounds, sizeof(rounds)}}, 2,
-                                (lab_point){.series = "two a round",
-                                            .x = lab_number(group).at,
-                                            .amount = 2.0 * rounds,
-                                            .base = group == 32},
-                                err);
+        st = lab_measure_kernel(
+            l,
+            (lab_launch){.entry = "lab_barriers",
+                         .options = options,
+                         .args = (rig_arg[]){{&out, sizeof(out)}, {&rounds, sizeof(rounds)}},
+                         .arg_count = 2,
+                         .global = group,
+                         .local = group,
+                         .out = out,
+                         .words = group,
+                         .expected = expect_rotated,
+                         .context = &x},
+            (lab_point){.series = "two a round",
+                        .x = lab_number(group).at,
+                        .amount = 2.0 * rounds,
+                        .base = group == 32},
+            err);
     }
     if (out)
         clReleaseMemObject(out);
@@ -201,7 +208,7 @@ static tsr_status measure_exchange(lab *l, tsr_error *err)
     const cl_uint rounds = (cl_uint)l->size | 1;
     const device_facts *d = l->rig.facts;
     const exchanged x = {lab_affine_power((lab_affine){5, 1}, 3 * (size_t)rounds), 7};
-    const size_t most = size_min(512, d->max_work_group), items = lab_full_items(l, 512);
+    const size_t most = size_min(512, l->group_max), items = lab_full_items(l, 512);
     cl_mem out = NULL;
     int registers;
     tsr_status st = registers_kind(l, &registers, err);
@@ -224,13 +231,16 @@ static tsr_status measure_exchange(lab *l, tsr_error *err)
             snprintf(options, sizeof(options), "-DKIND=%d -DGROUP=%zu%s", shuffle ? registers : 0,
                      group, shuffle && registers == 2 ? " -cl-std=CL3.0" : "");
             st = lab_measure_kernel(l,
-                                    (lab_launch){.global = items,
+                                    (lab_launch){.entry = "lab_exchange",
+                                                 .options = options,
+                                                 .args = args,
+                                                 .arg_count = 2,
+                                                 .global = items,
                                                  .local = group,
                                                  .out = out,
                                                  .words = items,
                                                  .expected = expect_exchanged,
                                                  .context = &x},
-                                    options, "lab_exchange", args, 2,
                                     (lab_point){.series = shuffle ? "registers" : "local memory",
                                                 .x = lab_number(group).at,
                                                 .amount = 3.0 * rounds * (double)items,
@@ -252,6 +262,7 @@ const experiment lab_exchange = {
     .counted = "rounds",
     .size_cpu = 64,
     .size = 1024,
+    .group = 32,
     .unit = "Gop/s",
     .claim = "A shuffle takes about one cycle, and needs no barrier; through local memory the same "
              "takes "
@@ -285,7 +296,7 @@ static tsr_status measure_atomics(lab *l, tsr_error *err)
     static const char *const series[] = {"global memory", "local memory", "one a group"};
     static const char *const entries[] = {"lab_atomics_global", "lab_atomics_local",
                                           "lab_atomics_group"};
-    const size_t group = size_min(256, l->rig.facts->max_work_group / 32 * 32);
+    const size_t group = size_min(256, l->group_max / 32 * 32);
     const size_t items = size_round_up(l->size, group * ATOMIC_COUNTERS_MAX);
     cl_mem counts = NULL;
     tsr_status st = rig_buffer(&l->rig, CL_MEM_READ_WRITE, ATOMIC_COUNTERS_MAX * 4, &counts, err);
@@ -302,13 +313,16 @@ static tsr_status measure_atomics(lab *l, tsr_error *err)
             snprintf(options, sizeof(options), "-DCOUNTERS=%zu -DADDS=%d -DGROUP=%zu", counters,
                      ATOMIC_ADDS, group);
             st = lab_measure_kernel(l,
-                                    (lab_launch){.global = items,
+                                    (lab_launch){.entry = entries[where],
+                                                 .options = options,
+                                                 .args = args,
+                                                 .arg_count = 1,
+                                                 .global = items,
                                                  .local = group,
                                                  .out = counts,
                                                  .words = counters,
                                                  .expected = expect_counts,
                                                  .context = &each},
-                                    options, entries[where], args, 1,
                                     (lab_point){.series = series[where],
                                                 .x = lab_number(counters).at,
                                                 .amount = (double)items * ATOMIC_ADDS,
@@ -328,6 +342,7 @@ const experiment lab_atomics = {
     .counted = "work-items",
     .size_cpu = (size_t)1 << 16,
     .size = (size_t)1 << 22,
+    .group = 32,
     .unit = "Gop/s",
     .claim =
         "Never add atomically from every work-item: thousands of additions to one word wait for "

@@ -50,21 +50,24 @@ static tsr_status measure_stride(lab *l, tsr_error *err)
             char options[64];
 
             snprintf(options, sizeof(options), "-DSTRIDE=%u -DREADS=%d", stride, STRIDE_READS);
-            st = lab_measure_kernel(l,
-                                    (lab_launch){.global = items,
-                                                 .local = LAB_GROUP,
-                                                 .out = write ? array : sums,
-                                                 .words = write ? words : items,
-                                                 .expected = write ? expect_written : expect_read,
-                                                 .context = &x},
-                                    options, write ? "lab_stride_write" : "lab_stride_read", args,
-                                    write ? 1 : 2,
-                                    (lab_point){.series = write ? "write" : "read",
-                                                .x = lab_number(stride).at,
-                                                .amount = (double)(items * STRIDE_READS * 4),
-                                                .base = stride == 1,
-                                                .claim = 1.0 / stride},
-                                    err);
+            st = lab_measure_kernel(
+                l,
+                (lab_launch){.entry = write ? "lab_stride_write" : "lab_stride_read",
+                             .options = options,
+                             .args = args,
+                             .arg_count = write ? 1 : 2,
+                             .global = items,
+                             .local = LAB_GROUP,
+                             .out = write ? array : sums,
+                             .words = write ? words : items,
+                             .expected = write ? expect_written : expect_read,
+                             .context = &x},
+                (lab_point){.series = write ? "write" : "read",
+                            .x = lab_number(stride).at,
+                            .amount = (double)(items * STRIDE_READS * 4),
+                            .base = stride == 1,
+                            .claim = 1.0 / stride},
+                err);
         }
     }
     if (sums)
@@ -81,6 +84,7 @@ const experiment lab_stride = {
     .counted = "words",
     .size_cpu = (size_t)1 << 25,
     .size = (size_t)1 << 28,
+    .group = LAB_GROUP,
     .unit = "GB/s",
     .claim =
         "Memory moves in lines of 128 bytes. The 32 work-items of a warp that read 32 words side "
@@ -145,13 +149,16 @@ static tsr_status measure_structures(lab *l, tsr_error *err)
                      fields, RECORD_READS, x.all, x.arrays);
             st = lab_measure_kernel(
                 l,
-                (lab_launch){.global = items,
+                (lab_launch){.entry = "lab_structures",
+                             .options = options,
+                             .args = args,
+                             .arg_count = 2,
+                             .global = items,
                              .local = LAB_GROUP,
                              .out = sums,
                              .words = items,
                              .expected = expect_fields,
                              .context = &x},
-                options, "lab_structures", args, 2,
                 (lab_point){.series = names[x.all][x.arrays],
                             .x = lab_number(fields).at,
                             .amount = (double)(items * RECORD_READS * 4) * (x.all ? fields : 1),
@@ -174,9 +181,10 @@ const experiment lab_structures = {
     .counted = "words",
     .size_cpu = (size_t)1 << 24,
     .size = (size_t)1 << 28,
+    .group = LAB_GROUP,
     .unit = "GB/s",
     .claim =
-        "Who reads one field of each record of an array of structures moves the others too, and "
+        "Reading one field of each record of an array of structures moves the others too, and "
         "throws them away. A structure of arrays puts equal fields side by side, where neighbours "
         "read them in one line.",
     .on_cpu =
@@ -259,42 +267,49 @@ static tsr_status check_chase(void *state, tsr_error *err)
     return st;
 }
 
-static tsr_status measure_ring(lab *l, const char *series, const char *entry, size_t places,
-                               size_t words, bool fill_group, double claim, tsr_error *err)
+/* A ring of `places`, `words` from one to the next; in local memory a group of `local` fills it. */
+typedef struct ring {
+    const char *series, *entry;
+    size_t places, words, local;
+    double claim;
+} ring;
+
+static tsr_status measure_ring(lab *l, const ring *r, tsr_error *err)
 {
+    const size_t bytes = r->places * r->words * sizeof(uint32_t);
     chase x = {.l = l,
-               .local = fill_group ? LAB_GROUP : 1,
-               .next = make_ring(places, words),
+               .local = r->local,
+               .next = make_ring(r->places, r->words),
                .steps = (cl_uint)l->size};
-    cl_mem ring = NULL;
+    cl_mem next = NULL;
     char options[32];
     tsr_status st = x.next ? TSR_OK : tsr_fail(err, TSR_ENOMEM, 0, "no memory for the ring");
 
     snprintf(options, sizeof(options), "-DWORDS=%d", RING_SMALL);
-    st = st ? st : lab_upload(l, x.next, places * words * 4, &ring, err);
+    st = st ? st : lab_upload(l, x.next, bytes, &next, err);
     st = st ? st : rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, sizeof(cl_uint), &x.out, err);
-    st = st ? st : lab_kernel(l, options, entry, &x.kernel, err);
+    st = st ? st : lab_kernel(l, options, r->entry, &x.kernel, err);
     st = st ? st
             : rig_args(x.kernel,
-                       (rig_arg[]){{&ring, sizeof(ring)},
+                       (rig_arg[]){{&next, sizeof(next)},
                                    {&x.out, sizeof(x.out)},
                                    {&x.at, sizeof(x.at)},
                                    {&x.steps, sizeof(x.steps)}},
                        4, err);
     st = st ? st
             : lab_measure(l,
-                          &(lab_point){.series = series,
-                                       .x = lab_bytes(places * words * 4).at,
+                          &(lab_point){.series = r->series,
+                                       .x = lab_bytes(bytes).at,
                                        .run = run_chase,
                                        .check = check_chase,
                                        .state = &x,
                                        .amount = (double)l->size,
-                                       .claim = claim},
+                                       .claim = r->claim},
                           err);
     if (x.out)
         clReleaseMemObject(x.out);
-    if (ring)
-        clReleaseMemObject(ring);
+    if (next)
+        clReleaseMemObject(next);
     free(x.next);
     return st;
 }
@@ -302,17 +317,19 @@ static tsr_status measure_ring(lab *l, const char *series, const char *entry, si
 static tsr_status measure_latency(lab *l, tsr_error *err)
 {
     const size_t largest = l->rig.cpu ? (size_t)64 << 20 : (size_t)256 << 20;
-    tsr_status st = measure_ring(l, "local", "lab_latency_local", RING_SMALL, 1, true, 30, err);
+    const size_t group = size_min(LAB_GROUP, l->group_max);
+    const ring small[] = {{"local", "lab_latency_local", RING_SMALL, 1, group, 30},
+                          {"constant", "lab_latency_constant", RING_SMALL, 1, 1, 20}};
+    ring global = {"global", "lab_latency_global", 0, RING_LINE, 1, 0};
+    tsr_status st = TSR_OK;
 
-    st = st ? st
-            : measure_ring(l, "constant", "lab_latency_constant", RING_SMALL, 1, false, 20, err);
-    for (size_t bytes = 4096; bytes <= largest && !st && !l->ended; bytes *= 4)
-        st = measure_ring(l, "global", "lab_latency_global", bytes / (RING_LINE * 4), RING_LINE,
-                          false,
-                          bytes <= (size_t)64 << 10   ? 30
-                          : bytes <= (size_t)16 << 20 ? 200
-                                                      : 600,
-                          err);
+    for (size_t i = 0; i < ARRAY_COUNT(small) && !st; i++)
+        st = measure_ring(l, &small[i], err);
+    for (size_t bytes = 4096; bytes <= largest && !st && !l->ended; bytes *= 4) {
+        global.places = bytes / (RING_LINE * sizeof(uint32_t));
+        global.claim = bytes <= (size_t)64 << 10 ? 30 : bytes <= (size_t)16 << 20 ? 200 : 600;
+        st = measure_ring(l, &global, err);
+    }
     return st;
 }
 
@@ -359,7 +376,7 @@ static uint32_t expect_walk(const void *context, size_t item)
 
 static tsr_status measure_warps(lab *l, tsr_error *err)
 {
-    const size_t units = l->rig.facts->compute_units, group = 32, most = 4;
+    const size_t units = l->units, group = 32, most = 4;
     const size_t words = size_round_up(l->size, units * 2048 * most);
     cl_mem array = NULL, sums = NULL;
     tsr_status st = lab_numbers(l, words, &array, err);
@@ -378,13 +395,16 @@ static tsr_status measure_warps(lab *l, tsr_error *err)
             snprintf(options, sizeof(options), "-DLOADS=%zu", loads);
             st = lab_measure_kernel(
                 l,
-                (lab_launch){.global = items,
+                (lab_launch){.entry = "lab_warps",
+                             .options = options,
+                             .args = args,
+                             .arg_count = 3,
+                             .global = items,
                              .local = group,
                              .out = sums,
                              .words = items,
                              .expected = expect_walk,
                              .context = &x},
-                options, "lab_warps", args, 3,
                 (lab_point){.series = loads == 1 ? "one load" : "four loads",
                             .x = lab_number(each).at,
                             .amount = 4.0 * (double)(items * x.words),
@@ -408,6 +428,7 @@ const experiment lab_warps = {
     .counted = "words",
     .size_cpu = (size_t)1 << 22,
     .size = (size_t)1 << 26,
+    .group = 32,
     .unit = "GB/s",
     .claim =
         "One warp waits hundreds of cycles for a load. With 64 of them on a unit, another runs "
