@@ -145,7 +145,8 @@ static bool symmetric_product(work *w, matrix a, matrix b, matrix c)
     bool done;
 
     if (!copies(w, (double)order * (double)order))
-        return multiply(w, call->m, call->n, order, call->alpha, whole, b, call->beta, c);
+        return multiply(w, call->m, call->n, order, call->alpha, left ? whole : b, left ? b : whole,
+                        call->beta, c);
     whole = matrix_alloc(w->type, order, order);
     if (!whole.at)
         return no_memory(w);

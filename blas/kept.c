@@ -5,33 +5,32 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "blas/level3.h"
 #include "blas/log.h"
+#include "blas/rates.h"
 #include "tessera/blas.h"
-
-/* From here on libtessera copies through pinned memory, and computes meanwhile: plain copies of
- * what is not kept take as long as that for twice the bytes. */
-#define STREAMED_BYTES (64.0 * 1024 * 1024)
 
 typedef struct kept_memory {
     uintptr_t start;
     size_t bytes;
-    cl_mem buffer;    /* NULL: it was not needed yet */
+    cl_mem buffer;    /* NULL: it was not needed yet; needs the device alone */
     bool current;     /* the buffer has what the memory has */
     bool refused;     /* the device has no memory for it */
     unsigned writers; /* calls that write there now */
 } kept_memory;
 
-/* Entries and buffers change with the device and this lock, what is said of them with the lock
- * alone: a call that stays on the CPU does not wait for a product of another thread. */
+/* The table changes only with both the device and this lock; flags need the lock alone, and so a
+ * call that stays on the CPU does not wait for a product of another thread.  It is not held while
+ * anything is copied: every call of level 3 takes it, and fork(). */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static kept_memory *table;
 static size_t table_count, table_size;
 static atomic_bool any; /* is there something in the table? */
 
-/* Buffers for the matrices that are not kept, of the largest product until now: new memory of a GPU
- * takes longer than many a product.  The device is had by who uses them. */
+/* Buffers for the matrices that are not kept, as large as any product needed them until now:
+ * allocating memory of a GPU takes longer than many a product.  They need the device. */
 static struct {
     cl_mem buffer;
     size_t bytes;
@@ -58,10 +57,14 @@ static struct {
                                    const size_t *, const size_t *, size_t, size_t, size_t, size_t,
                                    void *, cl_uint, const cl_event *, cl_event *);
     cl_int(CL_API_CALL *finish)(cl_command_queue);
+    cl_int(CL_API_CALL *queue_info)(cl_command_queue, cl_command_queue_info, size_t, void *,
+                                    size_t *);
+    cl_int(CL_API_CALL *device_info)(cl_device_id, cl_device_info, size_t, void *, size_t *);
 } cl;
 
 enum { UNKNOWN, USEFUL, USELESS };
-static atomic_int usefulness; /* of copies on this device */
+static atomic_int usefulness;                         /* of copies on this device */
+static _Atomic(cl_ulong) largest_buffer = UINT64_MAX; /* bytes; known where copies are useful */
 
 static bool load_functions(void)
 {
@@ -77,7 +80,22 @@ static bool load_functions(void)
            offload_function(opencl, "clEnqueueWriteBuffer", &cl.write) &&
            offload_function(opencl, "clEnqueueWriteBufferRect", &cl.write_rect) &&
            offload_function(opencl, "clEnqueueReadBufferRect", &cl.read_rect) &&
-           offload_function(opencl, "clFinish", &cl.finish);
+           offload_function(opencl, "clFinish", &cl.finish) &&
+           offload_function(opencl, "clGetCommandQueueInfo", &cl.queue_info) &&
+           offload_function(opencl, "clGetDeviceInfo", &cl.device_info);
+}
+
+static cl_int ask_largest_buffer(const tsr_session *session)
+{
+    cl_device_id id;
+    cl_ulong largest;
+    cl_int rc = cl.queue_info(tsr.queue(session), CL_QUEUE_DEVICE, sizeof id, &id, NULL);
+
+    if (rc == CL_SUCCESS)
+        rc = cl.device_info(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
+    if (rc == CL_SUCCESS)
+        atomic_store(&largest_buffer, largest);
+    return rc;
 }
 
 /* Is a copy worth anything there?  Asked once: the device is the same as long as the process lives.
@@ -85,6 +103,7 @@ static bool load_functions(void)
 static bool is_useful(const tsr_session *session, const tsr_device *device)
 {
     int now = atomic_load(&usefulness);
+    cl_int rc;
 
     if (now != UNKNOWN)
         return now == USEFUL;
@@ -93,6 +112,8 @@ static bool is_useful(const tsr_session *session, const tsr_device *device)
         log_line("keep: nothing is kept: OpenCL or libtessera lacks a function");
     else if (!tsr.context(session) || tsr.unified_memory(device))
         log_line("keep: nothing is kept: the device works on the host's memory itself");
+    else if ((rc = ask_largest_buffer(session)) != CL_SUCCESS)
+        log_line("keep: nothing is kept: OpenCL error %d", (int)rc);
     else
         now = USEFUL;
     atomic_store(&usefulness, now);
@@ -156,7 +177,7 @@ tsr_status tsr_blas_keep(const void *memory, size_t bytes)
 
     if (!memory || !bytes || start + bytes < start)
         return TSR_EINVAL;
-    offload_wait();
+    offload_lock();
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < table_count; i++) {
         if (table[i].start == start && table[i].bytes == bytes)
@@ -189,7 +210,7 @@ void tsr_blas_drop(const void *memory)
 {
     if (!atomic_load(&any))
         return;
-    offload_wait();
+    offload_lock();
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < table_count; i++) {
         if (table[i].start == (uintptr_t)memory) {
@@ -265,13 +286,15 @@ void kept_after_fork(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The copies are objects of a driver that a child must not call. */
+/* The buffers are objects of a driver that a child must not call, not even to release them. */
 void kept_after_fork_in_child(bool used)
 {
     pthread_mutex_init(&lock, NULL);
     if (!used)
         return;
     table_count = 0;
+    memset(scratch, 0, sizeof scratch);
+    atomic_store(&usefulness, USELESS);
     atomic_store(&any, false);
 }
 
@@ -314,63 +337,84 @@ static double bytes_of(const operand *o)
     return (double)o->rows * (double)o->columns * (double)o->element;
 }
 
-/* Whether it is better to multiply with so many bytes that are kept than on host memory. */
+/* Whether it is better to multiply with so many bytes that are kept than on host memory.  Where
+ * libtessera streams, plain copies of what is not kept take as long as its for twice the bytes. */
 static bool is_better(const operand o[3], bool reads_c, double kept)
 {
-    const double all = bytes_of(&o[A]) + bytes_of(&o[B]) + bytes_of(&o[C]) * (reads_c ? 2 : 1);
+    const double all = bytes_of(&o[A]) + bytes_of(&o[B]) + bytes_of(&o[C]);
+    const double copied = all + (reads_c ? bytes_of(&o[C]) : 0);
 
-    return kept > 0 && (all < STREAMED_BYTES || kept >= all / 2);
+    return kept > 0 && (!rates_are_streamed(all) || kept >= copied / 2);
 }
 
 double kept_bytes(const offload_product *p)
 {
+    const double largest = (double)atomic_load(&largest_buffer);
     operand o[3];
     double kept = 0;
+    bool fits = true;
 
     if (!atomic_load(&any) || atomic_load(&usefulness) == USELESS)
         return 0;
     describe(p, o);
     pthread_mutex_lock(&lock);
-    for (int i = A; i <= B; i++) {
-        if (o[i].at && find(o[i].at, span_of(&o[i]), o[i].element))
+    for (int i = A; i <= C; i++) {
+        if (i != C && o[i].at && find(o[i].at, span_of(&o[i]), o[i].element))
             kept += bytes_of(&o[i]);
+        else
+            fits &= bytes_of(&o[i]) <= largest;
     }
     pthread_mutex_unlock(&lock);
-    return is_better(o, p->beta != 0, kept) ? kept : 0;
+    return fits && is_better(o, p->beta != 0, kept) ? kept : 0;
 }
 
-/* Copy what is kept to the device, where that has it not yet.  With the lock.  False: it does not
- * fit. */
-static bool bring(kept_memory *k, tsr_session *session, const tsr_device *device, uint64_t *copied)
+/*
+ * The kept memory that has a matrix, copied to the device where that has no current copy; NULL
+ * where there is none, or the device has no memory for it.  With the device.
+ *
+ * The copy may be of gigabytes.  It counts as current from its beginning on: a call that writes
+ * there meanwhile, which is not to the matrix itself, clears that at its end.
+ */
+static kept_memory *bring(const operand *o, tsr_session *session, const tsr_device *device,
+                          uint64_t *copied, bool *was_current)
 {
-    uint64_t taken = k->bytes;
+    const uint64_t half = tsr.global_memory(device) / 2;
+    uint64_t taken = 0;
+    kept_memory *k;
     cl_int rc = CL_SUCCESS;
 
+    pthread_mutex_lock(&lock);
+    k = find(o->at, span_of(o), o->element);
+    *was_current = k && k->current;
+    if (k)
+        k->current = true;
+    pthread_mutex_unlock(&lock);
+    if (!k || *was_current)
+        return k;
+
     for (size_t i = 0; i < table_count; i++)
-        taken += table[i].buffer && &table[i] != k ? table[i].bytes : 0;
-    if (taken > tsr.global_memory(device) / 2) {
+        taken += table[i].buffer || &table[i] == k ? table[i].bytes : 0;
+    if (taken > half)
         log_line(
             "keep: %zu bytes are not kept: the device has %llu, of which half are for products",
             k->bytes, (unsigned long long)tsr.global_memory(device));
-        k->refused = true;
-        return false;
-    }
-    if (!k->buffer)
-        k->buffer = cl.create(tsr.context(session), CL_MEM_READ_ONLY, k->bytes, NULL, &rc);
-    if (k->buffer && !k->current) {
-        rc = cl.write(tsr.queue(session), k->buffer, CL_TRUE, 0, k->bytes, (const void *)k->start,
-                      0, NULL, NULL);
+    else {
+        if (!k->buffer)
+            k->buffer = cl.create(tsr.context(session), CL_MEM_READ_ONLY, k->bytes, NULL, &rc);
+        if (k->buffer)
+            rc = cl.write(tsr.queue(session), k->buffer, CL_TRUE, 0, k->bytes,
+                          (const void *)k->start, 0, NULL, NULL);
         if (rc == CL_SUCCESS) {
-            k->current = true;
             *copied += k->bytes;
+            return k;
         }
-    }
-    if (rc != CL_SUCCESS) {
         log_line("keep: %zu bytes are not kept: OpenCL error %d", k->bytes, (int)rc);
-        release(k);
-        k->refused = true;
     }
-    return rc == CL_SUCCESS;
+    pthread_mutex_lock(&lock);
+    release(k);
+    k->refused = true;
+    pthread_mutex_unlock(&lock);
+    return NULL;
 }
 
 static tsr_status fail(tsr_error *err, cl_int rc, const char *what, size_t bytes)
@@ -431,15 +475,14 @@ kept_outcome kept_multiply(tsr_session *session, const tsr_device *device, const
     operand o[3];
     tsr_status st = TSR_OK;
 
-    if (kept_bytes(p) == 0 || !is_useful(session, device))
+    if (!atomic_load(&any) || !is_useful(session, device) || kept_bytes(p) == 0)
         return KEPT_NOTHING;
     describe(p, o);
-    pthread_mutex_lock(&lock);
     for (int i = A; i <= B; i++) {
-        kept_memory *k = find(o[i].at, span_of(&o[i]), o[i].element);
-        const bool current = k && k->current;
+        bool current;
+        const kept_memory *k = bring(&o[i], session, device, &bytes_copied, &current);
 
-        if (!k || !bring(k, session, device, &bytes_copied))
+        if (!k)
             continue;
         o[i].kept = true;
         o[i].buffer = k->buffer;
@@ -447,9 +490,8 @@ kept_outcome kept_multiply(tsr_session *session, const tsr_device *device, const
         o[i].device_ld = o[i].ld;
         bytes_kept += current ? (uint64_t)bytes_of(&o[i]) : 0;
     }
-    pthread_mutex_unlock(&lock);
     *copied += bytes_copied;
-    if (!o[A].kept && !o[B].kept)
+    if (kept_bytes(p) == 0) /* what the device had no memory for counts no longer */
         return KEPT_NOTHING;
 
     for (int i = A; i <= C && !st; i++) {

@@ -14,7 +14,8 @@
 #include "blas/offload.h"
 #include "tessera/tessera.h"
 
-/** Bytes of A and B that need no copy, as far as is known before; 0 where host memory is better. */
+/** Bytes of A and B that need no copy, as far as is known before; 0 where a product on host memory
+ * is better, or the others do not fit into a buffer of the device. */
 double kept_bytes(const offload_product *product);
 
 /** A call writes this memory from now on: the device's copy of it is not used until the end, and
@@ -29,7 +30,7 @@ typedef enum kept_outcome {
 } kept_outcome;
 
 /**
- * Multiply with what is kept.  The caller has the device.
+ * Multiply with what is kept.  The caller has locked the device.
  *
  * @param problem  The product as libtessera takes it, of matrices in host memory.
  * @param copied   Is increased by the bytes that were copied, `kept` by those that were not.
@@ -38,8 +39,8 @@ kept_outcome kept_multiply(tsr_session *session, const tsr_device *device,
                            const offload_product *product, const tsr_matmul_problem *problem,
                            uint64_t *copied, uint64_t *kept, tsr_error *err);
 
-/** Give the device's memory back, for good: a product needs it.  False: there was none to give. The
- *  caller has the device. */
+/** Release all copies, and make none of that memory until it is kept again: a product needs the
+ *  device's memory.  False: there was nothing to release.  The caller has locked the device. */
 bool kept_give_way(void);
 
 /** Around fork(): a child has the table whole, or an empty one where the process used the device.

@@ -269,9 +269,13 @@ static const char *reason_by_rates(const blas_call *call, const blas_rates *rate
 
     if (MARGIN * device < cpu)
         return NULL;
-    if (call->start_ns)
+    if (call->start_ns) {
+        const decimal_point numbers = decimal_point_begin();
+
         snprintf(reason, sizeof reason, "%.3f ms there and %.3f ms on the device are expected",
                  cpu * 1e3, device * 1e3);
+        decimal_point_end(numbers);
+    }
     return reason;
 }
 

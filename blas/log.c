@@ -29,19 +29,36 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+decimal_point decimal_point_begin(void)
+{
+    const locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+
+    return (decimal_point){c, uselocale(c)}; /* 0 changes nothing */
+}
+
+void decimal_point_end(decimal_point numbers)
+{
+    uselocale(numbers.programs);
+    if (numbers.c)
+        freelocale(numbers.c);
+}
+
 /* One write a line: lines of threads and processes do not mix.  A full disk is no error of BLAS. */
 void log_line(const char *form, ...)
 {
     char line[1536];
+    decimal_point numbers;
     va_list arguments;
     int start, length;
 
     if (file < 0)
         return;
     start = snprintf(line, sizeof line, "%ld ", (long)getpid());
+    numbers = decimal_point_begin();
     va_start(arguments, form);
     length = vsnprintf(line + start, sizeof line - (size_t)start - 1, form, arguments);
     va_end(arguments);
+    decimal_point_end(numbers);
     length += start;
     if (length > (int)sizeof line - 2)
         length = (int)sizeof line - 2;

@@ -5,6 +5,7 @@
 #ifndef BLAS_LOG_H
 #define BLAS_LOG_H
 
+#include <locale.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,6 +22,15 @@ void log_call(const blas_call *call, bool on_device);
 
 /** A line beside those of calls; nothing where there is no log. */
 void log_line(const char *form, ...) __attribute__((format(printf, 1, 2)));
+
+/** Numbers have a decimal point from here on in this thread, whatever the program's locale is,
+ * until decimal_point_end(): those of the log, and of files. */
+typedef struct decimal_point {
+    locale_t c, programs;
+} decimal_point;
+
+decimal_point decimal_point_begin(void);
+void decimal_point_end(decimal_point numbers);
 
 /** A child counts its own calls. */
 void log_after_fork(void);

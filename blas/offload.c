@@ -12,8 +12,14 @@
 #include "blas/rates.h"
 #include "tessera/tessera.h"
 
-/* OpenCL's codes of memory that is exhausted: the next call, a smaller one, may do. */
-enum { OBJECT_ALLOCATION_FAILURE = -4, OUT_OF_RESOURCES = -5, OUT_OF_HOST_MEMORY = -6 };
+/* OpenCL's codes of memory that is exhausted, and of buffers too large: the next call, a smaller
+ * one, may do. */
+enum {
+    OBJECT_ALLOCATION_FAILURE = -4,
+    OUT_OF_RESOURCES = -5,
+    OUT_OF_HOST_MEMORY = -6,
+    INVALID_BUFFER_SIZE = -61
+};
 
 typedef enum device_state {
     DEVICE_UNOPENED,
@@ -34,7 +40,7 @@ static tsr_session *session;
 static tsr_precision precision;
 
 static void *library;   /* libtessera */
-static bool was_memory; /* what the last product failed for */
+static bool was_memory; /* did the last product fail for want of memory? */
 
 /* The functions of libtessera, whose dependences are not this library's. */
 static struct {
@@ -178,7 +184,7 @@ bool offload_begin(bool f64, bool any, const char **reason)
     return false;
 }
 
-void offload_wait(void)
+void offload_lock(void)
 {
     pthread_mutex_lock(&lock);
 }
@@ -202,12 +208,15 @@ bool offload_after_fork(void)
 static bool is_memory(int code)
 {
     return code == OBJECT_ALLOCATION_FAILURE || code == OUT_OF_RESOURCES ||
-           code == OUT_OF_HOST_MEMORY;
+           code == OUT_OF_HOST_MEMORY || code == INVALID_BUFFER_SIZE;
 }
 
 bool offload_has_room(void)
 {
-    return was_memory && kept_give_way();
+    const bool wanted = was_memory;
+
+    was_memory = false; /* the next failure may be of the host's memory, before any product */
+    return wanted && kept_give_way();
 }
 
 bool offload_multiply(const offload_product *p, uint64_t *bytes, uint64_t *kept,
@@ -218,6 +227,7 @@ bool offload_multiply(const offload_product *p, uint64_t *bytes, uint64_t *kept,
     tsr_report report;
     tsr_error err;
 
+    was_memory = false;
     problem.type = p->f64 ? TSR_F64 : TSR_F32;
     problem.precision = p->f64 ? TSR_PRECISION_DEFAULT : precision;
     problem.layout = TSR_COLUMN_MAJOR;
@@ -241,8 +251,7 @@ bool offload_multiply(const offload_product *p, uint64_t *bytes, uint64_t *kept,
     }
     snprintf(why_not, sizeof why_not, "%s", err.message);
     *reason = why_not;
-    was_memory = err.status == TSR_EOVERFLOW || err.status == TSR_ENOMEM ||
-                 (err.status == TSR_ECL && is_memory(err.cl));
+    was_memory = err.status == TSR_ENOMEM || (err.status == TSR_ECL && is_memory(err.cl));
     /* A driver that failed is not asked again, nor a device for a type that it does not have. */
     if (err.status == TSR_EBUILD || (err.status == TSR_ECL && !is_memory(err.cl))) {
         atomic_store(&state, DEVICE_NONE);

@@ -12,27 +12,27 @@
 #include <stdint.h>
 
 /**
- * Have the device for the calling thread; waits for another thread's call.  Opens it if need be.
+ * Lock the device for the calling thread, and open it at the first call.  Waits while another
+ * thread has it.
  *
- * @param f64     Products of float64 are to be done, not of float32.
- * @param any     Also a CPU device of which no rates are known: a product takes about as long there
- * as in the CPU's BLAS.
- * @param reason  Receives why there is none.
- * @return False: there is none, and offload_end() is not to be called.
+ * @param f64     For products of float64, not of float32.
+ * @param any     Take a CPU device without measured rates too, whose products are no faster than
+ *                those of the CPU's BLAS.
+ * @param reason  Receives why there is no device.
+ * @return False: there is none, it is not locked, and offload_end() is not to be called.
  */
 bool offload_begin(bool f64, bool any, const char **reason);
 void offload_end(void);
 
-/** Wait until no other thread has the device, and keep others from it until offload_end(): it may
- *  not be open. */
-void offload_wait(void);
+/** Lock the device until offload_end(), open or not. */
+void offload_lock(void);
 
-/** Look a function of libtessera up, which is loaded, or of another library.  False: it has none.
- */
+/** Look up a function of `library`, or of libtessera where that is NULL, which is loaded then.
+ * False: it has none. */
 bool offload_function(void *library, const char *name, void *function);
 
-/** In a child of a process that used it there is no device: drivers do not survive fork().  Returns
- *  whether the process did. */
+/** In a child after fork(): there is no device where the parent used it, since drivers do not
+ * survive fork().  Returns whether the parent did. */
 bool offload_after_fork(void);
 
 /** C := alpha op(A) op(B) + beta C of column-major matrices of float32 or float64. */
@@ -47,18 +47,18 @@ typedef struct offload_product {
 } offload_product;
 
 /**
- * Multiply on the device that was taken.
+ * Multiply on the device, which the caller has locked.
  *
  * @param bytes   Is increased by the bytes that were copied.
- * @param kept    By those that were not, since they are kept on the device.
+ * @param kept    Is increased by those that were not, since the device keeps them.
  * @param reason  Receives why it failed, valid until the next call.
  * @return False: it failed, and C may be half-written.
  */
 bool offload_multiply(const offload_product *product, uint64_t *bytes, uint64_t *kept,
                       const char **reason);
 
-/** The last product failed for want of memory, and what was kept gave way: it may be tried again.
- */
+/** After a failure: whether it was for want of device memory, and kept copies were released.  The
+ *  call may then be repeated. */
 bool offload_has_room(void);
 
 #endif

@@ -17,9 +17,6 @@
 #define COPY_RATE 2e9
 enum { COPY_THREADS_MAX = 4 };
 
-/* From here on libtessera copies and multiplies at the same time. */
-#define STREAMED_BYTES (64.0 * 1024 * 1024)
-
 static blas_rates rates[2]; /* float32, float64; latency 0: not measured */
 static char tuned_device[256];
 static char tuned_platform[256];
@@ -117,10 +114,12 @@ void rates_read(void)
     rates_file found = {0};
     int number = 0;
     bool damaged = false;
+    decimal_point numbers;
     FILE *file;
 
     if (!find_file(path) || !(file = fopen(path, "re")))
         return;
+    numbers = decimal_point_begin();
     while (!damaged && fgets(line, sizeof line, file)) {
         const size_t length = strcspn(line, "\n");
 
@@ -129,6 +128,7 @@ void rates_read(void)
         number++;
         damaged |= number == 1 ? strcmp(line, first_line) != 0 : !read_line(line, &found);
     }
+    decimal_point_end(numbers);
     fclose(file);
     if (number == 0 || (number == 1 && damaged))
         log_line("rates of %s are ignored: line 1 is not '%s'", path, first_line);
@@ -194,6 +194,11 @@ static double seconds_of(const double rates_of_sides[RATES_SIDES], double operat
     return seconds_between(RATES_SIDES, timed, rates_of_sides, operations);
 }
 
+bool rates_are_streamed(double bytes)
+{
+    return bytes >= 64.0 * 1024 * 1024;
+}
+
 double rates_device_product(const blas_rates *r, bool f64, double m, double n, double k,
                             bool reads_c, double kept)
 {
@@ -203,7 +208,7 @@ double rates_device_product(const blas_rates *r, bool f64, double m, double n, d
     const double out = size * m * n / r->out;
     double longest = in > out ? in : out;
 
-    if (kept > 0 || size * (m * k + k * n + m * n) < STREAMED_BYTES)
+    if (kept > 0 || !rates_are_streamed(size * (m * k + k * n + m * n)))
         return r->latency + in + work + out;
     longest = work > longest ? work : longest;
     return r->latency + longest;

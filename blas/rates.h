@@ -37,6 +37,10 @@ bool rates_are_of(const char *device, const char *platform);
 /** Whether rates_are_of() was asked. */
 bool rates_are_checked(void);
 
+/** Whether libtessera copies and multiplies at the same time, where A, B and C have so many bytes
+ * of host memory. */
+bool rates_are_streamed(double bytes);
+
 /** Seconds of a product on the device, which is called with matrices in host memory; of A and B so
  *  many bytes are on the device already. */
 double rates_device_product(const blas_rates *rates, bool f64, double m, double n, double k,

@@ -29,8 +29,9 @@ extern "C" {
  *
  * It is a hint: where there is no device, where device and host share memory, or where the device
  * has no memory left, products are what they are without it.  What is kept takes at most half of
- * the device's memory, and gives way to a product that needs it.  A child of a process that used
- * the device keeps nothing.
+ * the device's memory.  A product that runs out of memory has all copies released, and is repeated;
+ * no memory whose copy was released is copied again until this is called for it once more.  A child
+ * of a process that used the device keeps nothing.
  *
  * Any thread may call it; it waits for the product that another one has on the device.
  *

@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,7 @@ def run(program, preload=True, **variables):
         env.update(variables, TESSERA_BLAS_LOG=os.path.join(folder, "log"))
         if preload:
             env["LD_PRELOAD"] = LIBRARY
-        done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], env=env, timeout=60,
+        done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], env=env, timeout=300,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         log = []
         if os.path.exists(env["TESSERA_BLAS_LOG"]):
@@ -334,15 +335,15 @@ float64 latency 1e-3 in 1e10 out 1e10 device 1e13 1e13 1e13 cpu 1e11 1e11 1e11 c
 class Rates(unittest.TestCase):
     """What is decided by what `tessera tune blas` keeps."""
 
-    def decisions(self, text, **variables):
+    def decisions(self, text, program=SIZES, **variables):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "blas-rates"), "w", encoding="utf-8") as f:
                 f.write(text)
-            _, err, log = run(SIZES, preload=False, LD_LIBRARY_PATH=FAILING_TESSERA,
+            _, err, log = run(program, preload=False, LD_LIBRARY_PATH=FAILING_TESSERA,
                               TESSERA_TUNING_DIR=folder, **variables)
         self.assertEqual(err, "")
         self.ignored = [l for l in log if l.startswith("rates of ")]
-        return [l.split(": ", 1)[1] for l in log if l[1:5] == "gemm"]
+        return [l.split(": ", 1)[1] for l in log if l[1:5] in ("gemm", "symm")]
 
     def text(self, **changes):
         _, _, log = run(SIZES, preload=False, TESSERA_BLAS="never")
@@ -357,6 +358,36 @@ class Rates(unittest.TestCase):
         self.assertIn("0.200 ms there and 1.0", small)
         self.assertIn("device, ", large)
         self.assertIn("0.540 ms there and 1.2", wide)
+
+    def test_symmetric_products_of_what_is_kept(self):
+        """On either side: B is not copied, A is."""
+        lines = self.decisions(self.text().replace("in 1e10", "in 1e8"), KEPT + """
+    a, b = integers(100, 100), integers(100, 200)
+    assert keep(b) == 0
+    for side, m, n in ((141, 100, 200), (142, 200, 100)):
+        c = np.empty((m, n))
+        blas.cblas_dsymm(101, side, 121, m, n, ctypes.c_double(1), pointer(a), 100, pointer(b), n,
+                         ctypes.c_double(0), pointer(c), n)
+    """)
+        self.assertEqual(len(lines), 2)
+        for line in lines: # 1 ms to begin, 0.8 to copy A, 0.016 to copy C back
+            self.assertRegex(line, "there and 1[.]8[0-9]* ms on the device are expected")
+
+    @unittest.skipUnless(shutil.which("localedef") and os.path.exists("/usr/share/i18n/locales/de_DE"),
+                         "no locale with a decimal comma can be made")
+    def test_a_locale_with_a_decimal_comma(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", os.path.join(folder, "comma")],
+                           check=True, timeout=300, stdout=subprocess.DEVNULL)
+            text = self.text().replace("latency 1e-3", "latency 0.001")
+            small, large, _ = self.decisions(text, """
+    import locale
+    locale.setlocale(locale.LC_NUMERIC, "comma")
+    assert locale.localeconv()["decimal_point"] == ","
+    """ + SIZES, LOCPATH=folder)
+        self.assertEqual(self.ignored, [])
+        self.assertRegex(small, "CPU, [0-9.]+ ms: 0[.]200 ms there and 1[.]0")
+        self.assertRegex(large, "device, [0-9.]+ ms, ")
 
     def test_rates_of_something_else(self):
         threads = {"OMP_NUM_THREADS": "7"}
@@ -397,7 +428,7 @@ class Rates(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             env = {**os.environ, "TESSERA_TUNING_DIR": folder}
             r = subprocess.run([os.environ["TESSERA"], "tune", "blas", "--device", "host"], env=env,
-                               timeout=120, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                               timeout=300, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             self.assertEqual((r.returncode, r.stderr), (0, ""))
             self.assertRegex(r.stdout, "float32  a call .* us, copies .* GB/s and .* GB/s back")
             with open(os.path.join(folder, "blas-rates"), encoding="utf-8") as f:
@@ -407,7 +438,7 @@ class Rates(unittest.TestCase):
         self.assertTrue(any(": device, " in l or "are expected" in l for l in log), log)
 
     def test_tune_takes_no_other_option(self):
-        r = subprocess.run([os.environ["TESSERA"], "tune", "blas", "--size", "3"], timeout=60,
+        r = subprocess.run([os.environ["TESSERA"], "tune", "blas", "--size", "3"], timeout=300,
                            stderr=subprocess.PIPE, text=True)
         self.assertEqual((r.returncode, r.stderr),
                          (2, "tessera: tune blas takes no option '--size'\n"))
@@ -673,7 +704,7 @@ class Kept(unittest.TestCase):
             product(a, integers(n, 5))
             assert keep(a[:9]) == 0 # nothing is kept there that it would overlap
             product(a, integers(n, 5))
-            drop(a)
+            drop(a) # no buffer of the parent's is released: the fault layer ends a child that calls
             os._exit(0)
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     product(a, integers(n, 5))
@@ -701,6 +732,46 @@ class Kept(unittest.TestCase):
         self.assertEqual([kept for _, kept in self.bytes_of(log)][:3], [0, 40 * 40, 40 * 40])
         self.assertIn("the process was forked from one that used the device", "\n".join(log))
 
+    def test_a_copy_keeps_nobody_waiting(self):
+        """Neither a call that writes beside the matrix meanwhile, nor fork(); it is copied anew then."""
+        with tempfile.TemporaryDirectory() as folder:
+            log = self.run_kept("""
+    import time
+    copying = os.environ["TESSERA_HOLD_WRITE"]
+    whole = integers(n, ld)
+    beside = whole[:, k:]
+    assert keep(whole) == 0
+    thread = threading.Thread(target=product, args=(whole[:, :k], integers(k, 7)))
+    thread.start()
+    while not os.path.exists(copying):
+        time.sleep(0.001)
+    blas.cblas_dgemm(101, 111, 111, n, ld - k, 1, ctypes.c_double(0), pointer(whole), 1,
+                     pointer(whole), ld, ctypes.c_double(2), pointer(beside), ld)
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert os.path.exists(copying)
+    os.unlink(copying)
+    thread.join()
+    product(whole, integers(ld, 7))
+    product(whole, integers(ld, 7))
+    """, TESSERA_HOLD_WRITE=os.path.join(folder, "copying"))
+        whole, b, c = 40 * 50, 50 * 7, 40 * 7
+        self.assertEqual(self.bytes_of(log), [(whole + 30 * 7 + c, 0), (whole + b + c, 0),
+                                              (b + c, whole)])
+
+    def test_matrices_larger_than_a_buffer(self):
+        """Those that are not kept: the product is one on host memory, in parts."""
+        log = self.run_kept("""
+    a, b = integers(n, k), integers(k, 5)
+    assert keep(b) == 0
+    for i in range(2):
+        product(a, b)
+        product(integers(7, k), b)
+    """, TESSERA_LARGEST_BUFFER="8000") # of A's 9600 bytes
+        self.assertEqual([kept for _, kept in self.bytes_of(log)], [0, 0, 0, 30 * 5])
+
     def test_a_device_without_memory(self):
         """It is not kept, and products are what they are without it."""
         program = """
@@ -718,6 +789,10 @@ class Kept(unittest.TestCase):
         self.assertIn("keep: 12800 bytes are kept no longer: a product needs the memory", log)
         self.assertEqual([kept for _, kept in self.bytes_of(log)], [0, 0])
         self.assertEqual(self.bytes_of(log)[1], (ordinary, 0))
+        # So is one that the device has no buffer large enough for.
+        log = self.run_kept(program, TESSERA_FAULT="clCreateBuffer:3:-61")
+        self.assertIn("keep: 12800 bytes are kept no longer: a product needs the memory", log)
+        self.assertEqual(len(self.bytes_of(log)), 2)
         # After another failure the device is not used again.
         log = self.run_kept(program, TESSERA_FAULT="clEnqueueReadBufferRect:2:-9999")
         self.assertEqual(len(self.bytes_of(log)), 1)
@@ -742,7 +817,7 @@ class Command(unittest.TestCase):
     def run_command(self, *args, **variables):
         env = {k: v for k, v in os.environ.items() if k not in VARIABLES}
         return subprocess.run([os.environ["TESSERA"], "blas", *args], env={**env, **variables},
-                              timeout=120, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                              timeout=300, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def test_program(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -9,6 +9,14 @@
  *
  *   - with TESSERA_OWN_MEMORY set, says that devices have memory of their own, as GPUs do;
  *
+ *   - with TESSERA_LARGEST_BUFFER=BYTES, says that buffers are that large at most, and refuses
+ * others;
+ *
+ *   - with TESSERA_HOLD_WRITE=FILE, makes the file at the first clEnqueueWriteBuffer, which waits
+ *     until somebody removes it, for 20 s at most;
+ *
+ *   - aborts a child of the process where it calls a function: drivers do not survive fork();
+ *
  *   - with TESSERA_KEEP_BUFFERS set, counts the release of a buffer and does not pass it on, and
  * has a write of an operand begin at the start of its buffer and array (oclgrind/simulator.py says
  *     why).
@@ -30,9 +38,12 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
@@ -62,6 +73,8 @@ static struct {
     unsigned long count, failed;
 } calls[CALLS_MAX];
 static unsigned long all_calls, early;
+static pid_t process; /* that loaded the layer */
+static cl_ulong largest_buffer;
 static int pending;     /* kernels that nobody has waited for */
 static cl_event behind; /* the last marker behind everything in its queue */
 
@@ -87,6 +100,10 @@ static cl_int fault(const char *name)
     char behind[2] = "";
     int code = 0;
 
+    if (getpid() != process) {
+        fprintf(stderr, "fault layer: %s in a child of the process that loaded the driver\n", name);
+        abort();
+    }
     all_calls += strchr(name, '.') == NULL; /* a status is a part of a call */
     n = any ? all_calls : n;
     if (!wanted || (!any && strncmp(wanted, name, length) != 0) || wanted[length] != ':' ||
@@ -157,14 +174,16 @@ PASS(clGetDeviceIDs,
 PASS(clGetDeviceInfo, (cl_device_id d, cl_device_info i, size_t s, void *v, size_t *r),
      (d, i, s, v, r))
 
-static CL_API_ENTRY cl_int CL_API_CALL at_clGetDeviceInfo_of_own_memory(cl_device_id d,
-                                                                        cl_device_info i, size_t s,
-                                                                        void *v, size_t *r)
+static CL_API_ENTRY cl_int CL_API_CALL at_clGetDeviceInfo_changed(cl_device_id d, cl_device_info i,
+                                                                  size_t s, void *v, size_t *r)
 {
     const cl_int code = at_clGetDeviceInfo(d, i, s, v, r);
 
-    if (code == CL_SUCCESS && i == CL_DEVICE_HOST_UNIFIED_MEMORY && v)
+    if (code == CL_SUCCESS && i == CL_DEVICE_HOST_UNIFIED_MEMORY && v &&
+        getenv("TESSERA_OWN_MEMORY"))
         memset(v, 0, sizeof(cl_bool));
+    if (code == CL_SUCCESS && i == CL_DEVICE_MAX_MEM_ALLOC_SIZE && v && largest_buffer)
+        memcpy(v, &largest_buffer, sizeof largest_buffer);
     return code;
 }
 PASS(clGetCommandQueueInfo,
@@ -302,6 +321,17 @@ CREATE(KIND_QUEUE, cl_command_queue, clCreateCommandQueueWithProperties,
        (cl_context c, cl_device_id d, const cl_queue_properties *p, cl_int *rc), (c, d, p, rc))
 CREATE(KIND_MEM, cl_mem, clCreateBuffer,
        (cl_context c, cl_mem_flags m, size_t s, void *h, cl_int *rc), (c, m, s, h, rc))
+
+static CL_API_ENTRY cl_mem CL_API_CALL at_clCreateBuffer_limited(cl_context c, cl_mem_flags m,
+                                                                 size_t s, void *h, cl_int *rc)
+{
+    if (s <= largest_buffer)
+        return at_clCreateBuffer(c, m, s, h, rc);
+    if (rc)
+        *rc = CL_INVALID_BUFFER_SIZE;
+    return NULL;
+}
+
 CREATE(KIND_MEM, cl_mem, clCreateSubBuffer,
        (cl_mem m, cl_mem_flags g, cl_buffer_create_type t, const void *i, cl_int *rc),
        (m, g, t, i, rc))
@@ -388,6 +418,25 @@ static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueWriteBuffer_from_start(
 
     return at_clEnqueueWriteBuffer(queue, buffer, blocking, offset - before, size + before,
                                    (const char *)ptr - before, n_wait, wait, event);
+}
+
+static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueWriteBuffer_held(
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+    const void *ptr, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    const struct timespec pause = {0, 1000000};
+    const char *path = getenv("TESSERA_HOLD_WRITE");
+    const int file = calls[call_index("clEnqueueWriteBuffer")].count == 0
+                         ? open(path, O_CREAT | O_EXCL | O_WRONLY, 0600)
+                         : -1;
+
+    for (int i = 0; file >= 0 && i < 20000 && access(path, F_OK) == 0; i++)
+        nanosleep(&pause, NULL);
+    if (file >= 0) {
+        unlink(path);
+        close(file);
+    }
+    return at_clEnqueueWriteBuffer(queue, buffer, blocking, offset, size, ptr, n_wait, wait, event);
 }
 
 COMMAND(clEnqueueWriteBufferRect,
@@ -499,6 +548,8 @@ clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *size_out)
 
 static void take_over(void)
 {
+    const char *largest = getenv("TESSERA_LARGEST_BUFFER");
+
     TAKE(clGetPlatformIDs);
     TAKE(clGetPlatformInfo);
     TAKE(clGetDeviceIDs);
@@ -550,8 +601,13 @@ static void take_over(void)
     TAKE_COUNTED(Program);
     TAKE_COUNTED(Kernel);
     TAKE_COUNTED(Event);
-    if (getenv("TESSERA_OWN_MEMORY"))
-        layer.clGetDeviceInfo = at_clGetDeviceInfo_of_own_memory;
+    largest_buffer = largest ? strtoull(largest, NULL, 10) : 0;
+    if (getenv("TESSERA_OWN_MEMORY") || largest_buffer)
+        layer.clGetDeviceInfo = at_clGetDeviceInfo_changed;
+    if (largest_buffer)
+        layer.clCreateBuffer = at_clCreateBuffer_limited;
+    if (getenv("TESSERA_HOLD_WRITE"))
+        layer.clEnqueueWriteBuffer = at_clEnqueueWriteBuffer_held;
     if (getenv("TESSERA_KEEP_BUFFERS")) {
         layer.clReleaseMemObject = at_clReleaseMemObject_kept;
         layer.clEnqueueWriteBuffer = at_clEnqueueWriteBuffer_from_start;
@@ -567,6 +623,7 @@ clInitLayer(cl_uint entries, const cl_icd_dispatch *target, cl_uint *entries_out
     if (entries < known)
         return CL_INVALID_VALUE;
     next = target;
+    process = getpid();
     layer = *target;
     take_over();
     atexit(report);
