@@ -37,7 +37,7 @@ set(same_library "${library} (= ${PROJECT_VERSION})")
 set(icd "pocl-opencl-icd | opencl-icd")
 package(libtessera ${library} libs "the shared library" PACKAGE_RECOMMENDS "${icd}")
 package(libtessera-dev libtessera-dev libdevel "headers and the static library" PACKAGE_DEPENDS
-    "${same_library}, libtessera-blas (= ${PROJECT_VERSION}), ocl-icd-opencl-dev, libjansson-dev, libpng-dev")
+    "${same_library}, libtessera-blas (= ${PROJECT_VERSION}), ocl-icd-opencl-dev, opencl-c-headers, libjansson-dev, libpng-dev")
 package(tessera tessera science "the command" PACKAGE_RECOMMENDS "${icd}"
     PACKAGE_SUGGESTS "libtessera-blas")
 package(libtessera-blas libtessera-blas libs "BLAS for existing programs"

@@ -1,11 +1,14 @@
 /* Memory of a device, and events: the part of the module for arrays that stay there. */
 #include "_tessera.h"
 
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <CL/cl_ext.h>
+#include <CL/cl_icd.h>
 
 typedef struct memory_object {
     PyObject head;
@@ -154,20 +157,25 @@ PyObject *session_memory(PyObject *self, PyObject *args)
     return rc ? raise_cl("the buffer", rc) : memory_make(s, memory, bytes, owner);
 }
 
-/* CL_DEVICE_VERSION of a session's device is at least 3.0: the loader may have no function of it
- * for the driver of an older one. */
-static int is_opencl_3(cl_device_id device)
+/* clCreateBufferWithProperties, which loaders older than OpenCL 3.0 do not have, for a device; NULL
+ * where its driver is older. */
+static cl_api_clCreateBufferWithProperties create_with_properties(cl_device_id device)
 {
     char version[64] = "";
 
-    return !clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof(version) - 1, version, NULL) &&
-           strncmp(version, "OpenCL ", 7) == 0 && version[7] >= '3';
+    if (clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof(version) - 1, version, NULL) ||
+        strncmp(version, "OpenCL ", 7) != 0 || version[7] < '3')
+        return NULL;
+    return (cl_api_clCreateBufferWithProperties)(uintptr_t)dlsym(RTLD_DEFAULT,
+                                                                 "clCreateBufferWithProperties");
 }
 
-/* Import memory on a queue's device, and acquire it for commands there. */
+/* Import memory on a queue's device, and acquire it for commands there.  The descriptor is taken
+ * over: by the driver once there is memory of it, and else it is closed. */
 static cl_int import_on(cl_command_queue queue, cl_context context, int descriptor, size_t bytes,
                         cl_mem *out)
 {
+    cl_api_clCreateBufferWithProperties create = NULL;
     clEnqueueAcquireExternalMemObjectsKHR_fn acquire;
     cl_device_id device = NULL;
     cl_platform_id platform = NULL;
@@ -180,19 +188,22 @@ static cl_int import_on(cl_command_queue queue, cl_context context, int descript
                                      0};
 
     rc = rc ? rc : clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL);
-    if (rc)
+    if (!rc) {
+        create = create_with_properties(device);
+        rc = CL_INVALID_OPERATION;
+    }
+    if (create)
+        *out = create(context, how, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+    if (rc) {
+        close(descriptor);
         return rc;
-    if (!is_opencl_3(device))
-        return CL_INVALID_OPERATION;
-    *out = clCreateBufferWithProperties(context, how, CL_MEM_READ_WRITE, bytes, NULL, &rc);
-    if (rc)
-        return rc;
+    }
     acquire = (clEnqueueAcquireExternalMemObjectsKHR_fn)(uintptr_t)
         clGetExtensionFunctionAddressForPlatform(platform, "clEnqueueAcquireExternalMemObjectsKHR");
     return acquire ? acquire(queue, 1, out, 0, NULL, NULL) : CL_SUCCESS;
 }
 
-/* Memory that another interface exported as a file descriptor. */
+/* Memory that another interface exported as a file descriptor, which is taken over. */
 PyObject *session_import(PyObject *self, PyObject *args)
 {
     const tsr_error refused = {.message = "the driver of this device imports no memory"};
@@ -207,8 +218,10 @@ PyObject *session_import(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "inO", &descriptor, &bytes, &owner))
         return NULL;
     queue = queue_lock(s);
-    if (!queue)
+    if (!queue) {
+        close(descriptor);
         return NULL;
+    }
     rc = import_on(queue, tsr_session_context(s->session), descriptor, (size_t)bytes, &memory);
     pthread_mutex_unlock(&s->lock);
     if (!rc)
@@ -298,25 +311,29 @@ PyObject *session_after(PyObject *self, PyObject *handle)
 {
     session_object *s = (session_object *)self;
     const cl_event event = (cl_event)PyLong_AsVoidPtr(handle);
-    cl_command_queue queue;
+    cl_command_queue queue, before = NULL; /* NULL is that of an event that the host completes */
     cl_context context = NULL;
+    int on_queue;
     cl_int rc;
 
     if (PyErr_Occurred())
         return NULL;
-    rc = clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof(context), &context, NULL);
-    if (rc)
-        return raise_cl("the event", rc);
     queue = queue_lock(s);
     if (!queue)
         return NULL;
-    if (context == tsr_session_context(s->session)) {
+    rc = clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof(context), &context, NULL);
+    rc = rc ? rc
+            : clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof(before), (void *)&before, NULL);
+    /* What another queue has not sent off yet may never begin. */
+    if (!rc && before && before != queue)
+        rc = clFlush(before);
+    /* A queue waits for events of its own context alone. */
+    on_queue = context == tsr_session_context(s->session);
+    if (!rc && on_queue)
         rc = clEnqueueBarrierWithWaitList(queue, 1, &event, NULL);
-        pthread_mutex_unlock(&s->lock);
-    } else { /* a queue waits for events of its own context alone */
-        pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->lock);
+    if (!rc && !on_queue)
         rc = wait_for(event);
-    }
     if (rc)
         return raise_cl("waiting for the event", rc);
     Py_RETURN_NONE;

@@ -659,7 +659,8 @@ static PyMethodDef session_methods[] = {
      "memory(handle, owner): that of a cl_mem, by its address; the owner is kept with it."},
     {"import_memory", session_import, METH_VARARGS,
      "import_memory(descriptor, bytes, owner): that of another interface, by the file descriptor "
-     "that it is exported as, which is the driver's afterwards; the owner is kept with it."},
+     "that it is exported as, which it takes over, and closes where it raises; the owner is kept "
+     "with it."},
     {"finish", session_finish, METH_NOARGS, "Wait for all that was enqueued."},
     {"mark", session_mark, METH_NOARGS, "An event that completes with all that was enqueued."},
     {"after", session_after, METH_O,

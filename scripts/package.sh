@@ -23,7 +23,9 @@ work=$root/build-debian
 build_packages() {
     rm -rf "$work"
     mkdir -p "$work/tessera"
-    (cd "$root" && git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t "$work/tessera")
+    # Of those that git lists, files that are deleted in the work tree are left out.
+    (cd "$root" && comm -z -23 <(git ls-files -co --exclude-standard -z | sort -zu) \
+        <(git ls-files -d -z | sort -z) | xargs -0 cp --parents -t "$work/tessera")
     (cd "$work/tessera" && dpkg-buildpackage -us -uc)
     lintian --info --display-info --pedantic --fail-on error,warning,info,pedantic "$work"/*.changes
 }

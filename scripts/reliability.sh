@@ -33,6 +33,15 @@ part() {
             python3 -m unittest -v "$test") || failed=1
 }
 
+# python_test SCRIPT ARGUMENT...: one of tests/python, on the package that was built.
+python_test() {
+    local script=$1
+    shift
+
+    env PYTHONPATH="$builds/reliability/python" POCL_CACHE_DIR="$builds/pocl-cache" \
+        PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/python/$script" "$@" || failed=1
+}
+
 build() {
     local folder=$builds/$1
     shift
@@ -77,12 +86,10 @@ for name in $parts; do
     python)
         build reliability -DCMAKE_BUILD_TYPE=Release
         cmake --build "$builds/reliability" --target tessera_python tessera_python_modules
-        for calls in "compare_numpy.py $root 5000" "compare_numpy.py $root 5000 --on-device --device cpu" \
-            "test_module.py 100000" test_device_arrays.py; do
-            # shellcheck disable=SC2086
-            env PYTHONPATH="$builds/reliability/python" POCL_CACHE_DIR="$builds/pocl-cache" \
-                PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/python/"$calls || failed=1
-        done
+        python_test compare_numpy.py "$root" 5000
+        python_test compare_numpy.py "$root" 5000 --on-device --device cpu
+        python_test test_module.py 100000
+        python_test test_device_arrays.py
         ;;
     signals)
         build reliability -DCMAKE_BUILD_TYPE=Release

@@ -14,10 +14,12 @@ extern "C" {
 /** What to run.  NULL in its place, or zero-initialised: the best variant for problem and device.
  */
 typedef struct tsr_run {
-    const char
-        *variant;           /* NULL: the one of the user's tuning entry; before it, on a CPU device,
-                               one in C where that is not known to be slower; else that of an embedded tuning
-                               entry;           else the first of the order of preference that can run it */
+    /**
+     * NULL: the one of the user's tuning entry; before it, on a CPU device, one in C where that is
+     * not known to be slower; else that of an embedded tuning entry; else the first of the order of
+     * preference that can run it.
+     */
+    const char *variant;
     const char *const *set; /* "NAME=VALUE" for each tunable to fix */
     size_t set_count;
     /**

@@ -41,7 +41,10 @@ def run(op, problem, operands, offsets=(), device=None, kernel=None, settings=No
             raise TypeError(_MIXED)
         memory.append(None if x is None else x.memory)
         if x is not None and x.offset:
-            starts[offsets[i]] = x.offset // x.itemsize
+            starts[offsets[i]], apart = divmod(x.offset, x.itemsize)
+            if apart:
+                raise ValueError("%s: an array starts at byte %d of its memory, between elements of "
+                                 "%d bytes" % (op.name, x.offset, x.itemsize))
     if starts:
         problem = op.changed(problem, starts)
     session.enqueue(op.index, problem, tuple(memory), kernel, flat(settings))

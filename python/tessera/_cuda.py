@@ -6,7 +6,6 @@ What CUDA allocates for it is whole allocations, of which an array is a part.
 
 import contextlib
 import ctypes
-import os
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -33,8 +32,10 @@ def from_cuda(x, device=None):
     descriptor as the type of its handles: that is what PyTorch has by
     PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.  Memory of cudaMalloc is not.
 
-    What CUDA has begun is waited for here; before CUDA uses the memory again, wait() for our work.
-    `device` is found by its place on the bus where it is not named.
+    What CUDA has begun in the device's primary context is waited for here: that is the one of
+    CUDA's runtime, and so of PyTorch and CuPy.  Work in other contexts is the program's to wait
+    for.  Before CUDA uses the memory again, wait() for ours.  `device` is found by its place on the
+    bus where it is not named.
     """
     source = _described(x)
     if 0 in source.shape:
@@ -44,18 +45,19 @@ def from_cuda(x, device=None):
     cuda = _driver()
     with cuda.context(source.ordinal or 0):
         ordinal = cuda.ordinal(source.address)
+    session = _devices.session(_device_at(cuda.place(ordinal)) if device is None else device)
     with cuda.context(ordinal):
         cuda.call("cuCtxSynchronize")
         strides = source.strides or DeviceArray(None, source.shape, source.dtype).strides
         span = source.dtype.itemsize + sum((n - 1) * s for n, s in zip(source.shape, strides))
-        descriptor, base, size = cuda.exported(source.address, span)
-    try:
-        session = _devices.session(_device_at(cuda.place(ordinal)) if device is None else device)
-        memory = session.import_memory(descriptor, size, source.owner)
-    except BaseException:
-        os.close(descriptor)  # which is the driver's after an import
-        raise
-    return DeviceArray(memory, source.shape, source.dtype, strides, source.address - base)
+        base, size = cuda.allocation(source.address)
+        offset = source.address - base
+        if offset % source.dtype.itemsize:
+            raise ValueError("from_cuda: the array starts at byte %d of its allocation, between "
+                             "elements of %d bytes" % (offset, source.dtype.itemsize))
+        descriptor = cuda.exported(base, size, offset, span)
+    memory = session.import_memory(descriptor, size, source.owner)  # the descriptor is its own now
+    return DeviceArray(memory, source.shape, source.dtype, strides, offset)
 
 
 # ---- what an array says of itself ----------------------------------------------------------------
@@ -178,26 +180,31 @@ class _Driver:
         domain, bus, rest = text.value.decode().split(":")
         return int(domain, 16), int(bus, 16), int(rest.split(".")[0], 16)
 
-    def exported(self, address, span):
-        """(file descriptor, address, bytes) of the allocation that has `span` bytes at an address."""
-        base, size, descriptor = ctypes.c_uint64(), ctypes.c_size_t(), ctypes.c_int(-1)
+    def allocation(self, address):
+        """(address, bytes) of the allocation that an address is in."""
+        base, size = ctypes.c_uint64(), ctypes.c_size_t()
         self.call("cuMemGetAddressRange_v2", ctypes.byref(base), ctypes.byref(size),
                   ctypes.c_uint64(address))
+        return base.value, size.value
+
+    def exported(self, base, size, offset, span):
+        """The caller's file descriptor of an allocation, which has `span` bytes at an offset."""
+        descriptor = ctypes.c_int(-1)
         with contextlib.ExitStack() as held:
-            ends = [self._allocation(a, held) for a in (base.value, address, address + span - 1)]
+            ends = [self._handle(base + at, held) for at in (0, offset, offset + span - 1)]
             if ends[0] is None:
                 raise _unsupported("CUDA does not export memory of cudaMalloc, but that of cuMemCreate; "
                                    "PyTorch has such by "
                                    "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True")
-            if len(set(ends)) != 1 or address + span > base.value + size.value:
+            if len(set(ends)) != 1 or offset + span > size:
                 raise _unsupported("the array's %d bytes are not all in one allocation of CUDA's, of %d "
-                                   "bytes" % (span, size.value))
+                                   "bytes" % (span, size))
             if self.code("cuMemExportToShareableHandle", ctypes.byref(descriptor),
                          ctypes.c_uint64(ends[0]), _FILE_DESCRIPTOR, ctypes.c_uint64(0)):
                 raise _unsupported("the memory was not made to be exported as a file descriptor")
-        return descriptor.value, base.value, size.value
+        return descriptor.value
 
-    def _allocation(self, address, held):
+    def _handle(self, address, held):
         """The handle of the allocation at an address, until `held` is closed; None: it has none."""
         handle = ctypes.c_uint64()
         if self.code("cuMemRetainAllocationHandle", ctypes.byref(handle), ctypes.c_uint64(address)):
@@ -215,9 +222,15 @@ def _driver():
 
 
 def _device_at(place):
-    """The GPU at a place on the bus."""
+    """The GPU at a place on the bus, of those that can be used."""
     for d in _devices.devices():
-        if d.kind == "gpu" and _devices.session(d).pci() == place:
+        if d.kind != "gpu":
+            continue
+        try:
+            at = _devices.session(d).pci()
+        except _tessera.Error:
+            continue
+        if at == place:
             return d
     raise _unsupported("no OpenCL device is at %04x:%02x:%02x, where CUDA has the memory; device= names "
                        "one" % place)

@@ -153,10 +153,13 @@ class DeviceArray:
 
     def copy(self):
         """A contiguous copy on the device."""
-        kept = [i for i, n in enumerate(self.shape) if n != 1]
-        x = self._view([self.shape[i] for i in kept], [self.strides[i] for i in kept])
         if self.size == 0:
             return DeviceArray.empty(self.memory.session, self.shape, self.dtype)
+        x = self._merged()
+        if 0 in x.strides:
+            x = x._repeated()
+            if x.is_contiguous:
+                return x._view(self.shape, None)
         order = sorted(range(x.ndim), key=lambda i: -x.strides[i])
         if order == sorted(order) or x.itemsize > 16:
             return x._boxes_copied()._view(self.shape, None)
@@ -175,27 +178,57 @@ class DeviceArray:
             order = order[:i] + order[j:] + order[i:j]
         return out._view(self.shape, None)
 
+    def _merged(self):
+        """The elements in the same order along as few axes as can be: those that follow one another
+        at one distance are one axis."""
+        shape, strides = [], []
+        for n, step in zip(self.shape, self.strides):
+            if n == 1:
+                continue
+            if strides and strides[-1] == n * step:
+                shape[-1] *= n
+                strides[-1] = step
+            else:
+                shape.append(n)
+                strides.append(step)
+        return self._view(shape, strides)
+
+    def _repeated(self):
+        """A copy, as a view of a contiguous array, where axes of stride 0 repeat elements: each is
+        copied once, and then all that is there doubles."""
+        order = sorted(range(self.ndim), key=lambda i: self.strides[i] != 0)
+        axes = [i for i in order if self.strides[i]]
+        once = self._view([self.shape[i] for i in axes], [self.strides[i] for i in axes]).copy()
+        out = DeviceArray.empty(self.memory.session, [self.shape[i] for i in order], self.dtype)
+        out.memory.copy(once.memory, once.offset, (0, 0), 0, (0, 0), (once.nbytes, 1, 1))
+        done = once.nbytes
+        while done < out.nbytes:
+            more = min(done, out.nbytes - done)
+            out.memory.copy(out.memory, 0, (0, 0), done, (0, 0), (more, 1, 1))
+            done += more
+        return out.transpose([order.index(i) for i in range(self.ndim)])
+
     def _boxes_copied(self):
         """A contiguous copy, by commands that copy a box each: rows, and slices of them, at
         distances that OpenCL allows."""
         out = DeviceArray.empty(self.memory.session, self.shape, self.dtype)
-        to = _c_strides(self.shape, self.itemsize)
-        row, axes = self.itemsize, self.ndim
-        if axes and self.strides[-1] == row:
+        x = self._merged()
+        to = _c_strides(x.shape, x.itemsize)
+        row, axes = x.itemsize, x.ndim
+        if axes and x.strides[-1] == row:
             axes -= 1
-            row *= self.shape[-1]
+            row *= x.shape[-1]
         sides, pitches, to_pitches, side, least = [1, 1], [0, 0], [0, 0], 0, row
         while axes and side < 2:
-            n, pitch = self.shape[axes - 1], self.strides[axes - 1]
-            if n > 1 and (pitch < least or (side and pitch % pitches[0])):
+            n, pitch = x.shape[axes - 1], x.strides[axes - 1]
+            if pitch < least or (side and pitch % pitches[0]):
                 break
             axes -= 1
-            if n > 1:
-                sides[side], pitches[side], to_pitches[side] = n, pitch, to[axes]
-                least = n * pitch
-                side += 1
-        for i in np.ndindex(*self.shape[:axes]):
-            out.memory.copy(self.memory, self.offset + sum(map(operator.mul, i, self.strides)),
+            sides[side], pitches[side], to_pitches[side] = n, pitch, to[axes]
+            least = n * pitch
+            side += 1
+        for i in np.ndindex(*x.shape[:axes]):
+            out.memory.copy(x.memory, x.offset + sum(map(operator.mul, i, x.strides)),
                             tuple(pitches), sum(map(operator.mul, i, to)), tuple(to_pitches),
                             (row, *sides))
         return out

@@ -23,6 +23,10 @@ def raised(kind, f, *args, **named):
     raise AssertionError("no %s" % kind.__name__)
 
 
+def open_files():
+    return len(os.listdir("/proc/self/fd"))
+
+
 class Exposed:
     """An array with __cuda_array_interface__."""
 
@@ -157,6 +161,8 @@ def test_what_is_not_exported():
                                     (driver.BASE, a, "imports no memory")):
             e = raised(ts.UnsupportedError, ts.from_cuda, Exposed(where, of), device="cpu")
             assert expected in e, e
+        e = raised(ValueError, ts.from_cuda, Exposed(driver.BASE + 12, a), device="cpu")
+        assert "byte 12" in e and "8 bytes" in e, e
         assert "none of CUDA's" in raised(ValueError, ts.from_cuda, Exposed(1 << 50, a))
         assert "0000:1b:00" in raised(ts.UnsupportedError, ts.from_cuda, Exposed(driver.BASE, a))
 
@@ -175,6 +181,42 @@ def test_layout():
                     assert ts.to_numpy(got).tobytes() == a.tobytes()
         assert ts.from_cuda(Exposed(0, np.ones((0, 3)))).shape == (0, 3)
         assert "cuCtxSynchronize" in driver.calls
+
+
+def test_a_gpu_that_fails():
+    """A GPU that cannot be used is passed over where the one at a place on the bus is looked for."""
+    content = np.arange(PlayedDriver.SIZE, dtype=np.uint8)
+    with played(content) as driver:
+        devices = _cuda._devices
+        good, session = devices.devices()[0], devices.session
+
+        def fail(which):
+            if which.name == "broken":
+                raise ts.Error("it is broken")
+            return session(which)
+
+        devices.devices = lambda: [good._replace(name="broken"), good]
+        devices.session = fail
+        np.testing.assert_array_equal(
+            ts.to_numpy(ts.from_cuda(Exposed(driver.BASE, content[:8]))), content[:8])
+
+
+def test_descriptors():
+    """One that is not imported is closed, once."""
+    session = _devices.session("cpu")
+    for close in (False, True):
+        if close:
+            ts.close()
+        # PoCL imports no memory of /dev/null.
+        descriptor = os.open("/dev/null", os.O_RDONLY)
+        raised(ts.Error, session.import_memory, descriptor, 4096, None)
+        raised(OSError, os.fstat, descriptor)
+    with played() as driver:
+        a = np.ones(1 << 10)
+        before = open_files()
+        raised(ts.UnsupportedError, ts.from_cuda, Exposed(driver.BASE, a), device="cpu")
+        raised(ValueError, ts.from_cuda, Exposed(driver.BASE + 4, a), device="cpu")
+        assert open_files() == before
 
 
 def test_bfloat16():
@@ -217,10 +259,6 @@ def exportable(cuda, a):
     cuda.call("cuMemcpyHtoD_v2", ctypes.c_uint64(at), ctypes.c_void_p(a.ctypes.data),
               ctypes.c_size_t(a.nbytes))
     return at
-
-
-def open_files():
-    return len(os.listdir("/proc/self/fd"))
 
 
 def test_on_a_gpu():

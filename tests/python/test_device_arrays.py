@@ -222,6 +222,71 @@ def test_memory_is_checked():
     raised(ts.Error, lambda: ts.asarray(np.zeros(1), device=DEVICE).memory.session.memory(0))
 
 
+class Counted:
+    """Memory, or a session, that counts the commands which copy."""
+
+    def __init__(self, real, commands):
+        self.real, self.commands = real, commands
+
+    session = property(lambda self: Counted(self.real.session, self.commands))
+
+    def allocate(self, n):
+        return Counted(self.real.allocate(n), self.commands)
+
+    def copy(self, source, *box):
+        self.commands.append(box)
+        self.real.copy(source.real, *box)
+
+    def read(self, *args):
+        self.real.read(*args)
+
+
+def test_commands_of_copies():
+    """Axes that follow one another in memory are one of a command's three; repeated elements are
+    copied once and doubled."""
+    def counted(a, view):
+        commands = []
+        x = view(a, ts.DeviceArray(Counted(ts.asarray(a, device=DEVICE).memory, commands), a.shape,
+                                   a.dtype))
+        equal(x.copy(), view(a, a))
+        return len(commands)
+
+    def repeated(*strides):
+        def view(a, x):
+            if isinstance(x, ts.DeviceArray):
+                return ts.DeviceArray(x.memory, (5, 4, 3), x.dtype, strides)
+            return np.lib.stride_tricks.as_strided(x, (5, 4, 3), strides)
+        return view
+
+    for shape in ((64, 64, 8, 8), (1000, 2, 2, 2), (64, 1, 64, 3, 3, 3), (7,), ()):
+        a = np.arange(np.prod(shape, dtype=int), dtype="i4").reshape(shape)
+        assert counted(a, lambda a, x: x) == 1, shape
+    a = np.arange(6 * 5 * 4 * 8 * 6, dtype="i4").reshape(6, 5, 4, 8, 6)
+    for key, commands in ((np.s_[..., :4], 1), (np.s_[:, :, :, 1:5], 1), (np.s_[:, :, 1:3, :, :4], 1),
+                          (np.s_[::2, :, 1:3, :, :4], 3), (np.s_[::2, :3, :, ::2], 1)):
+        assert counted(a, lambda a, x: x[key]) == commands, key
+    # One command for what is repeated, one from there, and one whenever that doubles.
+    assert counted(a, repeated(0, 12, 4)) == 2 + 3
+    assert counted(a, repeated(0, 0, 4)) == 2 + 5
+    assert counted(a, repeated(0, 0, 0)) == 2 + 6
+    for strides in ((12, 0, 4), (0, 4, 20), (4, 0, 20), (16, 4, 0)):
+        view = repeated(*strides)
+        x = ts.asarray(a, device=DEVICE)
+        equal(view(a, x).copy(), view(a, a))
+        equal(ts.sum(view(a, x), axis=1), view(a, a).sum(axis=1))
+
+
+def test_arrays_between_elements():
+    """What starts at a byte where no element does is copied, and refused where it would be read."""
+    a = np.arange(40, dtype="u1")
+    x = ts.DeviceArray(ts.asarray(a, device=DEVICE).memory, (5,), "u4", offset=6)
+    expected = a[6:26].view("u4")
+    equal(x, expected)
+    assert "byte 6" in str(raised(ValueError, ts.sum, x))
+    equal(ts.sort(x), expected)
+    equal(ts.max(x.copy()), expected.max())
+
+
 def test_elements_apart():
     """What functions take of views whose elements are no neighbours in memory is moved there."""
     a = np.random.default_rng(7).random((5, 6))
@@ -340,6 +405,11 @@ def test_pyopencl():
     gate.set_status(cl.command_execution_status.COMPLETE)
     event.wait()
     assert event.is_done
+    # Events of another queue of its context, which is sent off.
+    second = cl.CommandQueue(context)
+    filled = np.full(a.shape, 3, a.dtype)
+    cl.enqueue_copy(second, theirs.base_data, filled, is_blocking=False)
+    equal(ours.after(cl.enqueue_marker(second)), filled)
     # Events of another context: the host waits.
     other = ts.asarray(a, device=DEVICE)
     equal(other.after(cl.enqueue_marker(queue), ours), a)
@@ -372,6 +442,9 @@ def test_fork_and_close():
             raised(ts.Error, event.wait)
             raised(ts.Error, lambda: event.is_done)
             raised(ts.Error, lambda: x.event)
+            raised(ts.Error, x.after, event)
+            # No driver is asked about what is no event.
+            assert raised(ts.Error, x.memory.session.after, 0).status == "TSR_EINVAL"
             raised(ts.Error, ts.to_numpy, x)
             raised(ts.Error, lambda: x + x)
             del x

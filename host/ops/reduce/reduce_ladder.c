@@ -304,7 +304,8 @@ static const char *vector_plan(const job *j, plan *out)
 
 const variant reduce_vector = {
     .name = "vector",
-    .idea = "the same with several vectors of four in flight: chains that do not wait for another",
+    .idea =
+        "a work-item has several vectors of four in flight: chains that do not wait for another",
     .source = "reduce/reduce_vector.cl",
     .entries = {"reduce_vector"},
     .build = "",

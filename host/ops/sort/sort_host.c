@@ -386,30 +386,37 @@ static void load_chunk(void *context, size_t c, size_t who)
     atomic_fetch_or(&x->varies, load(x->q, chunk_of(x->n, x->chunks, c)));
 }
 
+/* The bits by which a whole sequence is put into buckets; *even as in even_digit(). */
+static digit first_digit(const sequence *q, size_t n, uint64_t varies, bool *even)
+{
+    *even = false;
+    return n < EVEN_FROM ? bucket_digit(varies, n)
+                         : even_digit(q, q->words, (sort_part){0, n}, varies, even);
+}
+
 static void sort_long(const sequence *q, size_t n, size_t threads)
 {
     const sort_words *kind = q->x->kind;
     const sort_part all = {0, n};
     const bool splits = kind->split && n * kind->bytes <= 2 * SPLIT_BYTES_MAX / threads;
-    const bool wide = kind->bytes >= sizeof(uint64_t);
     loading loaded = {.q = q, .n = n, .chunks = threads};
     halves h = {q, q->other, q->words, all, 0, 1};
-    bool even = false;
-    digit by;
+    bool even;
+    digit by = {0};
 
     team_run(threads, threads, load_chunk, &loaded);
     if (!loaded.varies) {
         unload(q, q->words, all);
         return;
     }
-    by = bucket_digit(loaded.varies, n);
-    if (splits && !wide)
-        h.low = kind->split(q->words, q->other, n);
-    if (!h.low && n >= EVEN_FROM)
-        by = even_digit(q, q->words, all, loaded.varies, &even);
-    /* Even buckets of words of 64 bits take a fifth less time than splits, and others far more. */
-    if (splits && wide && !even)
-        h.low = kind->split(q->words, q->other, n);
+    if (kind->bytes < sizeof(uint64_t)) {
+        h.low = splits ? kind->split(q->words, q->other, n) : 0;
+        if (!h.low)
+            by = first_digit(q, n, loaded.varies, &even);
+    } else { /* even buckets take a fifth less time than splits, and others far more */
+        by = first_digit(q, n, loaded.varies, &even);
+        h.low = splits && !even ? kind->split(q->words, q->other, n) : 0;
+    }
     if (h.low)
         team_run(2, 2, sort_half, &h);
     else
