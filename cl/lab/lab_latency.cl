@@ -5,7 +5,8 @@
  *           hides the time it waits.  What it walks through is small enough for one cache, or not
  * Work      one item goes `steps` steps from `start` and writes where it is; local memory is filled by
  *           the others of its group, too
- * Params    WORDS of the ring in local memory; of the other kernels none
+ * Params    WORDS of the ring in local memory; IMAGE, pixels in a row of the one that holds the ring, where
+ *           there is one; of the other kernels none
  * Launch    1-D, one item; for local memory one group
  * Local     WORDS words
  */
@@ -31,6 +32,17 @@ __kernel void lab_latency_constant(__constant uint *next, __global uint *out, ui
         at = next[at];
     *out = at;
 }
+
+#ifdef IMAGE
+__kernel void lab_latency_image(__read_only image2d_t next, __global uint *out, uint start, uint steps)
+{
+    uint at = start;
+
+    for (uint i = 0; i < steps; i++)
+        at = read_imageui(next, (int2)(at % IMAGE, at / IMAGE)).x;
+    *out = at;
+}
+#endif
 
 __kernel void lab_latency_local(__global const uint *next, __global uint *out, uint start, uint steps)
 {

@@ -8,7 +8,7 @@
 extern const experiment lab_stride, lab_structures, lab_latency, lab_warps;
 
 /* lab_compute.c: instructions */
-extern const experiment lab_chains, lab_integers, lab_divergence, lab_branches;
+extern const experiment lab_chains, lab_subdevices, lab_integers, lab_divergence, lab_branches;
 
 /* lab_local.c: work-items of one group */
 extern const experiment lab_banks, lab_barriers, lab_exchange, lab_atomics;

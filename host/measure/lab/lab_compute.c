@@ -94,6 +94,124 @@ const experiment lab_chains = {
     .measure = measure_chains,
 };
 
+/* ---- subdevices ----------------------------------------------------------------------------- */
+
+/* Measure a launch of lab_chains on a part of the device, in a session of the part's own. */
+static tsr_status measure_part(lab *l, cl_device_id id, lab_launch launch, const lab_point *p,
+                               tsr_error *err)
+{
+    const tsr_session *whole = l->rig.session;
+    const tsr_session_options how = {.kernel_dir = text_get(&whole->kernel_dir), .no_cache = 1};
+    tsr_device device = whole->device;
+    tsr_session *s = NULL;
+    const cl_uint rounds = (cl_uint)l->size;
+    lab part = *l;
+    tsr_status st;
+
+    device.id = id;
+    part.rig = (rig){0};
+    st = tsr_session_open(&device, &how, &s, err);
+    st = st ? st : rig_open(s, &part.rig, err);
+    st = st ? st : rig_buffer(&part.rig, CL_MEM_WRITE_ONLY, launch.words * 4, &launch.out, err);
+    launch.args = (rig_arg[]){{&launch.out, sizeof(launch.out)},
+                              {&rounds, sizeof(rounds)},
+                              {&one, sizeof(one)},
+                              {&one, sizeof(one)}};
+    launch.arg_count = 4;
+    st = st ? st : lab_measure_kernel(&part, launch, *p, err);
+    if (launch.out)
+        clReleaseMemObject(launch.out);
+    if (s)
+        rig_close(&part.rig);
+    tsr_session_close(s);
+    l->base = part.base;
+    l->ended = part.ended;
+    return st;
+}
+
+static bool divides_by_counts(const lab *l)
+{
+    cl_device_partition_property ways[16] = {0};
+    size_t bytes = 0;
+
+    if (clGetDeviceInfo(l->rig.session->device.id, CL_DEVICE_PARTITION_PROPERTIES, sizeof(ways),
+                        ways, &bytes) != CL_SUCCESS)
+        return false;
+    for (size_t i = 0; i < bytes / sizeof(*ways); i++)
+        if (ways[i] == CL_DEVICE_PARTITION_BY_COUNTS)
+            return true;
+    return false;
+}
+
+static tsr_status measure_subdevices(lab *l, tsr_error *err)
+{
+    const size_t items = lab_full_items(l, LAB_GROUP);
+    const chained x = {CHAINS_MAX, (uint32_t)l->size, LAB_GROUP};
+    char options[32];
+    tsr_status st = TSR_OK;
+
+    if (l->units < 2 || !divides_by_counts(l)) {
+        lab_skip(l, "", "",
+                 l->units < 2 ? "the device has one compute unit"
+                              : "the device cannot be divided by counts of compute units");
+        return TSR_OK;
+    }
+    snprintf(options, sizeof(options), "-DCHAINS=%d", CHAINS_MAX);
+    for (size_t units = 1; !st && !l->ended; units = size_min(2 * units, l->units)) {
+        const cl_device_partition_property counts[] = {CL_DEVICE_PARTITION_BY_COUNTS,
+                                                       (cl_device_partition_property)units,
+                                                       CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
+        cl_device_id part = NULL;
+        cl_int rc = clCreateSubDevices(l->rig.session->device.id, counts, 1, &part, NULL);
+
+        if (rc != CL_SUCCESS)
+            return tsr_fail(err, TSR_ECL, rc, "clCreateSubDevices(%zu of %zu units)", units,
+                            l->units);
+        st = measure_part(l, part,
+                          (lab_launch){.entry = "lab_chains",
+                                       .options = options,
+                                       .global = items,
+                                       .local = LAB_GROUP,
+                                       .words = items,
+                                       .expected = expect_chains,
+                                       .context = &x},
+                          &(lab_point){.series = "multiply-adds",
+                                       .x = lab_number(units).at,
+                                       .amount = 2.0 * CHAINS_MAX * x.rounds * (double)items,
+                                       .base = units == 1,
+                                       .claim = (double)units},
+                          err);
+        clReleaseDevice(part);
+        if (units == l->units)
+            break;
+    }
+    return st;
+}
+
+const experiment lab_subdevices = {
+    .name = "subdevices",
+    .summary = "the same work on parts of the device, from one compute unit to all of them",
+    .knob = "units",
+    .counted = "rounds",
+    .size_cpu = 8192,
+    .size = 16384,
+    .size_max = CHAINS_ROUNDS_MAX,
+    .group = LAB_GROUP,
+    .unit = "GFLOP/s",
+    .claim =
+        "Work-groups that need nothing of each other are spread over all compute units: twice the "
+        "units, twice the rate, as long as there are many more groups than units and memory is not "
+        "what binds.",
+    .on_cpu =
+        "A unit of a CPU is mostly one hardware thread. Two threads of one core share its "
+        "arithmetic, so the second adds little; all cores at work run at a lower clock than one "
+        "alone; and what other programs take is missing once all units are wanted.",
+    .on_gpu = "Few drivers divide a GPU. What all units share does not grow with them: the clock, "
+              "which falls as more of them work, and the way in which groups are handed out.",
+    .source = "lab/lab_chains.cl",
+    .measure = measure_subdevices,
+};
+
 /* ---- integers ------------------------------------------------------------------------------- */
 
 enum { CHECKED_ROUNDS = 1 << 24 };

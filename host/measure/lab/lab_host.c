@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "device/query.h"
 #include "measure/lab/experiments.h"
 #include "session/pinned.h"
 
@@ -129,6 +130,7 @@ typedef enum transfer_way {
     TO_PAGEABLE,
     TO_PINNED,
     TO_MAPPED, /* the host writes to the buffer where the driver maps it */
+    TO_SHARED, /* alike, to shared virtual memory */
     FROM_PAGEABLE,
     FROM_PINNED,
     TRANSFER_WAYS
@@ -139,8 +141,9 @@ typedef struct moved {
     transfer_way way;
     size_t bytes;
     uint32_t *host;   /* pageable, or the pinned memory */
-    uint32_t *source; /* of TO_MAPPED; to compare with */
+    uint32_t *source; /* of TO_MAPPED and TO_SHARED; to compare with */
     cl_mem device;
+    void *shared; /* of TO_SHARED, in place of `device` */
 } moved;
 
 static tsr_status run_move(void *state, double *ns, tsr_error *err)
@@ -160,6 +163,15 @@ static tsr_status run_move(void *state, double *ns, tsr_error *err)
         }
         if (rc == CL_SUCCESS)
             rc = clFinish(queue);
+    } else if (x->way == TO_SHARED) {
+        rc = clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, x->shared, x->bytes, 0,
+                             NULL, NULL);
+        if (rc == CL_SUCCESS) {
+            memcpy(x->shared, x->source, x->bytes);
+            rc = clEnqueueSVMUnmap(queue, x->shared, 0, NULL, NULL);
+        }
+        if (rc == CL_SUCCESS)
+            rc = clFinish(queue);
     } else if (x->way < FROM_PAGEABLE) {
         rc = clEnqueueWriteBuffer(queue, x->device, CL_TRUE, 0, x->bytes, x->host, 0, NULL, NULL);
     } else {
@@ -167,6 +179,29 @@ static tsr_status run_move(void *state, double *ns, tsr_error *err)
     }
     *ns = (double)(clock_ns() - start);
     return rc == CL_SUCCESS ? TSR_OK : tsr_fail(err, TSR_ECL, rc, "moving %zu bytes", x->bytes);
+}
+
+/* Of the device's memory, or of what it shares: set each byte to 0xFF, and read all. */
+static tsr_status spoil_moved(const moved *x, tsr_error *err)
+{
+    const cl_uint pattern = 0xFFFFFFFFu;
+
+    if (!x->shared)
+        return rig_spoil(&x->l->rig, x->device, x->bytes, err);
+    return clEnqueueSVMMemFill(x->l->rig.timed, x->shared, &pattern, sizeof(pattern), x->bytes, 0,
+                               NULL, NULL) == CL_SUCCESS
+               ? TSR_OK
+               : tsr_fail(err, TSR_ECL, 0, "clEnqueueSVMMemFill(%zu bytes)", x->bytes);
+}
+
+static tsr_status read_moved(const moved *x, void *to, tsr_error *err)
+{
+    if (!x->shared)
+        return rig_read(&x->l->rig, x->device, to, x->bytes, err);
+    return clEnqueueSVMMemcpy(x->l->rig.timed, CL_TRUE, to, x->shared, x->bytes, 0, NULL, NULL) ==
+                   CL_SUCCESS
+               ? TSR_OK
+               : tsr_fail(err, TSR_ECL, 0, "clEnqueueSVMMemcpy(%zu bytes)", x->bytes);
 }
 
 /* The bytes arrive: those that were sent are read back; those that are fetched were written. */
@@ -177,7 +212,7 @@ static tsr_status check_move(void *state, tsr_error *err)
     const bool from = x->way >= FROM_PAGEABLE;
     uint32_t *back = malloc(x->bytes);
     double ns;
-    tsr_status st = back ? rig_spoil(r, x->device, x->bytes, err)
+    tsr_status st = back ? spoil_moved(x, err)
                          : tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu bytes", x->bytes);
 
     if (!st && clFinish(r->timed) != CL_SUCCESS)
@@ -192,18 +227,26 @@ static tsr_status check_move(void *state, tsr_error *err)
         memcpy(x->host, x->source, x->bytes);
     st = st ? st : run_move(state, &ns, err);
     if (!st && !from)
-        st = rig_read(r, x->device, back, x->bytes, err);
+        st = read_moved(x, back, err);
     if (!st && memcmp(from ? x->host : back, x->source, x->bytes) != 0)
         st = tsr_fail(err, TSR_EBOUND, 0, "not all of %zu bytes have arrived", x->bytes);
     free(back);
     return st;
 }
 
+static bool shares_memory(const lab *l)
+{
+    cl_device_svm_capabilities shared = 0;
+
+    return query(l->rig.session->device.id, CL_DEVICE_SVM_CAPABILITIES, &shared, sizeof(shared)) &&
+           (shared & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER);
+}
+
 static tsr_status measure_size(lab *l, size_t bytes, const pinned *memory, uint32_t *pageable,
                                uint32_t *source, tsr_error *err)
 {
-    static const char *const ways[] = {"to, pageable", "to, pinned", "to, mapped", "from, pageable",
-                                       "from, pinned"};
+    static const char *const ways[] = {"to, pageable", "to, pinned",     "to, mapped",
+                                       "to, shared",   "from, pageable", "from, pinned"};
     tsr_status st = TSR_OK;
 
     for (transfer_way how = TO_PAGEABLE; how < TRANSFER_WAYS && !st && !l->ended; how++) {
@@ -214,8 +257,16 @@ static tsr_status measure_size(lab *l, size_t bytes, const pinned *memory, uint3
                    .host = is_pinned ? (uint32_t *)(void *)memory->at : pageable,
                    .source = source};
 
-        st = rig_buffer(&l->rig, CL_MEM_READ_WRITE | (how == TO_MAPPED ? CL_MEM_ALLOC_HOST_PTR : 0),
-                        bytes, &x.device, err);
+        if (how == TO_SHARED && !shares_memory(l))
+            continue;
+        if (how == TO_SHARED) {
+            x.shared = clSVMAlloc(l->rig.session->context, CL_MEM_READ_WRITE, bytes, 0);
+            st = x.shared ? TSR_OK : tsr_fail(err, TSR_ECL, 0, "clSVMAlloc(%zu bytes)", bytes);
+        } else {
+            st = rig_buffer(&l->rig,
+                            CL_MEM_READ_WRITE | (how == TO_MAPPED ? CL_MEM_ALLOC_HOST_PTR : 0),
+                            bytes, &x.device, err);
+        }
         st = st ? st
                 : lab_measure(l,
                               &(lab_point){.series = ways[how],
@@ -228,6 +279,8 @@ static tsr_status measure_size(lab *l, size_t bytes, const pinned *memory, uint3
                                            .base = how == TO_PAGEABLE || how == FROM_PAGEABLE,
                                            .claim = is_pinned ? 2 : 0},
                               err);
+        if (x.shared)
+            clSVMFree(l->rig.session->context, x.shared);
         if (x.device)
             clReleaseMemObject(x.device);
     }
@@ -245,6 +298,8 @@ static tsr_status measure_transfers(lab *l, tsr_error *err)
 
     for (size_t i = 0; !st && i < most / 4; i++)
         source[i] = (uint32_t)i * 2654435761u;
+    if (!st && !shares_memory(l))
+        lab_skip(l, "to, shared", "", "the device has no shared virtual memory");
     for (size_t bytes = TRANSFER_LEAST; bytes <= most && !st; bytes *= 4)
         st = measure_size(l, bytes, &memory, pageable, source, err);
     pinned_drop(l->rig.session, &memory);
@@ -255,7 +310,8 @@ static tsr_status measure_transfers(lab *l, tsr_error *err)
 
 const experiment lab_transfers = {
     .name = "transfers",
-    .summary = "copies of 4 KiB to 64 MiB, from pageable, pinned and mapped memory, and back",
+    .summary =
+        "copies of 4 KiB to 64 MiB, from pageable, pinned, mapped and shared memory, and back",
     .knob = "bytes",
     .unit = "GB/s",
     .claim =
@@ -266,7 +322,7 @@ const experiment lab_transfers = {
     .on_cpu =
         "A CPU device works in the host's memory, so a copy is a copy within it, by the same "
         "cores, "
-        "and pinned memory is memory like any other. What is mapped needs no copy at all; here "
+        "and pinned memory is memory like any other. What is mapped or shared needs no copy; here "
         "the host's own writing is what is timed.",
     .on_gpu =
         "Below some hundred kilobytes the call costs more than the copy. How much faster pinned "

@@ -201,8 +201,9 @@ const experiment lab_structures = {
 
 /* ---- latency -------------------------------------------------------------------------------- */
 
-/* A line of 128 bytes for each place of a ring in global memory; a word in the small ones. */
-enum { RING_LINE = 32, RING_SMALL = 1024 };
+/* A line of 128 bytes for each place of a ring in global memory; a word in the small ones; pixels
+ * in a row of an image. */
+enum { RING_LINE = 32, RING_SMALL = 1024, RING_IMAGE = 32 };
 
 typedef struct chase {
     const lab *l;
@@ -271,8 +272,23 @@ static tsr_status check_chase(void *state, tsr_error *err)
 typedef struct ring {
     const char *series, *entry;
     size_t places, words, local;
-    double claim;
+    double claim; /* 0: none */
+    bool image;   /* of RING_IMAGE pixels a row */
 } ring;
+
+static tsr_status make_image(const lab *l, uint32_t *pixels, size_t count, cl_mem *out,
+                             tsr_error *err)
+{
+    const cl_image_format format = {CL_R, CL_UNSIGNED_INT32};
+    const cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+                                 .image_width = RING_IMAGE,
+                                 .image_height = count / RING_IMAGE};
+    cl_int rc;
+
+    *out = clCreateImage(l->rig.session->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format,
+                         &shape, pixels, &rc);
+    return *out ? TSR_OK : tsr_fail(err, TSR_ECL, rc, "clCreateImage(%zu pixels)", count);
+}
 
 static tsr_status measure_ring(lab *l, const ring *r, tsr_error *err)
 {
@@ -285,8 +301,13 @@ static tsr_status measure_ring(lab *l, const ring *r, tsr_error *err)
     char options[32];
     tsr_status st = x.next ? TSR_OK : tsr_fail(err, TSR_ENOMEM, 0, "no memory for the ring");
 
-    snprintf(options, sizeof(options), "-DWORDS=%d", RING_SMALL);
-    st = st ? st : lab_upload(l, x.next, bytes, &next, err);
+    if (r->image)
+        snprintf(options, sizeof(options), "-DWORDS=%d -DIMAGE=%d", RING_SMALL, RING_IMAGE);
+    else
+        snprintf(options, sizeof(options), "-DWORDS=%d", RING_SMALL);
+    st = st         ? st
+         : r->image ? make_image(l, x.next, r->places, &next, err)
+                    : lab_upload(l, x.next, bytes, &next, err);
     st = st ? st : rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, sizeof(cl_uint), &x.out, err);
     st = st ? st : lab_kernel(l, options, r->entry, &x.kernel, err);
     st = st ? st
@@ -318,13 +339,18 @@ static tsr_status measure_latency(lab *l, tsr_error *err)
 {
     const size_t largest = l->rig.cpu ? (size_t)64 << 20 : (size_t)256 << 20;
     const size_t group = size_min(LAB_GROUP, l->group_max);
-    const ring small[] = {{"local", "lab_latency_local", RING_SMALL, 1, group, 30},
-                          {"constant", "lab_latency_constant", RING_SMALL, 1, 1, 20}};
-    ring global = {"global", "lab_latency_global", 0, RING_LINE, 1, 0};
+    const ring small[] = {{"local", "lab_latency_local", RING_SMALL, 1, group, 30, false},
+                          {"constant", "lab_latency_constant", RING_SMALL, 1, 1, 20, false},
+                          {"image", "lab_latency_image", RING_SMALL, 1, 1, 0, true}};
+    ring global = {"global", "lab_latency_global", 0, RING_LINE, 1, 0, false};
     tsr_status st = TSR_OK;
 
-    for (size_t i = 0; i < ARRAY_COUNT(small) && !st; i++)
-        st = measure_ring(l, &small[i], err);
+    for (size_t i = 0; i < ARRAY_COUNT(small) && !st; i++) {
+        if (small[i].image && l->rig.facts->image_width < RING_IMAGE)
+            lab_skip(l, small[i].series, "", "the device has no images of one channel");
+        else
+            st = measure_ring(l, &small[i], err);
+    }
     for (size_t bytes = 4096; bytes <= largest && !st && !l->ended; bytes *= 4) {
         global.places = bytes / (RING_LINE * sizeof(uint32_t));
         global.claim = bytes <= (size_t)64 << 10 ? 30 : bytes <= (size_t)16 << 20 ? 200 : 600;
@@ -350,8 +376,8 @@ const experiment lab_latency = {
     .on_cpu =
         "A CPU waits for each load as well, but its first cache answers within 4 or 5 cycles, and "
         "it has no local or constant memory of its own: both are ordinary memory, in that cache. "
-        "Its caches are larger, too, so a step comes elsewhere. Cycles are those of the clock that "
-        "the device reports.",
+        "So is an image, but a function computes where each pixel lies. Its caches are larger, "
+        "too, so a step comes elsewhere. Cycles are those of the clock that the device reports.",
     .on_gpu =
         "The order is what matters, and it holds: each level is several times as far as the one "
         "before. How far is the chip's own. Cycles are those of the clock that the device "
