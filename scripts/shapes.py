@@ -12,7 +12,8 @@ dimensions longer than rows in a fifth.  `tessera bench --peers` measures each, 
 problems that differ in nothing but their size share a run of it.
 
 The report has for each group the ratios of the fastest peer's time and Tessera's: above 1 Tessera
-is faster.  Exit status 3 where a group misses a target, or where a row is wrong.
+is faster.  Exit status 3 where a group misses a target or has nothing to compare with, or where a
+row of ours is wrong or failed.
 """
 import argparse
 import json
@@ -134,8 +135,8 @@ def group_of(row):
 
 
 def compare(path):
-    """{(group, timer): [(ratio, row of ours, row of the fastest peer)]}, and the rows that are
-    wrong."""
+    """{(group, timer): [(ratio, row of ours, row of the fastest peer)]}, empty where there is none,
+    and the rows that are wrong or failed."""
     with open(path, encoding="utf-8") as f:
         rows = [json.loads(line) for line in f]
     comparisons = []  # our row and those of peers behind it
@@ -146,15 +147,16 @@ def compare(path):
             comparisons[-1][1].append(row)
     found = {}
     for ours, peers in comparisons:
+        of_group = found.setdefault((group_of(ours), ours["timer"]), [])
         # Where the vendor's own library ran, none on the CPU beside it counts.
         peers = [p for p in peers if p["place"] == "cuda"] or peers
         if peers and ours["outcome"] == "timed":
             best = min(peers, key=lambda p: p["median_ns"])
             if best["place"] != "cuda" and best["median_ns"] < ON_A_CPU_NS:
                 continue
-            found.setdefault((group_of(ours), ours["timer"]), []).append(
-                (best["median_ns"] / ours["median_ns"], ours, best))
-    return found, [row for row in rows if row["outcome"] == "wrong"]
+            of_group.append((best["median_ns"] / ours["median_ns"], ours, best))
+    return found, [row for row in rows if row["outcome"] == "wrong"
+                   or row["kind"] == "kernel" and row["outcome"] == "failed"]
 
 
 def percentile(ratios, part):
@@ -165,7 +167,7 @@ def percentile(ratios, part):
 def report(path, folder):
     """Print the table; whether every target is reached."""
     found, wrong = compare(path)
-    reached = not wrong
+    reached = not wrong and any(found.values())
     print("| group | time | shapes | median | 10th percentile | worst | at |")
     print("| --- | --- | ---: | ---: | ---: | ---: | --- |")
     for group in GROUPS:
@@ -185,10 +187,13 @@ def report(path, folder):
             print(f"| {group} | {timer} | {len(ratios)} | {' | '.join(cells)} "
                   f"| {worst['problem']}, `{worst['name']}`; {peer['name']} |")
     for row in wrong:
-        print(f"wrong: {row['op']} {row['problem']}, {row['name']}")
+        print(f"{row['outcome']}: {row['op']} {row['problem']}, {row['name']}")
+    if not any(found.values()):
+        print("nothing is compared: there is no row with a peer beside it")
     if folder:
         for (group, timer), compared in found.items():
-            draw_picture(group, timer, compared, path, folder)
+            if compared:
+                draw_picture(group, timer, compared, path, folder)
     return reached
 
 

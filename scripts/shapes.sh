@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compare Tessera with the vendor's library at 1,400 shapes drawn at random, by wall time and, where
-# the device is a GPU, by the device's own time.  Options are those of scripts/shapes.py.
+# DEVICE is gpu, by the device's own time.  Options are those of scripts/shapes.py.
 #
 #     scripts/shapes.sh DEVICE FILE [OPTION]...
 #
@@ -17,7 +17,7 @@ shift 2
 shapes=$(dirname "$0")/shapes.py
 status=0
 # Each pass prints the table of all rows so far.
-if [[ $device == gpu* ]]; then
+if [ "$device" = gpu ]; then
     "$shapes" --device "$device" -o "$file" --held "$@" > /dev/null || status=$?
 fi
 "$shapes" --device "$device" -o "$file" "$@" || status=$?

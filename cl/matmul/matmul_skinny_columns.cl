@@ -6,14 +6,16 @@
  *     What A has in those steps is the same for all of them, and lies in local memory.  One warp's
  *     loads do not keep memory busy: SLICES sets of work-items take every SLICES-th step of the
  *     same columns, and where there are few columns groups share k (matmul_parts.clh).
- *     With FEW_ROWS 0 the same text computes a C of few columns, whose large factor is A,
- * transposed. Work split: a group computes LANES * VECTOR columns of C. Parameters: LANES, a power
- * of two that divides ITEMS; FEW_ROWS, FEW, ITEMS, DEPTH, VECTOR, ALIGNED, SPLITS
- * (matmul_skinny.clh); REAL, REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh); ROUNDED
- * (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh). Launch: 3-D, work-groups of ITEMS x 1
- * x 1, one per started LANES * VECTOR columns, a layer of them for each product of the batch, or
- * for each span of k. Local memory: FEW * DEPTH + ITEMS * VECTOR elements. Traffic: the large
- * factor once, the small one once a group. Limits: m, n, k and the leading dimensions up to 2^31.
+ *     With FEW_ROWS 0 the same text computes a C of few columns, whose large factor A is transposed.
+ * Work split: a group computes LANES * VECTOR columns of C.
+ * Parameters: LANES, a power of two that divides ITEMS; FEW_ROWS, FEW, ITEMS, DEPTH, VECTOR,
+ *     ALIGNED, SPLITS (matmul_skinny.clh); REAL, REAL_BITS (real.clh); FACTOR, RESULT
+ *     (matmul_elements.clh); ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
+ * Launch: 3-D, work-groups of ITEMS x 1 x 1, one per started LANES * VECTOR columns, a layer of them
+ *     for each product of the batch, or for each span of k.
+ * Local memory: FEW * DEPTH + ITEMS * VECTOR elements.
+ * Traffic: the large factor once, the small one once a group.
+ * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "matmul/matmul_skinny.clh"
 

@@ -573,6 +573,20 @@ static int judge_setting(const field *f, const char *name, const char *value)
     return 0;
 }
 
+/* Whether some operation that has the option takes the value: which it is may stand further on. */
+static bool some_takes(const option_set *takes, const char *name, const char *value)
+{
+    const operation *op;
+
+    for (size_t i = 0; (op = operation_at(i)); i++) {
+        const field *f = field_of_option(op, name, takes->fields);
+
+        if (f && (!takes->op || op == takes->op) && field_read(f, value, NULL))
+            return true;
+    }
+    return false;
+}
+
 static int take_option(const entries *e, const option_set *takes, const entry *x,
                        const char *argument, options *out)
 {
@@ -598,10 +612,11 @@ static int take_option(const entries *e, const option_set *takes, const entry *x
         out->value[x->id] = optarg;
     } else if (!before) {
         given_option *list = (given_option *)out->settings.list;
-        const char *value = optarg ? optarg : "";
 
-        list[out->settings.count++] = (given_option){spec->name, value};
-        return judge_setting(field_of_setting(e, takes, spec->name, out), spec->name, value);
+        if (x->f && optarg && !some_takes(takes, spec->name, optarg))
+            return wrong_usage("option '--%s' takes %s, not '%s'", spec->name, x->f->expects,
+                               optarg);
+        list[out->settings.count++] = (given_option){spec->name, optarg ? optarg : ""};
     }
     return 0;
 }
@@ -647,7 +662,7 @@ int options_parse(int argc, char **argv, const option_set *takes, options *out)
     }
     while (!status && optind < argc)
         out->operand[out->operand_count++] = argv[optind++];
-    /* Again: the operation may stand behind its options. */
+    /* The operation, which says what they take, may stand behind its options. */
     for (size_t i = 0; !status && i < out->settings.count; i++) {
         const given_option *s = &out->settings.list[i];
 

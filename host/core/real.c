@@ -62,18 +62,12 @@ tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, ts
                     tsr_precision_name(precision), tsr_type_name(type));
 }
 
-tsr_status real_check_scales(const char *op, tsr_type type, double alpha, double beta,
-                             tsr_error *err)
+tsr_status real_check_scale(const char *op, const char *name, tsr_type type, double value,
+                            tsr_error *err)
 {
-    const struct {
-        const char *name;
-        double value;
-    } scales[] = {{"alpha", alpha}, {"beta", beta}};
-
-    for (size_t i = 0; i < 2; i++)
-        if (isfinite(scales[i].value) && !isfinite(real_round(type, scales[i].value)))
-            return tsr_fail(err, TSR_EINVAL, 0, "%s: %s = %g is beyond what %s holds", op,
-                            scales[i].name, scales[i].value, tsr_type_name(type));
+    if (isfinite(value) && !isfinite(real_round(type, value)))
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: %s = %g is beyond what %s holds", op, name, value,
+                        tsr_type_name(type));
     return TSR_OK;
 }
 

@@ -20,9 +20,9 @@ tsr_precision real_precision(tsr_type type, tsr_precision precision);
  */
 tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, tsr_error *err);
 
-/** TSR_EINVAL where a finite alpha or beta becomes infinite in a type. */
-tsr_status real_check_scales(const char *op, tsr_type type, double alpha, double beta,
-                             tsr_error *err);
+/** TSR_EINVAL where a finite factor, such as "alpha", becomes infinite in a type. */
+tsr_status real_check_scale(const char *op, const char *name, tsr_type type, double value,
+                            tsr_error *err);
 
 /** Whether a precision is what operands of the type get unasked: DEFAULT, or its own. */
 bool real_is_plain(tsr_type type, tsr_precision precision);

@@ -45,13 +45,27 @@ class Drawing(unittest.TestCase):
         for group, about in shapes.GROUPS.items():
             for options, sizes in shapes.draw(group, 5, 1, 2048, 2 ** 20).items():
                 words = [word for size in sizes for word in ("--size", size)]
-                done = subprocess.run([os.environ["TESSERA"], "bench", about["bench"].split()[0], *options, *words,
-                                       "--device", "nosuch"], stdout=subprocess.PIPE,
-                                      stderr=subprocess.PIPE, text=True)
+                done = subprocess.run([os.environ["TESSERA"], "bench", about["bench"].split()[0],
+                                       *options, *words, "--device", "nosuch"],
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 self.assertIn("device 'nosuch' is not there", done.stderr, (group, options))
 
 
 class Report(unittest.TestCase):
+    def report(self, rows):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rows.jsonl")
+            with open(path, "w", encoding="utf-8") as f:
+                f.writelines(json.dumps(r) + "\n" for r in rows)
+            done = subprocess.run([sys.executable, shapes.__file__, "--report", path],
+                                  stdout=subprocess.PIPE, text=True)
+            return (done.returncode, done.stdout, *shapes.compare(path))
+
+    def test_nothing_is_compared(self):
+        status, said, *_ = self.report([])
+        self.assertEqual(status, 3)
+        self.assertIn("nothing is compared", said)
+
     def test_ratios(self):
         """The fastest peer counts, and beside a library on the GPU none on the CPU does."""
         def row(kind, place, ns, **more):
@@ -64,19 +78,15 @@ class Report(unittest.TestCase):
                 row("kernel", "device", 100), row("peer", "cuda", 300),
                 row("kernel", "device", 100, outcome="wrong"), row("peer", "cuda", 1),
                 # What takes a moment on a CPU says nothing.
-                row("kernel", "host", 40000), row("peer", "host", 20000)]
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "rows.jsonl")
-            with open(path, "w", encoding="utf-8") as f:
-                f.writelines(json.dumps(r) + "\n" for r in rows)
-            found, wrong = shapes.compare(path)
-            self.assertEqual([ratio for ratio, *_ in found["f64", "wall"]], [0.8, 3])
-            self.assertEqual(wrong, rows[6:7])
-            done = subprocess.run([sys.executable, shapes.__file__, "--report", path],
-                                  stdout=subprocess.PIPE, text=True)
-        self.assertEqual(done.returncode, 3)
-        self.assertIn("| f64 | wall | 2 | 1.90 | 1.02 | 0.80 | p, `n`; n |", done.stdout)
-        self.assertIn("wrong: product p, n", done.stdout)
+                row("kernel", "host", 40000), row("peer", "host", 20000),
+                row("kernel", "device", 0, outcome="failed")]
+        status, said, found, wrong = self.report(rows)
+        self.assertEqual([ratio for ratio, *_ in found["f64", "wall"]], [0.8, 3])
+        self.assertEqual(wrong, rows[6:7] + rows[10:])
+        self.assertEqual(status, 3)
+        self.assertIn("| f64 | wall | 2 | 1.90 | 1.02 | 0.80 | p, `n`; n |", said)
+        self.assertIn("wrong: product p, n", said)
+        self.assertIn("failed: product p, n", said)
 
 
 if __name__ == "__main__":

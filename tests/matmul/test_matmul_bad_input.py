@@ -60,9 +60,13 @@ class Operands(Bad):
                      says="from complex64 to float32 would lose the imaginary parts")
         self.refused("matmul", "z.npy", "z.npy", "-o", "c.mtx", says="not complex64")
         self.refused("matmul", "r.npy", "r.npy", "-o", "c.npy", "--conj-a",
-                     says="are of complex operands, not of float32")
+                     says="need complex operands, and these are float32")
         self.refused("matmul", "z.npy", "z.npy", "-o", "c.npy", "--beta-im", "1", status=2,
                      says="--beta-im 1 needs --add FILE")
+        self.refused("matmul", "z.npy", "z.npy", "-o", "c.npy", "--add", "z.npy", "--beta-im", "0",
+                     status=2, says="--beta")
+        self.refused("matmul", "z.npy", "z.npy", "-o", "c.npy", "--alpha-im", "1e39",
+                     says="alpha_im = 1e+39")
         self.refused("matvec", "z.npy", "z.npy", "-o", "c.npy",
                      says="z.npy is complex64, and matvec takes float16, bfloat16, float32 or float64")
 

@@ -614,6 +614,21 @@ static void says(const char *name, const problem *p, const device_facts *d, cons
     expect_reason(name, NULL, p, d, part1, part2);
 }
 
+/* Teams are smaller where their sums would not fit the local memory, and what does not fit at all
+ * is refused. */
+static void skinny_products_fit_the_local_memory(void **state)
+{
+    const problem p = matmul_problem((tsr_matmul_problem){
+        .type = TSR_F64, .m = 16, .n = 4096, .k = 4096, .trans_b = true, .alpha = 1});
+    device_facts d = large_gpu();
+
+    (void)state;
+    d.local_memory = 32 << 10;
+    assert_string_equal(first_supported(&p, &d), "skinny-dots");
+    d.local_memory = 8 << 10;
+    says("skinny-dots", &p, &d, "bytes of local memory", "8192");
+}
+
 /* Lessons multiply two float32 matrices, and say what does the rest; `general` does it. */
 static void lessons_say_what_they_leave_out(void **state)
 {
@@ -1131,6 +1146,7 @@ int main(void)
         cmocka_unit_test(chains_follow_the_shape),
         cmocka_unit_test(matrix_units_follow_the_shape),
         cmocka_unit_test(skinny_products_follow_the_large_factor),
+        cmocka_unit_test(skinny_products_fit_the_local_memory),
         cmocka_unit_test(every_precision_has_a_kernel),
         cmocka_unit_test(lessons_say_what_they_leave_out),
         cmocka_unit_test(reasons_hold_values),

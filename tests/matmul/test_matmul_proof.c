@@ -410,8 +410,8 @@ static void complex_problems_are_checked(void **state)
         tsr_matmul_problem p;
         const char *says;
     } wrong[] = {
-        {{.m = 1, .n = 1, .k = 1, .conj_a = true}, "are of complex operands, not of float32"},
-        {{.type = TSR_F64, .m = 1, .n = 1, .k = 1, .beta_im = 1}, "not of float64"},
+        {{.m = 1, .n = 1, .k = 1, .conj_a = true}, "need complex operands, and these are float32"},
+        {{.type = TSR_F64, .m = 1, .n = 1, .k = 1, .beta_im = 1}, "and these are float64"},
         {{.type = TSR_C64, .m = 1, .n = 1, .k = 1, .c_f32 = true}, "C is complex64"},
         {{.type = TSR_C64, .m = 1, .n = 1, .k = 1, .precision = TSR_PRECISION_TF32},
          "precision tf32 does not go with complex64 operands"},

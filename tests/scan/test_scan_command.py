@@ -85,6 +85,11 @@ class Scan(Case):
         got = self.scan(x, "--segments", "o.npy", "--exclusive", "--reverse")
         np.testing.assert_array_equal(got, [5, 3, 0, 45, 40, 34, 27, 19, 10, 0])
 
+    def test_segments_before_the_operation(self):
+        """Who they belong to says what they are: lengths by name, of an operation that sorts."""
+        self.succeed("bench", "--segments", "4", "scan", "--size", "8", "--repeat", "1",
+                     "--seconds", "0.01", *HOST)
+
     def test_segments_that_are_wrong(self):
         np.save(self.path("x.npy"), np.float32([1, 2, 3]))
         np.save(self.path("table.npy"), np.ones((3, 3), np.float32))

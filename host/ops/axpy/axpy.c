@@ -29,7 +29,7 @@ static tsr_status check(const problem *q, tsr_error *err)
     if (operation_check_type(q->op, p->type, err))
         return TSR_EINVAL;
     if (type_is_real(p->type)) {
-        const tsr_status st = real_check_scales("axpy", real_sums(p->type), p->alpha, 0, err);
+        const tsr_status st = real_check_scale("axpy", "alpha", real_sums(p->type), p->alpha, err);
 
         if (st)
             return st;

@@ -44,17 +44,19 @@ static tsr_status check_matrix(const char *name, const matmul_matrix *x, tsr_lay
     return TSR_OK;
 }
 
-/* Complex operands have the precision of their parts; what they alone have is nothing in others. */
+/* Complex operands have the precision of their parts; conjugates and imaginary parts are refused
+ * for real types. */
 static tsr_status check_type(const tsr_matmul_problem *p, tsr_error *err)
 {
     const tsr_type part = type_part(p->type);
 
     if (!type_is_complex(p->type)) {
         if (p->conj_a || p->conj_b || p->alpha_im != 0 || p->beta_im != 0)
-            return tsr_fail(err, TSR_EINVAL, 0,
-                            "matmul: conj_a, conj_b, alpha_im and beta_im are of complex operands, "
-                            "not of %s",
-                            tsr_type_name(p->type));
+            return tsr_fail(
+                err, TSR_EINVAL, 0,
+                "matmul: conj_a, conj_b, alpha_im and beta_im need complex operands, and "
+                "these are %s",
+                tsr_type_name(p->type));
         return real_check("matmul", p->type, p->precision, err);
     }
     if (p->c_f32)
@@ -63,7 +65,9 @@ static tsr_status check_type(const tsr_matmul_problem *p, tsr_error *err)
     if (real_check("matmul", part, p->precision, NULL) || real_rounding(part, p->precision) > 0)
         return tsr_fail(err, TSR_EINVAL, 0, "matmul: precision %s does not go with %s operands",
                         tsr_precision_name(p->precision), tsr_type_name(p->type));
-    return real_check_scales("matmul", part, p->alpha_im, p->beta_im, err);
+    if (real_check_scale("matmul", "alpha_im", part, p->alpha_im, err))
+        return TSR_EINVAL;
+    return real_check_scale("matmul", "beta_im", part, p->beta_im, err);
 }
 
 static tsr_status check(const problem *q, tsr_error *err)
@@ -77,7 +81,9 @@ static tsr_status check(const problem *q, tsr_error *err)
     if (st == TSR_OK && p->layout != TSR_ROW_MAJOR && p->layout != TSR_COLUMN_MAJOR)
         st = tsr_fail(err, TSR_EINVAL, 0, "matmul: no layout has the number %d", (int)p->layout);
     if (st == TSR_OK)
-        st = real_check_scales("matmul", real_sums(p->type), p->alpha, p->beta, err);
+        st = real_check_scale("matmul", "alpha", real_sums(p->type), p->alpha, err);
+    if (st == TSR_OK)
+        st = real_check_scale("matmul", "beta", real_sums(p->type), p->beta, err);
     if (st == TSR_OK)
         st = check_matrix("A", &a, p->layout, err);
     if (st == TSR_OK)
@@ -333,7 +339,7 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
                                          "pipelined",      "mma-f64",     "mma"};
     static const char *const batch[] = {"batched", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
                                         "mma",     "pipelined",    "general-tiled", "general"};
-    static const char *const complex[] = {"complex-pipelined", "complex-general"};
+    static const char *const of_complex[] = {"complex-pipelined", "complex-general"};
     static const char *const complex_cpu[] = {"complex-panels", "complex-pipelined",
                                               "complex-general"};
     const size_t m = matmul_of(q)->m, n = matmul_of(q)->n;
@@ -344,7 +350,7 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     if (is_complex && d->kind == DEVICE_CPU)
         return names_copy(complex_cpu, ARRAY_COUNT(complex_cpu), out);
     if (is_complex)
-        return names_copy(complex, ARRAY_COUNT(complex), out);
+        return names_copy(of_complex, ARRAY_COUNT(of_complex), out);
     if (d->kind == DEVICE_CPU)
         return prefer_cpu(matmul_of(q), d->compute_units, out);
     /* Whole products in a group, where there is one or more for each compute unit. */

@@ -10,6 +10,13 @@
 #include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_variants.h"
 
+static bool is_padding(const char *value)
+{
+    uint64_t padding;
+
+    return whole_read(value, &padding) && padding <= (uint64_t)1 << 31;
+}
+
 static const field fields[] = {
     PRODUCT_TYPE_FIELDS(tsr_matmul_problem, c_f32),
     {.name = "m",
@@ -87,8 +94,9 @@ static const field fields[] = {
      .otherwise = "0",
      .taken = WITH_SIZES,
      .value = "N",
-     .meaning = "leading dimensions are by so many elements longer than rows",
-     .expects = "a whole number from 1 on"},
+     .meaning = "pad each row by N elements",
+     .expects = "a whole number from 0 to 2^31",
+     .reads = is_padding},
 };
 
 static const problem_member members[] = {
@@ -213,7 +221,7 @@ static tsr_status check_settings(const given_options *given, tsr_error *err)
 
     if (imaginary && real_read(imaginary, &factor) && factor != 0 && !add)
         return tsr_fail(err, TSR_ENAME, 0, "--beta-im %s needs --add FILE to scale", imaginary);
-    return add && imaginary ? TSR_OK : check_added_settings(given, err);
+    return add && factor != 0 ? TSR_OK : check_added_settings(given, err);
 }
 
 static const char *host_source(const variant *v)

@@ -186,6 +186,8 @@ const char *matmul_plan_as_real(const job *j, const char *(*plan_real)(const job
     if (why)
         /* cppcheck-suppress returnDanglingLifetime ; it is static, or the plan has it */
         return why;
+    if (out->failed)
+        return NULL; /* no memory, as who asked for the plan says */
     if (!place(&left, size, out) || !place(&right, size, out) ||
         out->workspace > j->device->max_allocation)
         return plan_unsupported(out,

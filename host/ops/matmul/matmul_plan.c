@@ -11,7 +11,7 @@ const char *matmul_unsupported_complex(const tsr_matmul_problem *p, plan *out)
 {
     if (!type_is_complex(p->type))
         return NULL;
-    return plan_unsupported(out, "its numbers are real, and the matrices are %s",
+    return plan_unsupported(out, "it multiplies real matrices, and these are %s",
                             tsr_type_name(p->type));
 }
 

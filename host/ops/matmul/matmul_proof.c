@@ -383,7 +383,7 @@ static void judge_complex(const judged *j, size_t i, size_t column, verdict *out
             apart ? real_judge(own, alpha.re, beta.re, c_own, is) : real_judge_pair(pair, is);
         const double exact =
             (double)(alpha.re * real_sum_value(own) + pair[1].alpha * real_sum_value(other) +
-                     beta.re * (long double)c_own + pair[1].beta * (long double)c_other);
+                     beta.re * (long double)c_own + pair[1].beta * (long double)pair[1].c);
 
         note_error(j, i, column, imaginary ? "the imaginary part of " : "the real part of ", error,
                    is, exact, out);

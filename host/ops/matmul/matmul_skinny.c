@@ -31,11 +31,7 @@ typedef struct skinny {
 
 static size_t power_of_2_from(size_t n)
 {
-    size_t power = 1;
-
-    while (power < n)
-        power *= 2;
-    return power;
+    return (size_t)1 << size_log2_up(n);
 }
 
 static skinny skinny_of(const tsr_matmul_problem *p)
@@ -136,15 +132,20 @@ static const char *plan_columns(const job *j, plan *out)
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const skinny s = skinny_of(p);
     const size_t vectors = size_div_up(s.many, s.vector);
-    size_t lanes = param(j->params, "LANES");
+    size_t lanes = param(j->params, "LANES"), depth;
     const char *why = unsupported(j, &s, false, ITEMS_COLUMNS, out);
 
     if (why)
         return why;
     if (!lanes)
         lanes = size_min(32, size_max(8, power_of_2_from(vectors)));
+    depth = depth_of(p, &s, 1);
+    why = matmul_unsupported_bytes((s.few * depth + ITEMS_COLUMNS * s.vector) * matmul_real_size(p),
+                                   j->device->local_memory, out);
+    if (why)
+        return why;
     plan_set(out, "LANES", (uint32_t)lanes);
-    plan_groups(j, &s, ITEMS_COLUMNS, size_div_up(vectors, lanes), depth_of(p, &s, 1), out);
+    plan_groups(j, &s, ITEMS_COLUMNS, size_div_up(vectors, lanes), depth, out);
     return NULL;
 }
 
@@ -171,19 +172,35 @@ static const tunable dots_tunables[] = {
      .host_only = true},
 };
 
+/* Of the small factor's tile, or of the sums that teams add up, which lie there later. */
+static size_t dots_bytes(const tsr_matmul_problem *p, const skinny *s, size_t team, size_t lines)
+{
+    const size_t chunk = size_min(s->few * lines, team);
+    const size_t sums = ITEMS_DOTS / team * chunk * (team + 1);
+
+    return size_max(s->few * depth_of(p, s, team * s->vector), sums) * matmul_real_size(p);
+}
+
 static const char *plan_dots(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const skinny s = skinny_of(p);
+    const size_t local = j->device->local_memory;
     size_t team = param(j->params, "TEAM"), lines = param(j->params, "LINES");
     const char *why = unsupported(j, &s, true, ITEMS_DOTS, out);
 
     if (why)
         return why;
-    if (!team)
-        team = size_min(32, size_max(4, power_of_2_from(size_div_up(p->k, s.vector))));
     if (!lines)
         lines = size_min(4, power_of_2_from(s.many));
+    if (!team) {
+        team = size_min(32, size_max(4, power_of_2_from(size_div_up(p->k, s.vector))));
+        while (team > 4 && dots_bytes(p, &s, team, lines) > local)
+            team /= 2;
+    }
+    why = matmul_unsupported_bytes(dots_bytes(p, &s, team, lines), local, out);
+    if (why)
+        return why;
     plan_set(out, "TEAM", (uint32_t)team);
     plan_set(out, "LINES", (uint32_t)lines);
     plan_groups(j, &s, ITEMS_DOTS, size_div_up(s.many, ITEMS_DOTS / team * lines),

@@ -86,7 +86,9 @@ static tsr_status check(const problem *q, tsr_error *err)
     if (st == TSR_OK && p->layout != TSR_ROW_MAJOR && p->layout != TSR_COLUMN_MAJOR)
         st = tsr_fail(err, TSR_EINVAL, 0, "matvec: no layout has the number %d", (int)p->layout);
     if (st == TSR_OK)
-        st = real_check_scales("matvec", real_sums(p->type), p->alpha, p->beta, err);
+        st = real_check_scale("matvec", "alpha", real_sums(p->type), p->alpha, err);
+    if (st == TSR_OK)
+        st = real_check_scale("matvec", "beta", real_sums(p->type), p->beta, err);
     if (st == TSR_OK)
         st = check_matrix(p, err);
     if (st == TSR_OK)
