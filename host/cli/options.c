@@ -613,7 +613,7 @@ static int take_option(const entries *e, const option_set *takes, const entry *x
     } else if (!before) {
         given_option *list = (given_option *)out->settings.list;
 
-        if (x->f && optarg && !some_takes(takes, spec->name, optarg))
+        if (x->f && optarg && !out->operand_count && !some_takes(takes, spec->name, optarg))
             return wrong_usage("option '--%s' takes %s, not '%s'", spec->name, x->f->expects,
                                optarg);
         list[out->settings.count++] = (given_option){spec->name, optarg ? optarg : ""};
