@@ -189,8 +189,8 @@ static void measure_size(overlap_bench *b, tsr_session *s, const char *size)
     /* Inputs and checks take about as long as samples. */
     if (o->seconds > 0)
         how.seconds = o->seconds;
-    else if (o->budget > 0)
-        how.seconds = fmin(1, o->budget / (2.0 * (double)rows_planned(b)));
+    if (o->budget > 0)
+        how.seconds = fmin(how.seconds, o->budget / (2.0 * (double)rows_planned(b)));
     st = size ? bench_words(size, &how.words, &err) : TSR_OK;
     activity_begin("overlap, inputs and kernels");
     st = st ? st : overlap_open(s, &how, &b->overlap, &err);

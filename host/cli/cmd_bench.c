@@ -56,8 +56,8 @@ static void plan_repeats(bench *b)
     /* Inputs, verification, warming up and builds take the larger part of a row's time. */
     if (o->seconds > 0)
         seconds = o->seconds;
-    else if (o->budget > 0 && timed)
-        seconds = fmin(1, fmax(o->budget / (double)timed / 4, 0.02));
+    if (o->budget > 0 && timed)
+        seconds = fmin(seconds, fmax(o->budget / (double)timed / 4, 0.02));
     b->how = (bench_options){.warm = o->given[OPTION_WARM],
                              .seconds = seconds,
                              .least_samples = o->given[OPTION_REPEAT] ? o->repeat : 0,
@@ -120,6 +120,8 @@ static tsr_status check_errors(const bench *b, tsr_error *err)
     if (!b->jobs.op->products)
         return tsr_fail(err, TSR_ENAME, 0, "%s has no products, and --errors is of products",
                         b->jobs.op->name);
+    if (setting_of(&b->o->settings, "alpha") || setting_of(&b->o->settings, "beta"))
+        return tsr_fail(err, TSR_ENAME, 0, "--errors is of A B alone, without --alpha and --beta");
     if (b->o->given[OPTION_TYPE] && type_is_complex(b->o->type))
         return tsr_fail(err, TSR_ENAME, 0, "--errors is of real products, and --type is %s",
                         tsr_type_name(b->o->type));

@@ -174,7 +174,7 @@ static const subcommand commands[] = {
      "--pinned    both, and shared virtual memory where the device has it\n"
      "--rounds    a power of two, so that the kernel takes about as long as a copy\n" DEFAULT_DEVICE
          DEFAULT_SOURCES DEFAULT_CHOICE DEFAULT_SETTING "--budget    none\n"
-     "--seconds   1, or an equal part of a quarter of --budget\n"
+     "--seconds   1, or less where a quarter of --budget is less\n"
      "--repeat    at least 5 samples of each row\n"
      "--seed      1\n"
      "-o          the table alone\n",

@@ -54,6 +54,7 @@ class Listed(Case):
                 self.assertIn(e["source"], BROKEN)
             else:
                 self.fail_with(1, "lab", e["name"], "--source", says="has no kernel")
+        self.assertIn("__kernel", self.succeed("lab", "all", "--source").out)
         self.assertEqual({e["source"] for e in self.experiments if e["source"]}, set(BROKEN))
 
     def test_described(self):

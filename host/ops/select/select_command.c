@@ -157,7 +157,7 @@ bool select_read(const char *spelled, tsr_select_problem *p)
     p->value = (tsr_select_value){.natural = 0};
     if (type_is_real(p->type))
         p->value.real = real;
-    else if (where != TSR_IS_NAN && where != TSR_IS_NOT_NAN)
+    else if (!type_is_complex(p->type) && where != TSR_IS_NAN && where != TSR_IS_NOT_NAN)
         compare_wholes(number, real, p);
     return true;
 }
