@@ -25,17 +25,6 @@
 
 #define SLICES (ITEMS / LANES)
 
-/* Element (s, p) of the tile belongs at p FEW + s: what a step needs is together. */
-static inline void fill(__local REAL *tile, const skinny *x, uint p0)
-{
-    for (uint e = get_local_id(0); e < FEW * DEPTH; e += ITEMS) {
-        const uint s = SMALL_ALONG_K ? e / DEPTH : e % FEW;
-        const uint p = SMALL_ALONG_K ? e % DEPTH : e / FEW;
-
-        tile[p * FEW + s] = load_small(x, s, p0 + p);
-    }
-}
-
 /* A sum for each row, from what the tile has of a step on. */
 IN_REGISTERS void multiply(vector *sum, __local const REAL *step, vector v)
 {
@@ -62,7 +51,8 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
     for (uint p0 = 0; p0 < x.k; p0 += DEPTH) {
         const uint steps = min(x.k - p0, (uint)DEPTH);
 
-        fill(tile, &x, p0);
+        /* What a step needs of the small factor is together. */
+        fill(tile, &x, p0, 1, FEW);
         /* Filled before read: below, we read what other work-items wrote. */
         barrier(CLK_LOCAL_MEM_FENCE);
         if (o + VECTOR <= x.many) {

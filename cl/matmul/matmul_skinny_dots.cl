@@ -36,17 +36,6 @@
 #define PITCH       (TEAM + 1)
 #define CHUNK_REALS (TEAMS * CHUNK * PITCH)
 
-/* Element (s, p) of the tile belongs at s DEPTH + p. */
-static inline void fill(__local REAL *tile, const skinny *x, uint p0)
-{
-    for (uint e = get_local_id(0); e < FEW * DEPTH; e += ITEMS) {
-        const uint s = SMALL_ALONG_K ? e / DEPTH : e % FEW;
-        const uint p = SMALL_ALONG_K ? e % DEPTH : e / FEW;
-
-        tile[s * DEPTH + p] = load_small(x, s, p0 + p);
-    }
-}
-
 static inline REAL add_product(REAL sum, vector x, vector y)
 {
     sum += x.s0 * y.s0;
@@ -101,7 +90,7 @@ matmul_skinny_dots(__global const factor *restrict a, __global const factor *res
         const uint steps = min(x.k - p0, (uint)DEPTH);
         uint p = lane * VECTOR;
 
-        fill(tile, &x, p0);
+        fill(tile, &x, p0, DEPTH, 1);
         /* Filled before read: below, we read what other work-items wrote. */
         barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll 2

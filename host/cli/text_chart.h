@@ -7,8 +7,8 @@
 #include "base/text.h"
 
 typedef struct text_chart {
-    const char *unit;          /* of the values: what stands above the axis */
-    const char *knob;          /* what stands below */
+    const char *unit;          /* unit of the values, printed above the axis */
+    const char *knob;          /* name of x, printed below it */
     const char *const *series; /* series_count names, of which the first 26 are drawn */
     const char *const *x;      /* x_count labels, evenly spaced */
     const double *values;      /* of series s at x i: [s * x_count + i]; 0: none */

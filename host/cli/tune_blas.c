@@ -180,8 +180,8 @@ static tsr_status place_time(const place *p, request wanted, double *seconds, ts
     return TSR_OK;
 }
 
-/* They end when they are asked for nothing more, and their logs are written then.  All are told
- * before one is waited for, since a process has the ends of those before it. */
+/* The processes exit, and write their logs, at the end of their input.  All pipes are closed before
+ * any process is waited for, since later processes inherited the pipes of earlier ones. */
 static void places_close(place p[2])
 {
     int status;

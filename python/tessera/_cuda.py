@@ -60,7 +60,7 @@ def from_cuda(x, device=None):
     return DeviceArray(memory, source.shape, source.dtype, strides, offset)
 
 
-# ---- what an array says of itself ----------------------------------------------------------------
+# ---- array interfaces ----------------------------------------------------------------------------
 
 class _Source(NamedTuple):
     address: int

@@ -10,7 +10,7 @@ from cli_support import SOURCE, Case, has_opencl
 
 KERNELS = os.path.join(SOURCE, "cl")
 
-# A change of each kernel that gives a wrong result: of each file the text and what stands in its place.
+# A change of each kernel that gives a wrong result: the text and its replacement, by file.
 BROKEN = {
     "lab/lab_stride.cl": ("sum += in[", "sum -= in["),
     "lab/lab_structures.cl": ("sum += in[", "sum -= in["),
