@@ -33,6 +33,7 @@ with open(os.path.join(ROOT, "data", "shapes.json"), encoding="utf-8") as groups
 ON_A_CPU = (1.0, 0.8, 0.0)  # the same of every group beside libraries on the CPU,
 ON_A_CPU_NS = 50e3  # of problems that take so long
 KEYS = ("i8", "u8", "i16", "u16", "f16", "i32", "u32", "f32", "i64", "u64", "f64")
+EXACT_FACTORS = ("f32", "f32-strict")  # precisions that take factors of float32 as they are
 SKINNY = 64  # the longest of a product's short sides
 WALL_BELOW = 0.05  # by wall time a target is so much lower
 
@@ -134,9 +135,16 @@ def group_of(row):
     return row["op"] if row["op"] in GROUPS else row["precision"]
 
 
+def is_as_precise(peer, ours):
+    """Whether a peer rounds no factor of float32 where ours does not: cuBLAS's products in TF32 are
+    no match for those of FP32."""
+    return peer["precision"] == ours["precision"] or ours["precision"] not in EXACT_FACTORS \
+        or peer["precision"] in EXACT_FACTORS
+
+
 def compare(path):
     """{(group, timer): [(ratio, row of ours, row of the fastest peer)]}, empty where there is none,
-    and the rows that are wrong or failed."""
+    and the rows that are wrong or failed.  A peer's wrong row is none of ours."""
     with open(path, encoding="utf-8") as f:
         rows = [json.loads(line) for line in f]
     comparisons = []  # our row and those of peers behind it
@@ -150,13 +158,14 @@ def compare(path):
         of_group = found.setdefault((group_of(ours), ours["timer"]), [])
         # Where the vendor's own library ran, none on the CPU beside it counts.
         peers = [p for p in peers if p["place"] == "cuda"] or peers
+        peers = [p for p in peers if is_as_precise(p, ours)]
         if peers and ours["outcome"] == "timed":
             best = min(peers, key=lambda p: p["median_ns"])
             if best["place"] != "cuda" and best["median_ns"] < ON_A_CPU_NS:
                 continue
             of_group.append((best["median_ns"] / ours["median_ns"], ours, best))
-    return found, [row for row in rows if row["outcome"] == "wrong"
-                   or row["kind"] == "kernel" and row["outcome"] == "failed"]
+    return found, [row for row in rows
+                   if row["kind"] == "kernel" and row["outcome"] in ("wrong", "failed")]
 
 
 def percentile(ratios, part):

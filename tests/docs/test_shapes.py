@@ -79,10 +79,15 @@ class Report(unittest.TestCase):
                 row("kernel", "device", 100, outcome="wrong"), row("peer", "cuda", 1),
                 # What takes a moment on a CPU says nothing.
                 row("kernel", "host", 40000), row("peer", "host", 20000),
-                row("kernel", "device", 0, outcome="failed")]
+                row("kernel", "device", 0, outcome="failed"),
+                # One in TF32 says nothing of one in FP32, and a peer's wrong result nothing of ours.
+                row("kernel", "device", 100, precision="f32"),
+                row("peer", "cuda", 10, precision="tf32"), row("peer", "cuda", 120, precision="f32"),
+                row("peer", "cuda", 1, precision="f32", outcome="wrong")]
         status, said, found, wrong = self.report(rows)
         self.assertEqual([ratio for ratio, *_ in found["f64", "wall"]], [0.8, 3])
-        self.assertEqual(wrong, rows[6:7] + rows[10:])
+        self.assertEqual([ratio for ratio, *_ in found["f32", "wall"]], [1.2])
+        self.assertEqual(wrong, [rows[6], rows[10]])
         self.assertEqual(status, 3)
         self.assertIn("| f64 | wall | 2 | 1.90 | 1.02 | 0.80 | p, `n`; n |", said)
         self.assertIn("wrong: product p, n", said)
