@@ -1,7 +1,10 @@
 """Arrays as the library takes them: types, lines and strides, results; and calls on them."""
 
+import operator
 from functools import lru_cache
 from math import prod
+from numbers import Number
+from reprlib import repr as shortened
 
 import numpy as np
 
@@ -198,7 +201,52 @@ def split_axis(shape, axis):
     return prod(shape[:axis]), shape[axis], prod(shape[axis + 1:])
 
 
+def _shown(x):
+    """What an argument is, for an error of one line."""
+    shape = getattr(x, "shape", None)
+    return shortened(x) if not shape else "an array of shape %s" % (shape,)
+
+
+def number(op, name, x):
+    """An argument that is a number, which an array without dimensions holds too: as Python has it."""
+    if type(x) in (float, int):
+        return x
+    if isinstance(x, np.ndarray) and x.ndim == 0:
+        x = x[()]
+    if not isinstance(x, Number) and not (isinstance(x, np.generic) and x.dtype.kind in "bV"):
+        raise TypeError("%s: %s is a number, not %s" % (op.name, name, _shown(x)))
+    return x
+
+
+def real_number(op, name, x):
+    """A number as a float64."""
+    if type(x) is float:
+        return x
+    x = number(op, name, x)
+    try:
+        if isinstance(x, (complex, np.complexfloating)):
+            raise TypeError
+        return float(x)
+    except TypeError:
+        raise TypeError("%s: %s is a real number, not %s" % (op.name, name, shortened(x))) from None
+    except OverflowError:
+        raise ValueError("%s: %s is beyond float64: %s" % (op.name, name, shortened(x))) from None
+
+
+def complex_number(op, name, x):
+    """A number as a complex128, or a real one as a float64."""
+    if type(x) is float:
+        return x
+    x = number(op, name, x)
+    is_complex = isinstance(x, (complex, np.complexfloating))
+    return complex(x) if is_complex else real_number(op, name, x)
+
+
 def normal_axis(axis, ndim):
+    try:
+        axis = operator.index(axis)
+    except TypeError:
+        raise TypeError("axis is one whole number here, not %s" % _shown(axis)) from None
     if not -ndim <= axis < ndim:
         raise AxisError(axis, ndim)
     return axis % ndim

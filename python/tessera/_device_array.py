@@ -25,6 +25,10 @@ def _on_device(dtype):
     return dtype
 
 
+def _is_sequence(x):
+    return hasattr(x, "__len__") and not isinstance(x, str)
+
+
 class DeviceArray:
     """An array in the memory of an OpenCL device.
 
@@ -121,17 +125,21 @@ class DeviceArray:
 
     def transpose(self, *axes):
         """The axes in another order, reversed by default: a view."""
-        axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        axes = tuple(axes) if axes else tuple(range(self.ndim))[::-1]
-        if sorted(a % self.ndim for a in axes) != list(range(self.ndim)):
-            raise ValueError("%s are not the axes of %d dimensions" % (axes, self.ndim))
+        if len(axes) == 1 and (axes[0] is None or _is_sequence(axes[0])):
+            axes = () if axes[0] is None else tuple(axes[0])
+        n = self.ndim
+        order = axes or range(n)[::-1]
+        if not all(isinstance(a, (int, np.integer)) and -n <= a < n for a in order) or \
+                sorted(a % n for a in order) != list(range(n)):
+            raise ValueError("%s are not the axes of %d dimensions" % (tuple(axes), n))
+        axes = [a % n for a in order]
         return self._view([self.shape[a] for a in axes], [self.strides[a] for a in axes])
 
     T = property(transpose)
 
     def reshape(self, *shape):
         """Another shape of as many elements: a view of a contiguous array, else of a copy."""
-        shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        shape = shape[0] if len(shape) == 1 and _is_sequence(shape[0]) else shape
         shape = [operator.index(n) for n in shape]
         if shape.count(-1) == 1:
             rest = -prod(shape)
@@ -276,6 +284,7 @@ class DeviceArray:
         ours = _numpy.function_of(func)
         if ours is None:
             return NotImplemented
+        _numpy.check_arguments(func, ours, args, kwargs)
         return ours(*args, **kwargs)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -283,6 +292,7 @@ class DeviceArray:
         ours = _numpy.ufunc_of(ufunc) if method == "__call__" else None
         if ours is None:
             return NotImplemented
+        _numpy.check_arguments(ufunc, ours, inputs, kwargs)
         return ours(*inputs, **kwargs)
 
     # ---- operators ----
@@ -296,17 +306,63 @@ class DeviceArray:
         return matmul(other, self)
 
     def _scaled_sum(self, alpha, x, y):
-        """alpha x + y, of which y may be a number."""
+        """alpha x + y, of which y may be a number; alpha is 1 or -1 of complex arrays."""
         from .ops.axpy import axpy
-        return axpy(alpha, x, y if isinstance(y, DeviceArray) else _filled_like(x, y))
+        if not isinstance(y, DeviceArray):
+            y = x._filled_like(y)
+        if x.dtype != y.dtype:
+            raise TypeError("an array on a device is %s, and the other %s" % (x.dtype, y.dtype))
+        if x.dtype.kind != "c":
+            return axpy(alpha, x, y)
+        if x.shape != y.shape:
+            raise TypeError("an array on a device has shape %s, and the other %s"
+                            % (x.shape, y.shape))
+        out = axpy(alpha, x._as_reals(), y._as_reals())
+        return DeviceArray(out.memory, x.shape, x.dtype, None, out.offset)
+
+    def _as_reals(self):
+        """Real and imaginary parts side by side, of a contiguous array without a copy."""
+        x = self if self.is_contiguous else self.copy()
+        return DeviceArray(x.memory, x.shape + (2,), "f%d" % (x.itemsize // 2), None, x.offset)
 
     def _scaled(self, alpha):
-        # -0.0 is what is added to keep the sign of a zero.
-        return self._scaled_sum(alpha, self, -0.0 if self.dtype.kind in "fV" else 0)
+        from .ops.axpy import add_turned, axpy
+        if isinstance(alpha, complex):
+            x = self if self.is_contiguous else self.copy()
+            return add_turned(alpha.imag, x, x._scaled(alpha.real))
+        if self.dtype.kind == "c":
+            x = self._as_reals()
+            out = axpy(alpha, x, x._filled_like(-0.0))
+            return DeviceArray(out.memory, self.shape, self.dtype, None, out.offset)
+        if self.dtype.kind not in "iu":
+            # -0.0 is what is added to keep the sign of a zero.
+            return self._scaled_sum(alpha, self, -0.0)
+        # A factor is a float64: one that needs more bits goes in two parts, modulo 2^64 as they are.
+        low = alpha if abs(alpha) <= 2 ** 53 else (alpha + 2 ** 31) % 2 ** 32 - 2 ** 31
+        out = self._scaled_sum(low, self, 0)
+        high = (alpha - low + 2 ** 63) % 2 ** 64 - 2 ** 63
+        return out if high == 0 else axpy(high, self, out, out=out)
+
+    def _filled_like(self, value):
+        """An array of this shape and type of one number, an integer modulo 2^bits."""
+        out = DeviceArray.empty(self.memory.session, self.shape, self.dtype)
+        if self.dtype.kind in "iu":
+            n = value % 2 ** (8 * self.itemsize)
+            pattern = n.to_bytes(self.itemsize, sys.byteorder)
+        else:
+            pattern = np.array(value).astype(self.dtype).tobytes()
+        if out.size:
+            out.memory.fill(pattern, out.nbytes)
+        return out
 
     def _number(self, x):
         """A number as an operator takes it: of an array of integers one that their type holds, as
         the result is of that type too.  None for what is no number."""
+        if isinstance(x, np.ndarray) and x.ndim:
+            raise TypeError("one array is in host memory and another on a device: tessera.asarray "
+                            "and to_numpy copy")
+        if self.dtype.kind == "c" and isinstance(x, (complex, np.complexfloating)):
+            return complex(x)
         if isinstance(x, bool) or not isinstance(x, (int, float, np.integer, np.floating)):
             return None
         if self.dtype.kind not in "iu":
@@ -337,10 +393,19 @@ class DeviceArray:
         return NotImplemented if n is None else self._scaled_sum(-1, self, n)
 
     def __mul__(self, other):
+        if isinstance(other, DeviceArray):
+            raise TypeError("arrays on a device are multiplied by numbers, and as matrices by @; "
+                            "tessera.to_numpy(x) copies one")
         n = self._number(other)
         return NotImplemented if n is None else self._scaled(n)
 
     __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        raise TypeError("arrays on a device are not divided: x * (1 / n) is near x / n, and "
+                        "tessera.to_numpy(x) copies one")
+
+    __rtruediv__ = __truediv__
 
     def __neg__(self):
         return self._scaled(-1)
@@ -354,18 +419,6 @@ class DeviceArray:
 
     __ne__ = __eq__
     __hash__ = object.__hash__
-
-
-def _filled_like(x, value):
-    """An array like x of one number, an integer modulo 2^bits."""
-    out = DeviceArray.empty(x.memory.session, x.shape, x.dtype)
-    if x.dtype.kind in "iu":
-        pattern = (value % 2 ** (8 * x.itemsize)).to_bytes(x.itemsize, sys.byteorder)
-    else:
-        pattern = np.array(value).astype(x.dtype).tobytes()
-    if out.size:
-        out.memory.fill(pattern, out.nbytes)
-    return out
 
 
 def asarray(a, device=None, dtype=None):

@@ -1,5 +1,8 @@
 """NumPy's functions that have a counterpart here: what numpy.sort(x) of an array on a device is."""
 
+import inspect
+from functools import lru_cache
+
 import numpy as np
 
 import tessera
@@ -38,12 +41,26 @@ def function_of(func):
     return None if name is None else getattr(tessera, name)
 
 
+@lru_cache(maxsize=64)
+def _signature(function):
+    return inspect.signature(function)
+
+
+def check_arguments(theirs, ours, args, named):
+    """TypeError where a call of NumPy's function has arguments that ours does not take."""
+    try:
+        _signature(ours).bind(*args, **named)
+    except TypeError as e:
+        raise TypeError("numpy.%s of an array on a device: %s" % (theirs.__name__, e)) from None
+
+
+@lru_cache(maxsize=64)
 def ufunc_of(ufunc):
     """Ours for a ufunc of NumPy's, or None."""
     if ufunc in (np.matmul, getattr(np, "matvec", None)):  # the latter from NumPy 2.2 on
         return _product(getattr(tessera, ufunc.__name__))
     operators = {np.add: "__add__", np.subtract: "__sub__", np.multiply: "__mul__",
-                 np.negative: "__neg__"}
+                 np.divide: "__truediv__", np.negative: "__neg__"}
     name = operators.get(ufunc)
     return None if name is None else lambda x, *rest: _operator(name, x, *rest)
 

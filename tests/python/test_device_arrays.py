@@ -137,11 +137,58 @@ def test_operators_of_integers():
         for n in numbers[:-2]:
             equal(x * n, a * np.array(n, dtype))
         equal(-x, -a)
+        if info.bits == 64:  # beyond 2^53 a float64 does not hold every whole number
+            for n in (2 ** 53 + 1, 2 ** 62 + 2 ** 31 + 1, 2 ** 63 - 1, int(info.min) + 1,
+                      int(info.max), np.int64(2 ** 53 + 3)):
+                equal(x * n, a * np.array(n, dtype))
+                equal(n * x[1:], np.array(n, dtype) * a[1:])
         others = [0.5, 2.0, float("nan"), np.float32(1), info.max + 1, info.min - 1, 2 ** 70]
         for n in others + ([np.uint64(2 ** 63)] if dtype == "int64" else []):
             for f in (lambda: x + n, lambda: n + x, lambda: x - n, lambda: n - x, lambda: x * n):
                 raised(TypeError, f)
-    raised(ValueError, lambda: ts.asarray(np.array([1]), device=DEVICE) * (2 ** 53 + 1))
+
+
+def test_operators_of_complex_arrays():
+    rng = np.random.default_rng(7)
+    for dtype, near in (("c8", 1e-6), ("c16", 1e-15)):
+        a, b = ((rng.random((5, 6)) + 1j * rng.random((5, 6)) - 0.5).astype(dtype) for _ in range(2))
+        x, y = ts.asarray(a, device=DEVICE), ts.asarray(b, device=DEVICE)
+        for got, expected in ((x + y, a + b), (x - y, a - b), (x + 2, a + 2), (1 - x, 1 - a),
+                              (x[:, ::2] - y[:, 1::2], a[:, ::2] - b[:, 1::2]), (x + 2j, a + 2j),
+                              (x - np.complex64(1j), a - 1j), (3 * x, 3 * a), (-x, -a),
+                              (np.add(x, y), a + b), (x.T + y.T, a.T + b.T)):
+            assert got.dtype == a.dtype
+            equal(got, expected.astype(dtype))
+        for n in (0.3 - 0.7j, np.complex128(2j), 1 + 0j):
+            for got, expected in ((x * n, a * n), (n * x[1:].T, n * a[1:].T)):
+                assert got.dtype == a.dtype
+                np.testing.assert_allclose(ts.to_numpy(got), expected, near, near)
+        equal(ts.asarray(a[:0], device=DEVICE) * 2j, a[:0])
+        real = ts.asarray(a.real.copy(), device=DEVICE)
+        for f in (lambda: x + y[0], lambda: x + real, lambda: real * 1j, lambda: x * y):
+            raised(TypeError, f)
+
+
+def test_refusals_in_words():
+    """What arrays on a device do not do, or not by that argument, is said in one line."""
+    a = np.arange(6, dtype="f4").reshape(2, 3)
+    x = ts.asarray(a, device=DEVICE)
+    for f, words in ((lambda: x * x, "multiplied by numbers"), (lambda: x / 2, "not divided"),
+                     (lambda: 2 / x, "not divided"), (lambda: np.divide(x, 2), "not divided"),
+                     (lambda: x + a, "host memory"), (lambda: a - x, "host memory"),
+                     (lambda: np.add(x, x, out=x), "numpy.add of an array on a device"),
+                     (lambda: np.add(x, x, x), "numpy.add of an array on a device"),
+                     (lambda: np.negative(x, out=x), "numpy.negative of an array on a device"),
+                     (lambda: np.sort(x, kind="stable"), "numpy.sort of an array on a device"),
+                     (lambda: np.sort(x, axis=(0, 1)), "axis is one whole number here, not (0, 1)"),
+                     (lambda: np.cumsum(x, axis=(0, 1)), "not (0, 1)"),
+                     (lambda: ts.sum(x, axis=1.5), "not 1.5"),
+                     (lambda: x + ts.asarray(a.astype("f8"), device=DEVICE), "float64")):
+        assert words in str(raised(TypeError, f)), f
+    assert "('x',)" in str(raised(ValueError, x.transpose, "x"))
+    assert "(0, 5)" in str(raised(ValueError, np.transpose, x, (0, 5)))
+    equal(x.transpose(None), a.T)
+    equal(x.transpose(np.array([-1, 0])), a.T)
 
 
 def test_no_comparison():

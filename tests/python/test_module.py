@@ -249,6 +249,29 @@ def test_arguments_in_words():
     assert "ndarray" in str(e), e
 
 
+def test_factors():
+    """alpha and beta are numbers, one of them that an array without dimensions holds; what is none is
+    named, with what it is."""
+    a = np.eye(2, dtype=np.float32)
+    calls = {"alpha": [lambda x: ts.matmul(a, a, alpha=x), lambda x: ts.matvec(a, a[0], alpha=x),
+                       lambda x: ts.axpy(x, a, a)],
+             "beta": [lambda x: ts.matmul(a, a, a.copy(), beta=x),
+                      lambda x: ts.matvec(a, a[0], a[1].copy(), beta=x)],
+             "value": [lambda x: ts.select(a, ">", x), lambda x: ts.select(a.astype(int), ">", x)]}
+    others = {"an array of shape (3,)": np.ones(3), "None": None, "'2'": "2", "[1]": [1], "(1,)": (1,)}
+    for name, functions in calls.items():
+        for f in functions:
+            for shown, x in others.items():
+                e = raised(TypeError, f, x)
+                assert ": %s is a number, not %s" % (name, shown) in str(e), e
+            if f is not calls["value"][1]:  # integers compare with any
+                raised(ValueError, f, 10 ** 400)
+            for x in (2, np.array(2.0), np.float16(2), np.int8(2)):
+                np.testing.assert_array_equal(f(x), f(2.0))
+            for x in (1j, np.complex64(1j)):
+                assert "real" in str(raised(TypeError, f, x))
+
+
 def test_interpreter_runs_meanwhile():
     """Another thread of Python goes on while the library works."""
     a = np.random.default_rng(1).random(3_000_000)

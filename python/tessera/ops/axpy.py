@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from .._arrays import DeviceArray, as_array, broadcast, check_type, deliver, packed, result_in
-from .._arrays import run, scalar, type_name
+from .._arrays import DeviceArray, as_array, broadcast, check_type, deliver, number, packed
+from .._arrays import real_number, result_in, run, scalar, type_name
 from .._operations import operation
 
 __all__ = ["axpy"]
@@ -28,10 +28,23 @@ def _is_place(y, x):
 
 def _alpha(alpha, dtype):
     """alpha as the library takes it, a float64: beside integers it is not rounded."""
-    held = float(alpha)
+    alpha = number(_op, "alpha", alpha)
+    held = real_number(_op, "alpha", alpha)
     if dtype.kind in "iu" and isinstance(alpha, (int, np.integer)) and int(held) != int(alpha):
         raise ValueError("axpy: alpha is %d, which no float64 is" % alpha)
     return held
+
+
+def add_turned(factor, x, out):
+    """out := out + factor i x, of contiguous complex arrays on a device: real parts and imaginary ones
+    are vectors in which one element follows the next but one."""
+    reals = np.dtype("f4" if x.itemsize == 8 else "f8")
+    x, y = (DeviceArray(z.memory, (z.size, 2), reals, None, z.offset) for z in (x, out))
+    for part, alpha in ((0, -factor), (1, factor)):
+        problem = _op.problem(type=reals.name, n=out.size, alpha=alpha, in_place=True, incx=2, incz=2)
+        if out.size:
+            run(_op, problem, (x[:, 1 - part], None, y[:, part]), ("offset_x", "offset_y", "offset_z"))
+    return out
 
 
 def axpy(alpha, x, y, out=None, *, device=None, kernel=None, settings=None):

@@ -5,8 +5,8 @@ from math import prod
 
 import numpy as np
 
-from .._arrays import as_array, copied_side, deliver, product_side, product_types, result_in, run
-from .._arrays import scalar
+from .._arrays import as_array, complex_number, copied_side, deliver, product_side, product_types
+from .._arrays import result_in, run, scalar
 from .._operations import operation
 
 __all__ = ["matmul"]
@@ -73,6 +73,7 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, conj_a=False, conj_b=False, d
            [43., 50.]])
     """
     a, b = as_array(a), as_array(b)
+    alpha, beta = complex_number(_op, "alpha", alpha), complex_number(_op, "beta", beta)
     plan = _plan(a.dtype, a.shape, a.strides, b.dtype, b.shape, b.strides, dtype, precision, alpha,
                  beta, bool(conj_a), bool(conj_b))
     if plan.a_copy or plan.b_copy:

@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 
 from .._arrays import as_array, copied_side, deliver, line_stride, product_side, product_types
-from .._arrays import result_in, run
+from .._arrays import real_number, result_in, run
 from .._operations import operation
 
 __all__ = ["matvec"]
@@ -80,6 +80,7 @@ def matvec(a, x, out=None, *, alpha=1.0, beta=0.0, dtype=None, precision=None, d
     array([21., 43.])
     """
     a, x = as_array(a), as_array(x)
+    alpha, beta = real_number(_op, "alpha", alpha), real_number(_op, "beta", beta)
     plan = _plan(a.dtype, a.shape, a.strides, x.dtype, x.shape, x.strides, dtype, precision, alpha,
                  beta)
     if plan.a_copy or plan.x_copy:

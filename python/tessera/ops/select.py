@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 
-from .._arrays import as_array, check_type, empty_beside, packed, run
+from .._arrays import as_array, check_type, empty_beside, number, packed, real_number, run
 from .._device_array import to_numpy
 from .._operations import choice_code, operation
 
@@ -32,9 +32,9 @@ def select(a, where, value=0, *, indices=False, any_order=False, device=None, ke
     name = check_type(_op, a.dtype)
     choice_code(_op.members["where"], where)
     if "float" in name:
-        value = float(value)
+        value = real_number(_op, "value", value)
     else:
-        where, value = _whole_comparison(np.iinfo(name), where, value)
+        where, value = _whole_comparison(np.iinfo(name), where, number(_op, "value", value))
     x = packed(a).reshape(-1)
     result = empty_beside(x, x.shape, x.dtype)
     found = empty_beside(x, x.shape, np.int64) if indices else None
@@ -54,7 +54,7 @@ def _whole_comparison(info, where, value):
     try:
         whole = operator.index(value)
     except TypeError:
-        real = float(value)
+        real = real_number(_op, "value", value)
         if math.isfinite(real):
             whole = math.floor(real)
             if whole != real and where in (">", ">="):
