@@ -325,6 +325,14 @@ static void print_end(const laboratory *l, const tsr_device *device)
 
 /* ---- running -------------------------------------------------------------------------------- */
 
+/* Of the first row: whole work-groups, or the least that an experiment can do. */
+static void say_what_is_raised(const laboratory *l, const result_row *row)
+{
+    if (l->size && l->what->counted && strtoull(row->size, NULL, 10) != l->size)
+        hint("%s: --size %zu is raised to %s %s", l->what->name, l->size, row->size,
+             l->what->counted);
+}
+
 static bool on_row(const result_row *row, void *context)
 {
     laboratory *l = context;
@@ -332,6 +340,8 @@ static bool on_row(const result_row *row, void *context)
     drawn *grown;
 
     activity_end();
+    if (!l->rows)
+        say_what_is_raised(l, row);
     if (l->table && !l->rows)
         print_head(l, row);
     if (l->table)

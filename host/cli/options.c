@@ -286,8 +286,13 @@ typedef struct option_use {
 
 static const option_use uses[] = {
     {OPTION_DEVICE,
-     {"devices", "verify", "bench", "roofline", "lab"},
+     {"devices", "verify", "bench", "roofline"},
      "all, cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name",
+     NULL,
+     NULL},
+    {OPTION_DEVICE,
+     {"lab"},
+     "all, cpu, gpu, accelerator, PLATFORM:DEVICE or part of a name, of OpenCL devices",
      NULL,
      NULL},
     {OPTION_KERNEL, {"verify", "bench"}, "this variant, or all", NULL, NULL},

@@ -65,9 +65,8 @@ typedef struct tsr_matmul_problem {
     tsr_layout layout; /* of A, B and C */
     size_t batch;
     size_t stride_a, stride_b, stride_c; /* read where batch is over 1 */
-    /* Of complex operands alone; of others false and 0: */
-    bool conj_a, conj_b;      /* op(A), op(B) is conjugated */
-    double alpha_im, beta_im; /* imaginary parts of alpha and beta */
+    bool conj_a, conj_b;      /* op(A), op(B) is conjugated, of complex operands; of others false */
+    double alpha_im, beta_im; /* imaginary parts of alpha and beta; 0 but of complex operands */
 } tsr_matmul_problem;
 
 /** A problem of no element, float32, alpha 1, beta 0, all else 0, in C and C++: sizes follow. */

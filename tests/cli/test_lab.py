@@ -73,6 +73,7 @@ class Listed(Case):
         self.fail_with(2, "lab", "stride", "--size", "8x8", says="no size of an experiment")
         self.fail_with(2, "lab", "stride", "--size", "8", "--size", "9", says="one --size")
         self.fail_with(1, "lab", "stride", "--device", "host", says="no queues")
+        self.assertNotIn("host,", self.succeed("lab", "--help").out)
 
     @unittest.skipUnless(has_opencl(), "no OpenCL device")
     def test_sizes_that_are_too_large(self):
@@ -96,6 +97,15 @@ class Measured(Case):
         with open(case.path("rows.jsonl"), encoding="utf-8") as f:
             cls.rows = rows_of(f.read())
         cls.experiments = {e["name"]: e for e in json.loads(case.succeed("lab", "--json").out)["experiments"]}
+
+    def test_sizes_that_are_raised(self):
+        """One line for each experiment that does more than it was asked for."""
+        raised = {e: int(r["size"]) for e in self.experiments for r in self.rows
+                  if r["experiment"] == e and r.get("size") not in (None, "", "64")}
+        self.assertIn("stride", raised)
+        self.assertEqual([line for line in self.done.err.splitlines() if "is raised" in line],
+                         ["hint: %s: --size 64 is raised to %d %s"
+                          % (e, n, self.experiments[e]["size"]) for e, n in raised.items()])
 
     def test_rows(self):
         """Each point is right, with a rate of its own samples, or the device lacks something."""

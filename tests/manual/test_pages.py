@@ -56,6 +56,8 @@ class Library(Read):
             (own,) = (name for name, text in files.items() if not text.startswith(".so "))
             page = self.page(3, own)
             self.assertIn("#include <tessera/%s>" % header, page["SYNOPSIS"])
+            # A comment between two members would be taken for one.
+            self.assertNotRegex(page.get("TYPES", ""), r"(?m)^ *[*/]", own)
             for name, text in files.items():
                 self.assertTrue(name == own or text == ".so man3/%s.3\n" % own, name)
                 self.assertRegex(page["NAME"], r"\b%s\b" % name)

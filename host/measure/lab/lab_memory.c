@@ -7,6 +7,26 @@
 #include "base/sizes.h"
 #include "measure/lab/experiments.h"
 
+/* Words that hold their own numbers, and sums of them. */
+typedef struct summed {
+    cl_mem array, sums;
+} summed;
+
+static tsr_status make_summed(const lab *l, size_t sums, summed *out, tsr_error *err)
+{
+    tsr_status st = lab_numbers(l, l->size, &out->array, err);
+
+    return st ? st : rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, sums * 4, &out->sums, err);
+}
+
+static void drop_summed(summed *x)
+{
+    if (x->sums)
+        clReleaseMemObject(x->sums);
+    if (x->array)
+        clReleaseMemObject(x->array);
+}
+
 /* ---- stride --------------------------------------------------------------------------------- */
 
 enum { STRIDE_READS = 16, STRIDE_MAX = 32 };
@@ -36,17 +56,17 @@ static uint32_t expect_written(const void *context, size_t word)
 
 static tsr_status measure_stride(lab *l, tsr_error *err)
 {
-    const size_t words = size_round_up(l->size, (size_t)STRIDE_MAX * STRIDE_READS * LAB_GROUP);
-    cl_mem array = NULL, sums = NULL;
-    tsr_status st = lab_numbers(l, words, &array, err);
+    summed memory = {0};
+    tsr_status st;
 
-    l->size = words;
-    st = st ? st : rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, words / STRIDE_READS * 4, &sums, err);
+    l->size = size_round_up(l->size, (size_t)STRIDE_MAX * STRIDE_READS * LAB_GROUP);
+    st = make_summed(l, l->size / STRIDE_READS, &memory, err);
     for (int write = 0; write < 2; write++) {
         for (uint32_t stride = 1; stride <= STRIDE_MAX && !st; stride *= 2) {
-            const size_t items = words / stride / STRIDE_READS;
+            const size_t items = l->size / stride / STRIDE_READS;
             const strided x = {stride, (uint32_t)items};
-            const rig_arg args[] = {{&array, sizeof(array)}, {&sums, sizeof(sums)}};
+            const rig_arg args[] = {{&memory.array, sizeof(cl_mem)},
+                                    {&memory.sums, sizeof(cl_mem)}};
             char options[64];
 
             snprintf(options, sizeof(options), "-DSTRIDE=%u -DREADS=%d", stride, STRIDE_READS);
@@ -58,8 +78,8 @@ static tsr_status measure_stride(lab *l, tsr_error *err)
                              .arg_count = write ? 1 : 2,
                              .global = items,
                              .local = LAB_GROUP,
-                             .out = write ? array : sums,
-                             .words = write ? words : items,
+                             .out = write ? memory.array : memory.sums,
+                             .words = write ? l->size : items,
                              .expected = write ? expect_written : expect_read,
                              .context = &x},
                 (lab_point){.series = write ? "write" : "read",
@@ -70,10 +90,7 @@ static tsr_status measure_stride(lab *l, tsr_error *err)
                 err);
         }
     }
-    if (sums)
-        clReleaseMemObject(sums);
-    if (array)
-        clReleaseMemObject(array);
+    drop_summed(&memory);
     return st;
 }
 
@@ -132,17 +149,17 @@ static tsr_status measure_structures(lab *l, tsr_error *err)
 {
     static const char *const names[2][2] = {{"one field, records", "one field, arrays"},
                                             {"all fields, records", "all fields, arrays"}};
-    const size_t words = size_round_up(l->size, (size_t)FIELDS_MAX * RECORD_READS * LAB_GROUP);
-    cl_mem array = NULL, sums = NULL;
-    tsr_status st = lab_numbers(l, words, &array, err);
+    summed memory = {0};
+    tsr_status st;
 
-    l->size = words;
-    st = st ? st : rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, words / RECORD_READS * 4, &sums, err);
+    l->size = size_round_up(l->size, (size_t)FIELDS_MAX * RECORD_READS * LAB_GROUP);
+    st = make_summed(l, l->size / RECORD_READS, &memory, err);
     for (uint32_t fields = 1; fields <= FIELDS_MAX && !st; fields *= 2) {
         for (int layout = 0; layout < 4 && !st; layout++) {
-            const size_t items = words / fields / RECORD_READS;
+            const size_t items = l->size / fields / RECORD_READS;
             const recorded x = {fields, (uint32_t)items, layout >= 2, layout % 2 == 0};
-            const rig_arg args[] = {{&array, sizeof(array)}, {&sums, sizeof(sums)}};
+            const rig_arg args[] = {{&memory.array, sizeof(cl_mem)},
+                                    {&memory.sums, sizeof(cl_mem)}};
             char options[96];
 
             snprintf(options, sizeof(options), "-DFIELDS=%u -DREADS=%d -DALL=%d -DARRAYS=%d",
@@ -155,7 +172,7 @@ static tsr_status measure_structures(lab *l, tsr_error *err)
                              .arg_count = 2,
                              .global = items,
                              .local = LAB_GROUP,
-                             .out = sums,
+                             .out = memory.sums,
                              .words = items,
                              .expected = expect_fields,
                              .context = &x},
@@ -167,10 +184,7 @@ static tsr_status measure_structures(lab *l, tsr_error *err)
                 err);
         }
     }
-    if (sums)
-        clReleaseMemObject(sums);
-    if (array)
-        clReleaseMemObject(array);
+    drop_summed(&memory);
     return st;
 }
 
@@ -403,19 +417,19 @@ static uint32_t expect_walk(const void *context, size_t item)
 static tsr_status measure_warps(lab *l, tsr_error *err)
 {
     const size_t units = l->units, group = 32, most = 4;
-    const size_t words = size_round_up(l->size, units * 2048 * most);
-    cl_mem array = NULL, sums = NULL;
-    tsr_status st = lab_numbers(l, words, &array, err);
+    summed memory = {0};
+    tsr_status st;
 
-    l->size = words;
-    st = st ? st : rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, units * 2048 * 4, &sums, err);
+    l->size = size_round_up(l->size, units * 2048 * most);
+    st = make_summed(l, units * 2048, &memory, err);
     for (size_t loads = 1; loads <= most; loads *= most) {
         for (size_t each = group; each <= 2048 && !st; each *= 2) {
             const size_t items = units * each;
-            const cl_uint rounds = (cl_uint)(words / items / loads);
+            const cl_uint rounds = (cl_uint)(l->size / items / loads);
             const walked x = {items, rounds * loads};
-            const rig_arg args[] = {
-                {&array, sizeof(array)}, {&sums, sizeof(sums)}, {&rounds, sizeof(rounds)}};
+            const rig_arg args[] = {{&memory.array, sizeof(cl_mem)},
+                                    {&memory.sums, sizeof(cl_mem)},
+                                    {&rounds, sizeof(rounds)}};
             char options[32];
 
             snprintf(options, sizeof(options), "-DLOADS=%zu", loads);
@@ -427,7 +441,7 @@ static tsr_status measure_warps(lab *l, tsr_error *err)
                              .arg_count = 3,
                              .global = items,
                              .local = group,
-                             .out = sums,
+                             .out = memory.sums,
                              .words = items,
                              .expected = expect_walk,
                              .context = &x},
@@ -440,10 +454,7 @@ static tsr_status measure_warps(lab *l, tsr_error *err)
                 err);
         }
     }
-    if (sums)
-        clReleaseMemObject(sums);
-    if (array)
-        clReleaseMemObject(array);
+    drop_summed(&memory);
     return st;
 }
 
