@@ -3,11 +3,13 @@
 
     scripts/bench_jobs.py [--jobs data/bandwidth.jobs] --device gpu -o data/results/bench-NAME.jsonl
 
-A job is a line, the arguments of `tessera bench` or `tessera roofline`.  The rows of each are added to
-the output as it ends, so that those of a run that is stopped stay.  A job that fails is named, and the
-others run all the same; the exit status is then 1, or 3 where a result or a rate was wrong.
+A job is a line, the arguments of `tessera bench` or `tessera roofline`; jobs of bench that follow each
+other run in one process, `tessera bench --jobs`.  Rows are added to the output as they come, so that
+those of a run that is stopped stay.  A job that fails is named, and the others run all the same; the
+exit status is then 1, or 3 where a result or a rate was wrong.
 """
 import argparse
+import itertools
 import os
 import shlex
 import subprocess
@@ -30,14 +32,19 @@ def read_jobs(path):
 
 
 def run(command, output):
-    """Run one job; its status.  Its rows are appended to the output, as far as it came."""
-    with tempfile.TemporaryDirectory(prefix="tessera-jobs-") as folder:
-        rows = os.path.join(folder, "rows.jsonl")
-        status = subprocess.run([*command, "--quiet", "-o", rows]).returncode
-        if os.path.exists(rows):
-            with open(rows, encoding="utf-8") as new, open(output, "a", encoding="utf-8") as out:
-                out.write(new.read())
-    return status
+    """Run a command whose rows are appended to the output as they come; its status."""
+    with open(output, "a", encoding="utf-8") as out:
+        return subprocess.run([*command, "-o", "-"], stdout=out).returncode
+
+
+def run_bench(arguments, jobs, seconds):
+    """Run jobs of bench in one process, within so many seconds; its status."""
+    with tempfile.NamedTemporaryFile("w", suffix=".jobs", encoding="utf-8") as f:
+        f.writelines(" ".join(job) + "\n" for job in jobs)
+        f.flush()
+        budget = () if seconds == float("inf") else ("--budget", f"{seconds:.3f}")
+        return run([arguments.tessera, "bench", "--jobs", f.name, "--device", arguments.device,
+                    *budget], arguments.output)
 
 
 def main():
@@ -56,18 +63,19 @@ def main():
     arguments = parser.parse_args()
     start = time.monotonic()
     worst = 0
-    for job in read_jobs(arguments.jobs):
-        line = " ".join(job)
-        begun = time.monotonic()
-        if arguments.only not in line:
-            continue
-        if begun - start > arguments.within:
-            print(f"== left out: {line}", flush=True)
-            worst = max(worst, 1)
-            continue
-        status = run([arguments.tessera, *job, "--device", arguments.device], arguments.output)
-        said = "" if status == 0 else f", status {status}"
-        print(f"== {time.monotonic() - begun:.1f} s{said}: {line}", flush=True)
+    jobs = [job for job in read_jobs(arguments.jobs) if arguments.only in " ".join(job)]
+    for tool, group in itertools.groupby(jobs, lambda job: job[0]):
+        group = list(group)
+        left = arguments.within - (time.monotonic() - start)
+        if left <= 0:
+            for job in group:
+                print(f"== left out: {' '.join(job)}", flush=True)
+            status = 1
+        elif tool == "bench":
+            status = run_bench(arguments, group, left)
+        else:
+            status = max(run([arguments.tessera, *job, "--device", arguments.device, "--quiet"],
+                             arguments.output) for job in group)
         if status:
             worst = max(worst, 3 if status == 3 else 1)
     print(f"== {time.monotonic() - start:.0f} s in all", flush=True)

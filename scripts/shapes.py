@@ -8,8 +8,8 @@
 Groups are products in each precision, matvec and sort.  Those of a group are drawn by the seed:
 sides are log-uniform, a third of the products has sides within a factor of two, a third has one
 side of at most 64; all four transposes, a result that is added to in half of them, and leading
-dimensions longer than rows in a fifth.  `tessera bench --peers` measures each, verified before;
-problems that differ in nothing but their size share a run of it.
+dimensions longer than rows in a fifth.  One run of `tessera bench --jobs` measures them all beside
+peers, verified before.  On a GPU their kernels are built first, on all cores of the host.
 
 The report has for each group the ratios of the fastest peer's time and Tessera's: above 1 Tessera
 is faster.  Exit status 3 where a group misses a target or has nothing to compare with, or where a
@@ -23,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -103,28 +104,56 @@ def draw(group, count, seed, largest, most):
 # ---- measuring ---------------------------------------------------------------------------------
 
 
-def measure(args, group):
-    """Add the rows of a group to the output, a run of bench at a time; whether all were right."""
-    op = GROUPS[group]["bench"].split()[0]
-    right = True
-    runs = draw(group, args.count or GROUPS[group]["count"], args.seed, args.largest, args.most)
-    for i, (options, sizes) in enumerate(sorted(runs.items())):
-        with tempfile.TemporaryDirectory(prefix="tessera-shapes-") as folder:
-            rows = os.path.join(folder, "rows.jsonl")
-            command = [args.tessera, "bench", op, *options, "--device", args.device, "--peers",
-                       "--seconds", str(args.seconds), "--seed", str(args.seed), "--quiet",
-                       *(["--held"] if args.held else []), "-o", rows]
+def jobs_of(args, groups):
+    """The lines of a file of jobs: those of all groups, a problem a line."""
+    for group in groups:
+        op = GROUPS[group]["bench"].split()[0]
+        runs = draw(group, args.count or GROUPS[group]["count"], args.seed, args.largest, args.most)
+        for options, sizes in sorted(runs.items()):
             for size in sizes:
-                command += ["--size", size]
-            status = subprocess.run(command, stdout=subprocess.DEVNULL).returncode
-            if os.path.exists(rows):
-                with open(rows, encoding="utf-8") as new, \
-                     open(args.output, "a", encoding="utf-8") as out:
-                    out.write(new.read())
-        print(f"{group}: run {i + 1} of {len(runs)}, {' '.join(options)}: {len(sizes)} shapes"
-              + (f", status {status}" if status else ""), file=sys.stderr, flush=True)
-        right = right and status in (0, 1)  # 1: a peer or a size was refused
-    return right
+                yield " ".join(("bench", op, *options, "--size", size))
+
+
+def write_jobs(folder, name, jobs):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as f:
+        f.writelines(job + "\n" for job in jobs)
+    return path
+
+
+def build(args, jobs, folder):
+    """Build the kernels of all jobs into the cache, in a process a core."""
+    cores = os.cpu_count() or 1
+    parts = [write_jobs(folder, f"build-{i}", jobs[i::cores]) for i in range(cores) if jobs[i::cores]]
+    # What cannot be built is named when it is measured.
+    running = [subprocess.Popen([args.tessera, "bench", "--jobs", part, "--build-only", "--quiet",
+                                 "--device", args.device], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL) for part in parts]
+    for process in running:
+        process.wait()
+
+
+def measure(args, groups):
+    """Add the rows of all groups to the output; whether all were right."""
+    jobs = list(jobs_of(args, groups))
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="tessera-shapes-") as folder:
+        if args.held:
+            build(args, jobs, folder)
+            print(f"kernels of {len(jobs)} shapes: {time.monotonic() - begun:.0f} s",
+                  file=sys.stderr, flush=True)
+        # Rows are kept as they come, so that those of a run that is stopped stay.
+        with open(args.output, "a", encoding="utf-8") as out:
+            status = subprocess.run(
+                [args.tessera, "bench", "--jobs", write_jobs(folder, "jobs", jobs), "--peers",
+                 "--brief", "--device", args.device, "--seconds", str(args.seconds),
+                 "--seed", str(args.seed), *(["--held"] if args.held else []),
+                 *(["--wall"] if args.held == "both" else []),
+                 *(["--budget", str(args.budget)] if args.budget else []), "-o", "-"],
+                stdout=out).returncode
+    print(f"{len(jobs)} shapes: {time.monotonic() - begun:.0f} s"
+          + (f", status {status}" if status else ""), file=sys.stderr, flush=True)
+    return status in (0, 1)  # 1: a peer or a size was refused
 
 
 # ---- reporting ---------------------------------------------------------------------------------
@@ -246,8 +275,10 @@ def main():
     parser.add_argument("--largest", type=int, default=16384, help="side of a product")
     parser.add_argument("--most", type=number, default=2 ** 27,
                         help="keys of a sort, elements of a matrix for matvec (2^27)")
-    parser.add_argument("--seconds", type=float, default=0.05, help="of samples for a row")
-    parser.add_argument("--held", action="store_true", help="time on the device alone")
+    parser.add_argument("--seconds", type=float, default=0.02, help="of samples for a row")
+    parser.add_argument("--budget", type=float, help="seconds, behind which no shape is begun")
+    parser.add_argument("--held", nargs="?", const="held", choices=("held", "both"),
+                        help="time on the device alone, or by wall time, too")
     parser.add_argument("-o", "--output", help="rows are added to this file")
     parser.add_argument("--report", metavar="FILE", help="the ratios of a file")
     parser.add_argument("--draw", metavar="FOLDER", help="with --report: pictures (matplotlib)")
@@ -260,7 +291,7 @@ def main():
         return 0 if report(args.report, args.draw) else 3
     if not args.device or not args.output:
         parser.error("--device and --output say where it runs and where rows go")
-    right = all([measure(args, group) for group in groups])
+    right = measure(args, groups)
     return 0 if report(args.output, None) and right else 3
 
 

@@ -15,10 +15,8 @@ device=$1
 file=$2
 shift 2
 shapes=$(dirname "$0")/shapes.py
-status=0
-# Each pass prints the table of all rows so far.
+clocks=()
 if [ "$device" = gpu ]; then
-    "$shapes" --device "$device" -o "$file" --held "$@" > /dev/null || status=$?
+    clocks=(--held both)
 fi
-"$shapes" --device "$device" -o "$file" "$@" || status=$?
-exit "$status"
+exec "$shapes" --device "$device" -o "$file" "${clocks[@]}" "$@"

@@ -240,6 +240,14 @@ static int cub_run(void *state, size_t calls, double *wall_ns)
     return peer_time(&s->rotation, calls, cub_call, cub_wait, s, wall_ns);
 }
 
+static int cub_run_held(void *state, size_t calls, double *device_ns)
+{
+    cub_state *s = state;
+
+    cudaSetDevice(s->sets.device);
+    return peer_cuda_time_held(&s->sets, &s->rotation, calls, cub_call, s, device_ns);
+}
+
 static int cub_result(void *state, void *const out[])
 {
     cub_state *s = state;
@@ -296,6 +304,7 @@ static peer the_peers[] = {
      .unsupported = radix_unsupported,
      .open = radix_open,
      .run = cub_run,
+     .run_held = cub_run_held,
      .result = cub_result,
      .close = cub_close},
     {.name = "CUB merge sort",
@@ -303,6 +312,7 @@ static peer the_peers[] = {
      .unsupported = cub_unsupported,
      .open = merge_open,
      .run = cub_run,
+     .run_held = cub_run_held,
      .restore = cub_restore,
      .result = cub_result,
      .close = cub_close},
@@ -311,6 +321,7 @@ static peer the_peers[] = {
      .unsupported = segments_unsupported,
      .open = segments_open,
      .run = cub_run,
+     .run_held = cub_run_held,
      .result = cub_result,
      .close = cub_close},
 };

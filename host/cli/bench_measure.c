@@ -262,6 +262,46 @@ static void bench_variants(bench *b, const problem *p, bool on_host)
     bench_print_peers(b);
 }
 
+/* --brief: the comparison alone. */
+static void bench_peers_alone(bench *b, const problem *p)
+{
+    bench_peers(b, p);
+    bench_print_peers(b);
+}
+
+static void build_row(bench *b, const problem *p, const tsr_run *run)
+{
+    tsr_error err = {0};
+    tsr_status st;
+
+    if (spent(b)) {
+        b->late++;
+        b->reported++;
+        return;
+    }
+    bench_begin(b, p, run->variant ? run->variant : "");
+    st = bench_build(b->session, p, run, &err);
+    activity_end();
+    b->done++;
+    b->reported++;
+    b->timed += !st;
+    if (st && st != TSR_EUNSUPPORTED)
+        bench_print_error(b, run->variant, &err);
+}
+
+/* --build-only: of each row its program. */
+static void build_variants(bench *b, const problem *p, bool on_host)
+{
+    const char *name;
+
+    for (size_t v = 0; bench_jobs_variant(&b->jobs, b->o, on_host, v, &name); v++)
+        for (size_t i = 0; i < b->jobs.setting_count && !bench_ended(b); i++) {
+            const tsr_run run = run_of(b, on_host, v, i);
+
+            build_row(b, p, &run);
+        }
+}
+
 static void bench_problem_on(bench *b, const problem *p, bool on_host)
 {
     b->headed = false;
@@ -269,24 +309,39 @@ static void bench_problem_on(bench *b, const problem *p, bool on_host)
     bench_begin(b, p, "");
     if (!b->jobs.all || b->peers)
         tuning_warn(b->session, p, b->o, &b->warned);
-    bench_variants(b, p, on_host);
+    if (b->o->given[OPTION_BUILD_ONLY])
+        build_variants(b, p, on_host);
+    else if (b->o->given[OPTION_BRIEF])
+        bench_peers_alone(b, p);
+    else
+        bench_variants(b, p, on_host);
     if (b->o->given[OPTION_ERRORS] && !bench_ended(b))
         bench_errors_of(b, p);
     free(b->expected);
     b->expected = NULL;
 }
 
-void bench_on_device(bench *b, const tsr_device *device)
+void bench_on_device(bench *b, size_t i)
 {
+    const tsr_device *device = b->devices.device[i];
+    bench_sessions *opened = &b->sessions[i];
     tsr_error err = {0};
 
-    if (choice_open(device, b->o, &b->session, &err)) {
+    if (!opened->session && choice_open(device, b->command, &opened->session, &err)) {
         bench_worsen(b, print_error(tsr_device_name(device), &err, NULL));
         return;
     }
+    b->session = opened->session;
+    b->how.unprofiled = &opened->unprofiled;
     b->has_limits = b->session->context && roofline_recall(b->session, &b->limits);
-    for (size_t i = 0; i < b->jobs.problem_count && !bench_ended(b); i++)
-        bench_problem_on(b, &b->jobs.problems[i], tsr_device_is_host(device));
-    tsr_session_close(b->session);
+    for (size_t k = 0; k < b->jobs.problem_count && !bench_ended(b); k++)
+        bench_problem_on(b, &b->jobs.problems[k], tsr_device_is_host(device));
     b->session = NULL;
+}
+
+void bench_close_sessions(bench *b, size_t i)
+{
+    tsr_session_close(b->sessions[i].unprofiled);
+    tsr_session_close(b->sessions[i].session);
+    b->sessions[i] = (bench_sessions){0};
 }

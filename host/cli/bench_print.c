@@ -27,6 +27,8 @@ void bench_begin(const bench *b, const problem *p, const char *name)
     text what = {0}, line = {0};
 
     p->op->describe(p, &what);
+    if (b->job_count)
+        text_format(&line, "job %zu of %zu ", b->job, b->job_count);
     text_format(&line, "[%zu/%zu]", b->done + 1, b->rows);
     if (b->done)
         text_format(&line, " about %.0f s left,",
@@ -128,8 +130,11 @@ static void tell_peer_row(bench *b, result_row *row, double ratio)
     const bool same_device =
         row->place != RESULT_ON_HOST || session_facts(b->session)->kind == DEVICE_CPU;
 
-    if (row->kind == RESULT_KERNEL)
+    if (row->kind == RESULT_KERNEL) {
         snprintf(b->precision, sizeof b->precision, "%s", row->precision);
+        b->headed = false; /* of each clock */
+        b->timed += row->time.count > 0;
+    }
     place_row(b, row, same_device);
     if (b->table && !b->headed)
         row_table_head(row, true);

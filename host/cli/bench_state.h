@@ -17,6 +17,18 @@
 
 enum { GROUP_MAX = 64 };
 
+/** The sessions of a device, opened when they are needed and kept for all jobs. */
+typedef struct bench_sessions {
+    tsr_session *session;    /* whose queue records times */
+    tsr_session *unprofiled; /* bench_options.unprofiled */
+} bench_sessions;
+
+/** The peers of an operation, loaded once for all jobs. */
+typedef struct bench_loaded {
+    const operation *op;
+    peers *list;
+} bench_loaded;
+
 /** A row of a comparison with peers, and our rate over its. */
 typedef struct peer_row {
     result_row row;
@@ -25,16 +37,26 @@ typedef struct peer_row {
 
 /** One run of the command. */
 typedef struct bench {
-    const options *o;
-    bench_jobs jobs;
+    const options *command; /* the command line */
     choice devices;
-    peers *peers;       /* NULL without --peers */
-    peer_row *compared; /* room for all rows of a comparison, where there are peers */
-    row_file files[2];  /* -o and standard output, where wanted */
+    bench_sessions *sessions; /* one a device */
+    bench_loaded *loaded;     /* loaded_count of them */
+    size_t loaded_count;
+    size_t job, job_count; /* of --jobs: the running one, from 1, and all; 0 without it */
+    bench_phases phases;
+    row_file files[2]; /* -o and standard output, where wanted */
     size_t file_count;
     bool table; /* on standard output */
+
+    /* Of the job that runs, the only one without --jobs: */
+    const options *o;
+    options given; /* with --jobs: what it points to */
+    bench_jobs jobs;
+    peers *peers;       /* NULL without --peers */
+    peer_row *compared; /* room for all rows of a comparison, where there are peers */
     bench_options how;
-    uint64_t start;
+    uint64_t began;        /* the command */
+    uint64_t start;        /* the job */
     size_t rows, done;     /* to measure; measured or refused */
     size_t reported, late; /* rows of variants and peers; of them, left out by the budget */
     size_t timed;
@@ -66,8 +88,11 @@ typedef struct bench {
 /** bench_measure.c: whether it ends before its time. */
 bool bench_ended(const bench *b);
 
-/** bench_measure.c: measure every problem on a device, and print each row. */
-void bench_on_device(bench *b, const tsr_device *device);
+/** bench_measure.c: measure every problem on device i, and print each row. */
+void bench_on_device(bench *b, size_t i);
+
+/** bench_measure.c: close what jobs have in common of device i. */
+void bench_close_sessions(bench *b, size_t i);
 
 /** bench_measure.c: print the rows that were measured and wait for their turn, where the bench ends
  *  before it. */

@@ -2,42 +2,48 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base/clock.h"
 #include "base/elements.h"
 #include "base/fail.h"
+#include "base/sizes.h"
 #include "cli/activity.h"
 #include "cli/bench_print.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/job_file.h"
 #include "cli/messages.h"
+#include "device/device.h"
 
 /* -o takes the rows; without it, or with "-", --json and --csv have standard output. */
 static tsr_status open_files(bench *b, tsr_error *err)
 {
-    const char *path = b->o->value[OPTION_OUTPUT];
-    const bool csv = b->o->given[OPTION_CSV];
+    const char *path = b->command->value[OPTION_OUTPUT];
+    const bool csv = b->command->given[OPTION_CSV];
     tsr_status st = TSR_OK;
 
     if (path)
         st = row_file_open(path, csv, &b->files[b->file_count++], err);
-    b->table =
-        !(path && b->files[0].stream == stdout) && !b->o->given[OPTION_JSON] && (path || !csv);
+    b->table = !(path && b->files[0].stream == stdout) && !b->command->given[OPTION_JSON] &&
+               (path || !csv);
     if (!st && !b->table && !(path && b->files[0].stream == stdout))
         st = row_file_open("-", csv, &b->files[b->file_count++], err);
     return st;
 }
 
-static void name_missing_peers(const bench *b)
+static void name_missing_peers(const bench *b, peers *p)
 {
     const char *message;
     bool nvidia = false;
 
     for (size_t i = 0; i < b->devices.count; i++)
         nvidia = nvidia || b->devices.device[i]->facts.nvidia;
-    for (size_t i = 0; (message = peers_note(b->peers, i)); i++)
+    for (size_t i = 0; (message = peers_note(p, i)); i++)
         hint("%s", message);
-    for (size_t i = 0; (message = peers_missing(b->peers, nvidia, i)); i++)
+    for (size_t i = 0; (message = peers_missing(p, nvidia, i)); i++)
         hint("no peer %s", message);
 }
 
@@ -45,14 +51,15 @@ static void plan_repeats(bench *b)
 {
     const options *o = b->o;
     const size_t comparisons = b->peers ? b->devices.count * b->jobs.problem_count : 0;
+    const bool both = o->given[OPTION_WALL];
     size_t timed;
     double seconds = 1;
 
-    for (size_t i = 0; i < b->devices.count; i++)
-        b->rows += bench_jobs_count(&b->jobs, o, tsr_device_is_host(b->devices.device[i])) +
-                   (b->peers ? b->jobs.problem_count : 0);
-    /* A comparison is a row, and as many to time as candidates. */
-    timed = b->rows + (comparisons ? comparisons * peers_count(b->peers) : 0);
+    b->rows = comparisons;
+    for (size_t i = 0; i < b->devices.count && !o->given[OPTION_BRIEF]; i++)
+        b->rows += bench_jobs_count(&b->jobs, o, tsr_device_is_host(b->devices.device[i]));
+    /* A comparison is a row, and as many to time as candidates, by each clock. */
+    timed = b->rows + (comparisons ? comparisons * peers_count(b->peers) : 0) * (both ? 2 : 1);
     /* Inputs, verification, warming up and builds take the larger part of a row's time. */
     if (o->seconds > 0)
         seconds = o->seconds;
@@ -64,6 +71,8 @@ static void plan_repeats(bench *b)
                              .seed = o->seed,
                              .costs = true,
                              .held = o->given[OPTION_HELD],
+                             .wall = both,
+                             .phases = &b->phases,
                              .stop = b->stop,
                              .expected = &b->expected};
     b->start = clock_ns();
@@ -71,17 +80,12 @@ static void plan_repeats(bench *b)
         b->how.deadline = b->start + (uint64_t)(o->budget * 1e9);
 }
 
-/* Also of a bench that is interrupted: see interrupt_watch(). */
-static int finish(void *context)
+/* What is left to print of the job that runs. */
+static void end_job(bench *b)
 {
-    bench *b = context;
     tsr_error err = {0};
-    const bool quiet = b->o->given[OPTION_QUIET];
 
     bench_print_waiting(b);
-    for (size_t i = 0; i < b->file_count; i++)
-        if (row_file_close(&b->files[i], &err))
-            bench_worsen(b, print_error(b->o->command, &err, NULL));
     if (b->late && !bench_ended(b))
         fprintf(stderr,
                 "tessera: %s: the budget is over after %.3g s: %zu of %zu rows are left out; a "
@@ -92,19 +96,48 @@ static int finish(void *context)
         tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran");
         bench_worsen(b, print_error(b->o->command, &err, NULL));
     }
-    if (b->limits_missing && b->timed && !quiet)
+}
+
+static void give_hints(const bench *b)
+{
+    if (b->limits_missing)
         hint("'tessera roofline' measures the limits that 'of limit' compares with");
-    if (*b->on_arrays && !quiet)
+    if (*b->on_arrays)
         hint("calls of this kind run %s, C code, on a CPU, unless they name a kernel or their "
              "buffers cannot be mapped; the other row is of the kernel",
              b->on_arrays);
-    if (b->unexplained && !quiet)
+    if (b->unexplained)
         hint("C code on the host has no commands that --explain could list");
-    if (b->unheld && !quiet)
+    if (b->unheld)
         hint("C code on the host has no queue that --held could hold back: it has no peers here");
+    if (b->job_count)
+        hint("%.1f s: inputs %.1f, first calls and builds %.1f, proofs %.1f, samples of "
+             "comparisons %.1f",
+             (double)(clock_ns() - b->began) * 1e-9, (double)b->phases.inputs * 1e-9,
+             (double)b->phases.results * 1e-9, (double)b->phases.proofs * 1e-9,
+             (double)b->phases.samples * 1e-9);
+}
+
+/* Also of a bench that is interrupted: see interrupt_watch(). */
+static int finish(void *context)
+{
+    bench *b = context;
+    tsr_error err = {0};
+
+    if (!b->job_count || *b->stop)
+        end_job(b);
+    for (size_t i = 0; i < b->file_count; i++)
+        if (row_file_close(&b->files[i], &err))
+            bench_worsen(b, print_error(b->command->command, &err, NULL));
+    if (!b->command->given[OPTION_QUIET])
+        give_hints(b);
     if (*b->stop && !b->status) {
-        fprintf(stderr, "tessera: %s: interrupted: %zu of %zu rows are done\n", b->o->command,
-                b->done, b->rows);
+        if (b->job_count)
+            fprintf(stderr, "tessera: bench: interrupted: %zu of %zu jobs are done\n", b->job - 1,
+                    b->job_count);
+        else
+            fprintf(stderr, "tessera: %s: interrupted: %zu of %zu rows are done\n",
+                    b->command->command, b->done, b->rows);
         return EXIT_INTERRUPTED;
     }
     return b->status;
@@ -139,16 +172,19 @@ static tsr_status check_explain(const bench *b, tsr_error *err)
     return TSR_OK;
 }
 
-static tsr_status check_held(const bench *b, tsr_error *err)
+static tsr_status check_comparison(const bench *b, tsr_error *err)
 {
-    if (!b->o->given[OPTION_HELD])
-        return TSR_OK;
-    if (!b->o->given[OPTION_PEERS])
+    const bool *given = b->o->given;
+
+    if (given[OPTION_HELD] && !given[OPTION_PEERS])
         return tsr_fail(err, TSR_ENAME, 0, "--held needs --peers: it is how they are timed");
-    if (b->jobs.op->uses_up)
+    if (given[OPTION_WALL] && !given[OPTION_HELD])
+        return tsr_fail(err, TSR_ENAME, 0, "--wall needs --held: without it the time is wall time");
+    if (given[OPTION_BRIEF] && !given[OPTION_PEERS])
+        return tsr_fail(err, TSR_ENAME, 0, "--brief needs --peers: it is the comparison alone");
+    if (given[OPTION_BRIEF] && (b->jobs.all || b->jobs.setting_count > 1))
         return tsr_fail(err, TSR_ENAME, 0,
-                        "--held repeats calls on the same inputs, which %s uses up",
-                        b->jobs.op->name);
+                        "--brief compares one variant, with one value of each tunable");
     return TSR_OK;
 }
 
@@ -163,63 +199,295 @@ static tsr_status check_held_devices(const bench *b, tsr_error *err)
                     "C code on the host has no queue that --held could hold back");
 }
 
+/* The peers of the job's operation: loaded already, or now. */
 static tsr_status load_peers(bench *b, tsr_error *err)
 {
+    bench_loaded *more;
     tsr_status st;
     size_t rows;
 
-    activity_begin("loading peers");
-    st = peers_load(b->jobs.op, NULL, &b->peers, err);
-    activity_end();
-    rows = st ? 0 : peers_count(b->peers) + 1;
-    if (st)
-        return st;
+    b->peers = NULL;
+    for (size_t i = 0; i < b->loaded_count; i++)
+        if (b->loaded[i].op == b->jobs.op)
+            b->peers = b->loaded[i].list;
+    if (!b->peers) {
+        more = realloc(b->loaded, (b->loaded_count + 1) * sizeof *more);
+        if (!more)
+            return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu lists of peers",
+                            b->loaded_count + 1);
+        b->loaded = more;
+        activity_begin("loading peers");
+        st = peers_load(b->jobs.op, NULL, &b->peers, err);
+        activity_end();
+        if (st)
+            return st;
+        b->loaded[b->loaded_count++] = (bench_loaded){b->jobs.op, b->peers};
+    }
+    /* By each of two clocks. */
+    rows = 2 * (peers_count(b->peers) + 1);
     b->compared = calloc(rows, sizeof *b->compared);
     return b->compared ? TSR_OK : tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu rows", rows);
 }
 
-static tsr_status prepare(bench *b, tsr_error *err)
+/* What can be said of the job before a device is looked for. */
+static tsr_status read_job(bench *b, tsr_error *err)
 {
     tsr_status st = bench_jobs_read(b->o, &b->jobs, err);
 
     st = st ? st : check_errors(b, err);
     st = st ? st : check_explain(b, err);
-    st = st ? st : check_held(b, err);
-    st = st ? st : choice_find(b->o, &b->devices, err);
-    st = st ? st : check_held_devices(b, err);
-    if (!st && b->o->given[OPTION_PEERS])
-        st = load_peers(b, err);
-    return st ? st : open_files(b, err);
+    return st ? st : check_comparison(b, err);
+}
+
+/* Beside a GPU, host memory takes no part in what is timed, but each problem takes and frees many
+ * large arrays, and pages that come anew from the kernel take longer than filling them.  So they
+ * are kept. */
+static void keep_pages(const choice *c)
+{
+#ifdef __GLIBC__
+    bool on_host = false;
+
+    for (size_t i = 0; i < c->count; i++)
+        on_host = on_host || is_host_processor(&c->device[i]->facts);
+    if (on_host)
+        return;
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, -1);
+#else
+    (void)c;
+#endif
+}
+
+static tsr_status find_devices(bench *b, tsr_error *err)
+{
+    tsr_status st = choice_find(b->command, &b->devices, err);
+
+    if (st)
+        return st;
+    keep_pages(&b->devices);
+    b->sessions = calloc(b->devices.count, sizeof *b->sessions);
+    return b->sessions
+               ? TSR_OK
+               : tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu sessions", b->devices.count);
+}
+
+static tsr_status ready_job(bench *b, tsr_error *err)
+{
+    tsr_status st = check_held_devices(b, err);
+
+    return st || !b->o->given[OPTION_PEERS] ? st : load_peers(b, err);
+}
+
+static void run_job(bench *b)
+{
+    plan_repeats(b);
+    if (b->peers && !b->o->given[OPTION_QUIET] && !b->job_count)
+        name_missing_peers(b, b->peers);
+    for (size_t i = 0; i < b->devices.count && !bench_ended(b); i++)
+        bench_on_device(b, i);
+}
+
+static void free_job(bench *b)
+{
+    free(b->compared);
+    b->compared = NULL;
+    b->peers = NULL;
+    bench_jobs_free(&b->jobs);
+    bench_errors_free(&b->errors);
+    options_free(&b->given);
+}
+
+/* ---- a file of jobs ----------------------------------------------------------------------- */
+
+/* The command's alone. */
+static const option_id of_command[] = {OPTION_DEVICE, OPTION_KERNEL_DIR, OPTION_OUTPUT, OPTION_JSON,
+                                       OPTION_CSV,    OPTION_QUIET,      OPTION_JOBS};
+
+/* Those that describe a problem, its variants and its inputs, and those of `overlap`. */
+static const option_id of_jobs[] = {OPTION_SIZE,   OPTION_TYPE,   OPTION_KERNEL, OPTION_SET,
+                                    OPTION_QUEUES, OPTION_CHUNKS, OPTION_PINNED, OPTION_ROUNDS};
+
+static int refuse_option(const options *o, const option_id ids[], size_t count, const char *why)
+{
+    for (size_t i = 0; i < count; i++)
+        if (o->given[ids[i]])
+            return wrong_usage("%s: --%s %s", o->command, option_name(ids[i]), why);
+    return EXIT_DONE;
+}
+
+static int check_command(const options *o)
+{
+    static const char why[] = "is an option of a job, which the file of --jobs gives";
+
+    if (o->operand_count)
+        return wrong_usage("%s: both '%s' and --jobs say what to run", o->command, o->operand[0]);
+    if (o->settings.count)
+        return wrong_usage("%s: --%s %s", o->command, o->settings.list[0].option, why);
+    return refuse_option(o, of_jobs, ARRAY_COUNT(of_jobs), why);
+}
+
+/* What a job does not give is the command line's. */
+static void inherit(const options *from, options *to)
+{
+    to->seed = to->given[OPTION_SEED] ? to->seed : from->seed;
+    to->repeat = to->given[OPTION_REPEAT] ? to->repeat : from->repeat;
+    to->seconds = to->given[OPTION_SECONDS] ? to->seconds : from->seconds;
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        if (to->given[id] || !from->given[id])
+            continue;
+        to->given[id] = true;
+        to->value[id] = from->value[id];
+    }
+}
+
+/* Seconds that the command's --budget leaves. */
+static double seconds_left(const bench *b)
+{
+    return b->command->budget - (double)(clock_ns() - b->began) * 1e-9;
+}
+
+static int parse_job(const bench *b, const job_line *line, options *out)
+{
+    int status = options_parse(line->argc, line->argv, b->command->takes, out);
+
+    if (!status && out->operand_count != 1)
+        status = wrong_usage("bench: %zu operations are named: a job has one", out->operand_count);
+    if (!status && !strcmp(out->operand[0], "overlap"))
+        status = wrong_usage("bench: overlap is no job of a file");
+    if (!status && (out->given[OPTION_HELP] || out->given[OPTION_VERSION]))
+        status = wrong_usage("bench: a job has neither --help nor --version");
+    if (!status)
+        status = refuse_option(out, of_command, ARRAY_COUNT(of_command),
+                               "is an option of the command, not of a job");
+    if (status)
+        return status;
+    inherit(b->command, out);
+    if (b->command->budget > 0)
+        out->budget = out->budget > 0 ? fmin(out->budget, seconds_left(b)) : seconds_left(b);
+    return EXIT_DONE;
+}
+
+/* Its status. */
+static int one_of_many(bench *b, const job_line *line)
+{
+    const size_t loaded = b->loaded_count;
+    tsr_error err = {0};
+    int status = parse_job(b, line, &b->given);
+
+    /* Counters and flags of the job before are gone. */
+    b->rows = b->done = b->reported = b->late = b->timed = 0;
+    b->status = EXIT_DONE;
+    if (!status && (read_job(b, &err) || ready_job(b, &err)))
+        status = print_error(b->o->command, &err, NULL);
+    if (!status) {
+        if (b->loaded_count > loaded && !b->o->given[OPTION_QUIET])
+            name_missing_peers(b, b->peers);
+        run_job(b);
+        if (*b->stop)
+            return b->status; /* finish() ends it */
+        end_job(b);
+        status = b->status;
+    }
+    free_job(b);
+    /* What a device error left behind goes with its context. */
+    for (size_t i = 0; i < b->devices.count && status == EXIT_FAILED; i++)
+        bench_close_sessions(b, i);
+    return status;
+}
+
+static int run_jobs(bench *b, const job_file *f)
+{
+    const char *path = b->command->value[OPTION_JOBS];
+    int worst = EXIT_DONE;
+    size_t late = 0;
+
+    b->job_count = f->count;
+    for (b->job = 1; b->job <= f->count && !bench_ended(b); b->job++) {
+        const job_line *line = &f->jobs[b->job - 1];
+        uint64_t start = clock_ns();
+        int status;
+
+        if (b->command->budget > 0 && b->job > 1 && seconds_left(b) <= 0) {
+            fprintf(stderr, "tessera: bench: %s: line %zu is left out: %s\n", path, line->number,
+                    line->line);
+            late++;
+            continue;
+        }
+        status = one_of_many(b, line);
+        if (*b->stop)
+            break;
+        if (!b->command->given[OPTION_QUIET])
+            fprintf(stderr, "%zu of %zu, %.1f s: %s\n", b->job, f->count,
+                    (double)(clock_ns() - start) * 1e-9, line->line);
+        if (status)
+            fprintf(stderr, "tessera: bench: %s: line %zu: status %d: %s\n", path, line->number,
+                    status, line->line);
+        worst = status == EXIT_BOUND || !worst ? status : worst;
+    }
+    if (late)
+        fprintf(stderr,
+                "tessera: bench: the budget is over after %.3g s: %zu of %zu jobs are left out\n",
+                (double)(clock_ns() - b->began) * 1e-9, late, f->count);
+    return worst;
+}
+
+/* ---- the command -------------------------------------------------------------------------- */
+
+static int bench_many(bench *b)
+{
+    tsr_error err = {0};
+    job_file f = {0};
+    int status = check_command(b->command);
+
+    if (status)
+        return status;
+    if (job_file_read(b->command->value[OPTION_JOBS], &f, &err) || find_devices(b, &err) ||
+        open_files(b, &err)) {
+        status = print_error(b->command->command, &err, NULL);
+    } else {
+        b->o = &b->given;
+        b->stop = interrupt_watch(finish, b);
+        status = run_jobs(b, &f);
+        b->status = status;
+        status = finish(b);
+    }
+    job_file_free(&f);
+    return status;
+}
+
+static int bench_one(bench *b)
+{
+    tsr_error err = {0};
+
+    b->o = b->command;
+    if (read_job(b, &err) || find_devices(b, &err) || ready_job(b, &err) || open_files(b, &err))
+        return print_error(b->command->command, &err, NULL);
+    b->stop = interrupt_watch(finish, b);
+    run_job(b);
+    return finish(b);
 }
 
 int cmd_bench(const options *o)
 {
     bench *b;
-    tsr_error err = {0};
     int status;
 
-    if (!strcmp(o->operand[0], "overlap"))
+    if (o->operand_count && !strcmp(o->operand[0], "overlap"))
         return bench_overlap(o);
     b = calloc(1, sizeof *b);
     if (!b)
         return out_of_memory();
-    b->o = o;
-    if (prepare(b, &err)) {
-        status = print_error(o->command, &err, NULL);
-    } else {
-        b->stop = interrupt_watch(finish, b);
-        plan_repeats(b);
-        if (b->peers && !o->given[OPTION_QUIET])
-            name_missing_peers(b);
-        for (size_t i = 0; i < b->devices.count && !bench_ended(b); i++)
-            bench_on_device(b, b->devices.device[i]);
-        status = finish(b);
-    }
-    peers_close(b->peers);
-    free(b->compared);
+    b->command = o;
+    b->began = clock_ns();
+    status = o->given[OPTION_JOBS] ? bench_many(b) : bench_one(b);
+    free_job(b);
+    for (size_t i = 0; i < b->loaded_count; i++)
+        peers_close(b->loaded[i].list);
+    free(b->loaded);
+    for (size_t i = 0; b->sessions && i < b->devices.count; i++)
+        bench_close_sessions(b, i);
+    free(b->sessions);
     choice_close(&b->devices);
-    bench_jobs_free(&b->jobs);
-    bench_errors_free(&b->errors);
     text_free(&b->warned);
     free(b);
     return status;

@@ -137,8 +137,8 @@ static const subcommand commands[] = {
      "tessera verify OP --tiny\n"
      "tessera verify OP VARIANT --device all\n"},
     {"bench",
-     "OP [--size S]... [--kernel V|all] [--device D|all] [--peers [--held]] [--errors] [--explain] "
-     "[-o FILE]",
+     "OP|--jobs FILE [--size S]... [--kernel V|all] [--device D|all] [--peers [--held [--wall]] "
+     "[--brief]] [--errors] [--explain] [-o FILE]",
      "time variants, each verified first, against the device's limits and peers",
      "A number of a size is 1024, 10M or 2^24, and several are written 1000x64.  --set takes "
      "lists:\n"
@@ -157,6 +157,12 @@ static const subcommand commands[] = {
      "--held compares with cuBLAS and CUB, the peers that can be held back, by the device's own\n"
      "clock: the device begins once a sample's calls are enqueued, so that what an enqueue takes\n"
      "does not count.\n"
+     "--jobs runs many in one process: a line of the file is 'bench' and its arguments.  Options "
+     "of\n"
+     "the command line, but for those that describe a problem, go for each job that does not give\n"
+     "them; --device and what is written are the command's alone, and its --budget is of all "
+     "jobs.\n"
+     "A job that fails is named, and the others run.\n"
      "--errors adds, for products, a table of |C - exact| / (|A| |B|) in units of the\n"
      "roundoff u of C's type: largest and root mean square on each distribution of inputs.\n"
      "--explain lists the commands of one call of each variant that ran, one by one: bytes moved,\n"
@@ -164,10 +170,11 @@ static const subcommand commands[] = {
      cmd_bench,
      1,
      1,
-     {TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_HELD) | OPTION(OPTION_ERRORS) |
-          OPTION(OPTION_EXPLAIN) | OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT) |
-          OPTION(OPTION_SECONDS) | OPTION(OPTION_QUEUES) | OPTION(OPTION_CHUNKS) |
-          OPTION(OPTION_PINNED) | OPTION(OPTION_ROUNDS),
+     {TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_HELD) | OPTION(OPTION_WALL) |
+          OPTION(OPTION_BRIEF) | OPTION(OPTION_JOBS) | OPTION(OPTION_BUILD_ONLY) |
+          OPTION(OPTION_ERRORS) | OPTION(OPTION_EXPLAIN) | OPTION(OPTION_CSV) |
+          OPTION(OPTION_REPEAT) | OPTION(OPTION_SECONDS) | OPTION(OPTION_QUEUES) |
+          OPTION(OPTION_CHUNKS) | OPTION(OPTION_PINNED) | OPTION(OPTION_ROUNDS),
       WITH_SIZES | WITH_INPUTS, NULL},
      "--queues    1,2,3,4,8\n"
      "--chunks    32\n"
@@ -659,7 +666,7 @@ static int run_command(const subcommand *c, int argc, char **argv)
     } else if (o.operand_count > c->operands_max) {
         status = wrong_usage("%s: unexpected '%s': usage is 'tessera %s %s'", c->name,
                              o.operand[c->operands_max], c->name, c->usage);
-    } else if (o.operand_count < c->operands_min) {
+    } else if (o.operand_count < c->operands_min && !o.given[OPTION_JOBS]) {
         status = wrong_usage("%s: %zu of %zu inputs given: usage is 'tessera %s %s'", c->name,
                              o.operand_count, c->operands_min, c->name, c->usage);
     } else {

@@ -245,6 +245,12 @@ static const option_spec specs[OPTION_COUNT] = {
         {"held", 0, NULL,
          "with --peers: by the device's clock, which starts once all calls are enqueued", NULL,
          NULL},
+    [OPTION_WALL] = {"wall", 0, NULL, "with --held: the wall time of calls back to back, too", NULL,
+                     NULL},
+    [OPTION_BRIEF] = {"brief", 0, NULL,
+                      "with --peers: the comparison alone, without the row before it and what "
+                      "building and copying cost",
+                      NULL, NULL},
     [OPTION_ERRORS] = {"errors", 0, NULL,
                        "also the error of each product, on uniform, wide, cancelling and special "
                        "inputs",
@@ -259,6 +265,11 @@ static const option_spec specs[OPTION_COUNT] = {
                        "a number of seconds above 0"},
     [OPTION_SECONDS] = {"seconds", 0, "SECONDS", "take samples of each row for about this long",
                         parse_seconds, "a number of seconds above 0"},
+    [OPTION_JOBS] = {"jobs", 0, "FILE", "run the jobs of a file, one a line, in one process", NULL,
+                     NULL},
+    [OPTION_BUILD_ONLY] = {"build-only", 0, NULL,
+                           "build what the rows would run into the cache, and time nothing", NULL,
+                           NULL},
     [OPTION_FAIL_BELOW] =
         {"fail-below", 0, "R",
          "exit status 3 where a rate is below R times the earlier file's by more than the "
@@ -633,7 +644,7 @@ int options_parse(int argc, char **argv, const option_set *takes, options *out)
     entries e = {0};
     int code, status = 0;
 
-    *out = (options){.command = argv[0], .seed = 1, .repeat = 1};
+    *out = (options){.command = argv[0], .seed = 1, .repeat = 1, .takes = takes};
     out->operand = calloc((size_t)argc, sizeof *out->operand);
     out->set = calloc((size_t)argc, sizeof *out->set);
     out->size = calloc((size_t)argc, sizeof *out->size);

@@ -40,12 +40,16 @@ typedef enum option_id {
     OPTION_ROUNDS,
     OPTION_PEERS,
     OPTION_HELD,
+    OPTION_WALL,
+    OPTION_BRIEF,
     OPTION_ERRORS,
     OPTION_EXPLAIN,
     OPTION_WARM,
     OPTION_CSV,
     OPTION_BUDGET,
     OPTION_SECONDS,
+    OPTION_JOBS,
+    OPTION_BUILD_ONLY,
     OPTION_FAIL_BELOW,
     OPTION_HTML,
     OPTION_OFFLOAD,
@@ -91,6 +95,7 @@ typedef struct options {
     size_t rounds;                 /* 0: not given */
     given_options settings;        /* options of operations, in order */
     tsr_type as, type;
+    const option_set *takes; /* what the command takes; borrowed */
 } options;
 
 /**

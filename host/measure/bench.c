@@ -60,7 +60,9 @@ typedef struct timed_variant {
     const problem *problem;
     selection selection;
     input_sets sets;
-    void **expected; /* see bench_options */
+    void **expected;      /* see bench_options */
+    bench_phases *phases; /* of the same; never NULL */
+    bench_phases unasked; /* what it is where nobody asks */
     tsr_report report;
     cl_mem counter;      /* of the call that is judged; NULL before and after it */
     size_t strict_tiles; /* of that call */
@@ -136,7 +138,6 @@ static tsr_status call_next(timed_variant *b, double *ns, tsr_error *err)
     tsr_status st;
 
     if (b->sets.next == b->sets.count) {
-        b->sets.next = 0;
         st = input_sets_restore(&b->sets, err);
         if (st)
             return st;
@@ -150,8 +151,9 @@ static tsr_status call_next(timed_variant *b, double *ns, tsr_error *err)
 static tsr_status prove(timed_variant *b, verdict *out, double *ns, tsr_error *err)
 {
     void *after[OPERANDS_MAX] = {0};
+    uint64_t since = clock_ns();
     kept_call *c;
-    tsr_status st = input_sets_copy(&b->sets, after, err);
+    tsr_status st = input_sets_results(&b->sets, after, err);
 
     st = st ? st
             : dispatch_call_of(b->session, b->problem, &b->selection,
@@ -164,12 +166,13 @@ static tsr_status prove(timed_variant *b, verdict *out, double *ns, tsr_error *e
         clReleaseMemObject(b->counter);
     b->counter = NULL;
     st = st ? st : input_sets_read(&b->sets, after, err);
+    bench_lap(&since, &b->phases->results);
     st = st ? st
             : verify_result(b->problem, session_facts(b->session),
                             (const void *const *)b->sets.before, (const void *const *)after,
                             b->expected, out, err);
-    for (size_t i = 0; i < OPERANDS_MAX; i++)
-        free(after[i]);
+    bench_lap(&since, &b->phases->proofs);
+    input_sets_free_results(&b->sets, after);
     if (!st && b->session->queue)
         programs_save(b->session);
     return st;
@@ -291,13 +294,16 @@ static bool is_chosen(const timed_variant *b, const tsr_run *run, tsr_status st)
 static tsr_status variant_open(tsr_session *s, const problem *p, const tsr_run *run,
                                const bench_options *o, timed_variant *out, tsr_error *err)
 {
+    uint64_t since = clock_ns();
     tsr_status st;
 
     *out = (timed_variant){.session = s, .problem = p, .expected = o->expected};
+    out->phases = o->phases ? o->phases : &out->unasked;
     st = choose(s, p, run, o->on_arrays, &out->selection, err);
     if (st)
         return st;
     st = input_sets_open(s, p, o->seed, o->warm, !out->selection.variant->source, &out->sets, err);
+    bench_lap(&since, &out->phases->inputs);
     if (st == TSR_EOVERFLOW && err)
         err->status = TSR_EUNSUPPORTED;
     return st == TSR_EOVERFLOW ? TSR_EUNSUPPORTED : st;
@@ -390,6 +396,30 @@ tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
     if (st && st != TSR_EUNSUPPORTED && err)
         *err = why;
     return st == TSR_EUNSUPPORTED ? TSR_OK : st;
+}
+
+tsr_status bench_build(tsr_session *s, const problem *p, const tsr_run *run, tsr_error *err)
+{
+    const bench_options one_set = {.seed = 1, .warm = true};
+    timed_variant b = {0};
+    kept_call *c;
+    double ns;
+    tsr_status st;
+
+    if (session_facts(s)->compiles_late) {
+        st = variant_open(s, p, run, &one_set, &b, err);
+        st = st ? st : call_next(&b, &ns, err);
+        variant_close(&b);
+    } else {
+        st = choose(s, p, run, false, &b.selection, err);
+        st = st || !b.selection.variant->source
+                 ? st
+                 : dispatch_call_of(s, p, &b.selection, IN_BUFFERS, &c, err);
+        st = st || !b.selection.variant->source ? st : dispatch_build(s, c, NULL, err);
+    }
+    if (!st && s->queue)
+        programs_save(s);
+    return st;
 }
 
 /* ---- costs -------------------------------------------------------------------------------- */
@@ -508,8 +538,9 @@ tsr_status bench_costs(tsr_session *s, const problem *p, const tsr_run *run, res
 /* ---- candidates --------------------------------------------------------------------------- */
 
 typedef struct variant_candidate {
-    tsr_session *session; /* its own on a device; its queue records times where `held` */
-    timed_variant timed;
+    tsr_session *unprofiled; /* timed by TIMER_WALL; NULL: not yet, or C code */
+    bool owns_it;
+    timed_variant timed; /* its session is the one that it is timed in */
     verdict verdict;
     bool held; /* timed by `hold` */
     hold hold;
@@ -571,6 +602,31 @@ static tsr_status restore_candidate(void *state, tsr_error *err)
     return input_sets_restore(&e->timed.sets, err);
 }
 
+/* As many as drivers take before the first has ended. */
+static size_t held_calls(const timed_variant *s)
+{
+    const size_t fit = BENCH_HELD_COMMANDS / size_max(s->report.commands, 1);
+
+    return size_max(size_min(fit, BENCH_HELD_CALLS), 1);
+}
+
+/* As it is timed now. */
+static candidate candidate_of(variant_candidate *e)
+{
+    const input_sets *x = &e->timed.sets;
+    size_t most = e->held ? held_calls(&e->timed) : 0;
+
+    if (x->in_place)
+        most = most ? size_min(most, x->count) : x->count;
+    return (candidate){.state = e,
+                       .run = e->held ? run_held_candidate : run_candidate,
+                       .most_calls = most,
+                       .uses_up = x->in_place,
+                       .restore = x->in_place ? restore_candidate : NULL,
+                       .warm_ns =
+                           is_host_processor(session_facts(e->timed.session)) ? BENCH_WARM_NS : 0};
+}
+
 /* A session like s, on a queue with these properties. */
 static tsr_status session_on(tsr_session *s, cl_command_queue_properties properties,
                              tsr_session **out, tsr_error *err)
@@ -593,60 +649,86 @@ static tsr_status session_on(tsr_session *s, cl_command_queue_properties propert
     return TSR_OK;
 }
 
-/* As many as drivers take before the first has ended. */
-static size_t held_calls(const timed_variant *s)
-{
-    const size_t fit = BENCH_HELD_COMMANDS / size_max(s->report.commands, 1);
-
-    return size_max(size_min(fit, BENCH_HELD_CALLS), 1);
-}
-
 static void close_candidate(variant_candidate *e)
 {
     if (!e)
         return;
     hold_close(&e->hold);
     variant_close(&e->timed);
-    tsr_session_close(e->session);
+    if (e->owns_it)
+        tsr_session_close(e->unprofiled);
     free(e);
+}
+
+/* The session of TIMER_WALL: the one that the options keep, or its own. */
+static tsr_status open_unprofiled(variant_candidate *e, tsr_session *s, tsr_session **kept,
+                                  tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    if (kept && *kept) {
+        e->unprofiled = *kept;
+        return TSR_OK;
+    }
+    st = session_on(s, 0, &e->unprofiled, err);
+    e->owns_it = !st && !kept;
+    if (!st && kept)
+        *kept = e->unprofiled;
+    return st;
 }
 
 tsr_status bench_candidate_open(tsr_session *s, const problem *p, const tsr_run *run,
                                 const bench_options *options, candidate *out, tsr_error *err)
 {
     variant_candidate *e = calloc(1, sizeof(*e));
-    tsr_session *used = s;
+    const bool on_device = session_facts(s)->kind != DEVICE_HOST;
     tsr_status st = TSR_OK;
     double ns;
 
     if (!e)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a candidate");
     e->held = options->held;
-    if (session_facts(s)->kind != DEVICE_HOST) {
-        st = session_on(s, e->held ? CL_QUEUE_PROFILING_ENABLE : 0, &e->session, err);
-        used = e->session;
-    } else if (e->held) {
+    if (!on_device && e->held)
         st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "C code on the host has no queue to hold back");
-    }
-    st = st ? st : variant_open(used, p, run, options, &e->timed, err);
+    else if (on_device && (!e->held || options->wall))
+        st = open_unprofiled(e, s, options->unprofiled, err);
+    st = st ? st
+            : variant_open(on_device && !e->held ? e->unprofiled : s, p, run, options, &e->timed,
+                           err);
     st = st ? st : prove(&e->timed, &e->verdict, &ns, err);
     if (!st && e->held)
-        st = hold_open(e->session, &e->hold, err);
+        st = hold_open(s, &e->hold, err);
     if (st)
         goto cleanup;
-    *out = (candidate){.state = e,
-                       .run = e->held ? run_held_candidate : run_candidate,
-                       .most_calls = e->held                  ? held_calls(&e->timed)
-                                     : e->timed.sets.in_place ? e->timed.sets.count
-                                                              : 0,
-                       .uses_up = e->timed.sets.in_place,
-                       .restore = e->timed.sets.in_place ? restore_candidate : NULL,
-                       .warm_ns = is_host_processor(session_facts(s)) ? BENCH_WARM_NS : 0};
+    if (e->timed.sets.in_place)
+        e->hold.renew = restore_candidate;
+    *out = candidate_of(e);
     e = NULL; /* moved to the caller */
 
 cleanup:
     close_candidate(e);
     return st;
+}
+
+tsr_status bench_candidate_to_wall(candidate *c, tsr_error *err)
+{
+    variant_candidate *e = c->state;
+    tsr_status st;
+
+    e->held = false;
+    e->timed.session = e->unprofiled;
+    *c = candidate_of(e);
+    /* A first call, which loads its programs. */
+    st = make_calls(e, 1, err);
+    st = st ? st : finish(&e->timed, NULL, err);
+    return st || !e->timed.sets.in_place ? st : input_sets_restore(&e->timed.sets, err);
+}
+
+const input_sets *bench_candidate_inputs(const candidate *c)
+{
+    const variant_candidate *e = c->state;
+
+    return &e->timed.sets;
 }
 
 void bench_candidate_close(candidate *c)
@@ -753,7 +835,7 @@ tsr_status bench_interleave(candidate *candidates, size_t count, const bench_opt
     double *ns = calloc(count * ROUNDS_MAX + 1, sizeof(*ns));
     const double seconds = seconds_of(options) * (double)count;
     tsr_status st = TSR_OK;
-    uint64_t start;
+    uint64_t start, since = clock_ns();
 
     if (!calls || !brief || !ns) {
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for the times of %zu candidates", count);
@@ -777,6 +859,8 @@ tsr_status bench_interleave(candidate *candidates, size_t count, const bench_opt
     }
     for (size_t i = 0; i < count && !st; i++)
         times[i] = timing_of(&ns[i * ROUNDS_MAX], is_out(&candidates[i]) ? 0 : rounds, calls[i]);
+    if (options->phases)
+        bench_lap(&since, &options->phases->samples);
 
 cleanup:
     free(calls);

@@ -7,7 +7,26 @@
 
 #include <signal.h>
 
+#include "base/clock.h"
+#include "measure/input_sets.h"
 #include "measure/result.h"
+
+/** Wall time in nanoseconds of what stands around the samples, and of them. */
+typedef struct bench_phases {
+    uint64_t inputs;  /* made, and copied to the device; of peers, all that opening takes */
+    uint64_t results; /* first calls, with builds and reading back */
+    uint64_t proofs;  /* comparing with the reference */
+    uint64_t samples; /* with warming up */
+} bench_phases;
+
+/** Add what passed since *since, which becomes now, to a phase. */
+static inline void bench_lap(uint64_t *since, uint64_t *phase)
+{
+    const uint64_t now = clock_ns();
+
+    *phase += now - *since;
+    *since = now;
+}
 
 typedef struct bench_options {
     bool warm;            /* one set of inputs again and again; default: cold */
@@ -16,12 +35,18 @@ typedef struct bench_options {
     uint64_t seed;
     bool costs;     /* also measure build, enqueue and copies */
     bool held;      /* candidates are timed by TIMER_HELD, not TIMER_WALL */
+    bool wall;      /* with `held`: by TIMER_WALL, too */
     bool on_arrays; /* where no variant is named: what a call on arrays in host memory runs, which
                        may be C code on a CPU, and not what one on buffers does */
     const volatile sig_atomic_t *stop; /* nonzero: finish with what there is.  May be NULL */
     uint64_t
         deadline;    /* of peers and costs, by clock_ns: what does not fit is left out.  0: none */
     void **expected; /* of verify_result, shared by all rows of one problem.  May be NULL */
+    /* A session like the one of a candidate on a queue that records no times, which its first use
+     * opens and the caller closes: later candidates find their programs there.  NULL: each opens
+     * its own. */
+    tsr_session **unprofiled;
+    bench_phases *phases; /* where the time of candidates goes, added to.  May be NULL */
 } bench_options;
 
 /**
@@ -78,6 +103,10 @@ tsr_status bench_interleave(candidate *candidates, size_t count, const bench_opt
 tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
                          const bench_options *options, result_row *out, tsr_error *err);
 
+/** Build what bench_variant would run, and keep it in the cache; where the driver compiles at the
+ * first launch, by a call on inputs.  As dispatch_call. */
+tsr_status bench_build(tsr_session *s, const problem *p, const tsr_run *run, tsr_error *err);
+
 /** The row of a variant that is not benched since the budget is over: RESULT_LATE.  Unsupported
  * ones and failures of the choice are as bench_variant has them. */
 tsr_status bench_late(tsr_session *s, const problem *p, const tsr_run *run,
@@ -94,8 +123,9 @@ tsr_status bench_costs(tsr_session *s, const problem *p, const tsr_run *run, res
                        tsr_error *err);
 
 /**
- * The same variant as a candidate on a queue without profiling, unless options->held, on prepared
- * device buffers, for comparison with peers; verified.  Free with bench_candidate_close.
+ * The same variant as a candidate on prepared device buffers, for comparison with peers; verified.
+ * By TIMER_HELD it runs on the queue of s, which has to record times, by TIMER_WALL on one that
+ * records none.  Of both options->held is the first.  Free with bench_candidate_close.
  *
  * @return as bench_variant, but TSR_EUNSUPPORTED where it is unsupported, or C code is to be timed
  * by the clock of a device.
@@ -103,6 +133,13 @@ tsr_status bench_costs(tsr_session *s, const problem *p, const tsr_run *run, res
 tsr_status bench_candidate_open(tsr_session *s, const problem *p, const tsr_run *run,
                                 const bench_options *options, candidate *out, tsr_error *err);
 void bench_candidate_close(candidate *c);
+
+/** Of one that was opened with options->held and options->wall: time it by TIMER_WALL from now on.
+ */
+tsr_status bench_candidate_to_wall(candidate *c, tsr_error *err);
+
+/** Its inputs; borrowed until it is closed. */
+const input_sets *bench_candidate_inputs(const candidate *c);
 
 /** Name, parameters and verdict of a candidate of ours into a row. */
 void bench_candidate_describe(const candidate *c, result_row *row);

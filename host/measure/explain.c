@@ -142,10 +142,8 @@ static tsr_status run_call(explained_call *t, bool keep, tsr_error *err)
     tsr_status st = TSR_OK;
     cl_int rc;
 
-    if (t->sets.next == t->sets.count) {
-        t->sets.next = 0;
+    if (t->sets.next == t->sets.count)
         st = input_sets_restore(&t->sets, err);
-    }
     if (st)
         return st;
     st = dispatch_run(t->session, t->call, t->sets.buffer[t->sets.next++],

@@ -116,7 +116,8 @@ tsr_status hold_time(hold *h, hold_enqueue *enqueue, void *state, double *ns, ts
             return tsr_fail(err, TSR_ECL, 0, "%u steps did not hold the device back long enough",
                             h->steps);
         h->steps *= 2;
-        st = try_time(h, enqueue, state, &found, &held_long, err);
+        st = h->renew ? h->renew(state, err) : TSR_OK;
+        st = st ? st : try_time(h, enqueue, state, &found, &held_long, err);
     }
     if (!st)
         *ns = found;

@@ -12,6 +12,8 @@ typedef struct hold {
     cl_kernel kernel;     /* the session's */
     cl_mem last;
     cl_uint steps; /* of the kernel: as many as any calls needed until now */
+    /* Called before what is timed is enqueued once more, which used its inputs up.  May be NULL. */
+    tsr_status (*renew)(void *state, tsr_error *err);
 } hold;
 
 /** @return TSR_OK; TSR_EINVAL where the session's queue records no times; as program_get. */

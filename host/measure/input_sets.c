@@ -222,9 +222,12 @@ tsr_status input_sets_restore(input_sets *x, tsr_error *err)
     tsr_status st = TSR_OK;
     cl_int rc = CL_SUCCESS;
 
+    const size_t used = size_min(size_max(x->next, 1), x->count);
+
+    x->next = 0;
     if (!x->in_place)
         return TSR_OK;
-    for (size_t k = 0; k < x->count; k++) {
+    for (size_t k = 0; k < used; k++) {
         for (size_t i = 0; i < x->operand_count && !st; i++) {
             if (x->operand[i].access != ACCESS_READ_WRITE || !x->operand[i].bytes)
                 continue;
@@ -237,8 +240,7 @@ tsr_status input_sets_restore(input_sets *x, tsr_error *err)
     if (x->buffer)
         rc = clFinish(x->session->queue);
     if (!st && rc != CL_SUCCESS)
-        st = tsr_fail(err, TSR_ECL, rc, "restoring %zu sets of inputs", x->count);
-    x->next = 0;
+        st = tsr_fail(err, TSR_ECL, rc, "restoring %zu sets of inputs", used);
     return st;
 }
 
@@ -262,14 +264,43 @@ tsr_status input_sets_read(const input_sets *x, void *const after[], tsr_error *
     return TSR_OK;
 }
 
+static tsr_status copy_operand(const input_sets *x, size_t i, void **out, tsr_error *err)
+{
+    *out = malloc(x->operand[i].bytes + 1);
+    if (!*out)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu bytes of %s", x->operand[i].bytes,
+                        x->operand[i].name);
+    memcpy(*out, x->before[i], x->operand[i].bytes);
+    return TSR_OK;
+}
+
 tsr_status input_sets_copy(const input_sets *x, void *after[OPERANDS_MAX], tsr_error *err)
 {
-    for (size_t i = 0; i < x->operand_count; i++) {
-        after[i] = malloc(x->operand[i].bytes + 1);
-        if (!after[i])
-            return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu bytes of %s",
-                            x->operand[i].bytes, x->operand[i].name);
-        memcpy(after[i], x->before[i], x->operand[i].bytes);
+    tsr_status st = TSR_OK;
+
+    for (size_t i = 0; i < x->operand_count && !st; i++)
+        st = copy_operand(x, i, &after[i], err);
+    return st;
+}
+
+tsr_status input_sets_results(const input_sets *x, void *after[OPERANDS_MAX], tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (size_t i = 0; i < x->operand_count && !st; i++) {
+        if (x->operand[i].access & ACCESS_WRITE)
+            st = copy_operand(x, i, &after[i], err);
+        else
+            after[i] = x->before[i];
     }
-    return TSR_OK;
+    return st;
+}
+
+void input_sets_free_results(const input_sets *x, void *after[OPERANDS_MAX])
+{
+    for (size_t i = 0; i < x->operand_count; i++) {
+        if (after[i] != x->before[i])
+            free(after[i]);
+        after[i] = NULL;
+    }
 }

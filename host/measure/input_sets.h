@@ -43,7 +43,8 @@ tsr_status input_sets_open(tsr_session *s, const problem *p, uint64_t seed, bool
                            bool in_memory, input_sets *out, tsr_error *err);
 void input_sets_close(input_sets *x);
 
-/** Make the sets fresh again, where calls use them up, and start over with the first; waits. */
+/** Make the sets fresh again that calls used up, and start over with the first; waits.  `next`
+ * counts those calls, and may be above `count`; the first set counts as used. */
 tsr_status input_sets_restore(input_sets *x, tsr_error *err);
 
 /** Copy what the operation wrote in the first set to host memory of the operands' sizes. */
@@ -51,5 +52,10 @@ tsr_status input_sets_read(const input_sets *x, void *const after[], tsr_error *
 
 /** Host memory for a copy of each operand, holding `before`; free each. */
 tsr_status input_sets_copy(const input_sets *x, void *after[OPERANDS_MAX], tsr_error *err);
+
+/** The same for results: an operand that is only read is `before` itself.  Free with
+ * input_sets_free_results, also on failure. */
+tsr_status input_sets_results(const input_sets *x, void *after[OPERANDS_MAX], tsr_error *err);
+void input_sets_free_results(const input_sets *x, void *after[OPERANDS_MAX]);
 
 #endif

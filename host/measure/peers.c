@@ -234,13 +234,15 @@ typedef struct peer_entry {
 
 typedef struct comparison {
     peers_comparison asked;
-    input_sets inputs; /* one set: what the peers copy, and what their results are judged by */
+    const input_sets *inputs; /* what the peers copy, and what their results are judged by */
     cl_command_queue queue;
     peer_problem described;
     candidate ours;
     peer_entry *entries;
     size_t count;
     bool cold;
+    result_timer timer;   /* of this pass */
+    bench_phases *phases; /* never NULL */
 } comparison;
 
 static tsr_status run_by(const peer_entry *e, int (*run)(void *, size_t, double *), size_t calls,
@@ -276,16 +278,24 @@ static tsr_status restore_peer(void *state, tsr_error *err)
 /* OpenBLAS's threads spin for up to 2^28 cycles before they sleep. */
 enum { SETTLE_NS = 150000000 };
 
+/* Calls of many launches each that a driver takes before the first has ended. */
+enum { HELD_SORTS = 16 };
+
 static candidate candidate_of(const comparison *m, peer_entry *e)
 {
     const bool on_host =
         e->peer->place == PEER_CPU || is_host_processor(session_facts(m->asked.session));
 
-    const size_t held_most = e->row.timer == TIMER_HELD ? BENCH_HELD_CALLS : 0;
+    size_t most = e->row.timer == TIMER_HELD ? BENCH_HELD_CALLS : 0;
 
+    /* What uses its inputs up, or is compared with what does, has several passes and launches. */
+    if (most && m->asked.problem->op->uses_up)
+        most = HELD_SORTS;
+    if (e->peer->restore)
+        most = most ? size_min(most, m->described.sets) : m->described.sets;
     return (candidate){.state = e,
                        .run = run_peer,
-                       .most_calls = e->peer->restore ? m->described.sets : held_most,
+                       .most_calls = most,
                        .uses_up = e->peer->restore != NULL,
                        .restore = e->peer->restore ? restore_peer : NULL,
                        .settle_ns = e->peer->place == PEER_CPU ? SETTLE_NS : 0,
@@ -299,14 +309,14 @@ static void describe_problem(comparison *m)
     const problem *q = m->asked.problem;
 
     m->described = (peer_problem){
-        .type = (int)m->inputs.operand[0].type,
+        .type = (int)m->inputs->operand[0].type,
         .sets = input_sets_count(m->asked.session, q, m->asked.options->warm, &m->cold),
         .cl_context = m->asked.session->context,
         .cl_device = m->asked.session->device.id,
         .cl_queue = m->queue};
-    for (size_t i = 0; i < m->inputs.operand_count; i++) {
-        m->described.operand[i] = m->inputs.before[i];
-        m->described.bytes[i] = m->inputs.operand[i].bytes;
+    for (size_t i = 0; i < m->inputs->operand_count; i++) {
+        m->described.operand[i] = m->inputs->before[i];
+        m->described.bytes[i] = m->inputs->operand[i].bytes;
     }
 }
 
@@ -369,19 +379,21 @@ static tsr_status prove_peer(const comparison *m, peer_entry *e, tsr_error *err)
     device_facts facts = *session_facts(m->asked.session);
     void *after[OPERANDS_MAX] = {0};
     verdict v = {0};
-    tsr_status st = input_sets_copy(&m->inputs, after, err);
+    uint64_t since = clock_ns();
+    tsr_status st = input_sets_results(m->inputs, after, err);
 
     if (e->peer->place != PEER_OPENCL)
         facts.denormals_f32 = facts.denormals_f64 = true;
     st = st ? st : call_peer(e, after, err);
+    bench_lap(&since, &m->phases->results);
     st = st ? st
-            : verify_result(&e->problem, &facts, (const void *const *)m->inputs.before,
+            : verify_result(&e->problem, &facts, (const void *const *)m->inputs->before,
                             (const void *const *)after, m->asked.options->expected, &v, err);
     e->row.verified = !st;
     e->row.worst = v.worst;
     e->row.sampled = v.sampled;
-    for (size_t i = 0; i < OPERANDS_MAX; i++)
-        free(after[i]);
+    bench_lap(&since, &m->phases->proofs);
+    input_sets_free_results(m->inputs, after);
     return st;
 }
 
@@ -438,14 +450,17 @@ static void open_peer(const comparison *m, peer_entry *e)
     peer_problem wanted;
     char reason[256];
     tsr_error err = {0};
+    uint64_t since;
 
     why = peer_unsupported(m, e, &wanted);
     if (!why && e->row.timer == TIMER_HELD && !e->peer->run_held)
         why = "it cannot be held back";
     if (!why)
         why = late = too_late(m, 0);
+    since = clock_ns();
     if (!why)
         why = open_state(e, &wanted, reason);
+    bench_lap(&since, &m->phases->inputs);
     /* Opening may have built its kernels, and its first call may build more. */
     if (!why)
         why = late = too_late(m, 0);
@@ -484,7 +499,7 @@ static tsr_status list_peers(comparison *m, tsr_error *err)
             result_problem(&e->row, &e->problem);
             e->row.kind = RESULT_PEER;
             e->row.seed = m->asked.options->seed;
-            e->row.timer = m->asked.options->held ? TIMER_HELD : TIMER_WALL;
+            e->row.timer = m->timer;
             e->row.cold = m->cold;
             snprintf(e->row.name, sizeof(e->row.name), "%s", e->peer->name);
             snprintf(e->row.peer_version, sizeof(e->row.peer_version), "%s",
@@ -519,12 +534,10 @@ static tsr_status open_comparison(comparison *m, tsr_error *err)
 
     /* Ours first: what cannot be compared needs no peers. */
     st = bench_candidate_open(a->session, a->problem, a->run, a->options, &m->ours, err);
-    st = st ? st
-            : input_sets_open(a->session, a->problem, a->options->seed, true,
-                              session_facts(a->session)->kind == DEVICE_HOST, &m->inputs, err);
     st = st ? st : open_queue(m, err);
     if (st)
         return st;
+    m->inputs = bench_candidate_inputs(&m->ours);
     describe_problem(m);
     st = list_peers(m, err);
     for (size_t i = 0; i < m->count && !st; i++)
@@ -539,8 +552,8 @@ static void close_comparison(comparison *m)
         if (m->entries[i].state)
             m->entries[i].peer->close(m->entries[i].state);
     free(m->entries);
-    bench_candidate_close(&m->ours);
-    input_sets_close(&m->inputs);
+    if (m->ours.state)
+        bench_candidate_close(&m->ours);
     if (m->queue)
         clReleaseCommandQueue(m->queue);
 }
@@ -633,7 +646,7 @@ cleanup:
 
 /* Ours, then the peers'; what was interrupted before it had a time has no row, nor have peers
  * without ours. */
-static void give_rows(comparison *m, result_row *ours, peers_row *row, void *context)
+static void give_rows(const comparison *m, result_row *ours, peers_row *row, void *context)
 {
     result_rate(ours);
     if (!ours->time.count && ours->outcome == RESULT_TIMED)
@@ -649,13 +662,50 @@ static void give_rows(comparison *m, result_row *ours, peers_row *row, void *con
     }
 }
 
+/* One pass: by the clock that m->timer names. */
+static tsr_status time_pass(comparison *m, result_row *ours, peers_row *row, void *context,
+                            tsr_error *err)
+{
+    tsr_status st;
+
+    bench_candidate_describe(&m->ours, ours);
+    st = time_all(m, &ours->time, err);
+    if (!st)
+        give_rows(m, ours, row, context);
+    return st;
+}
+
+/* From TIMER_HELD to TIMER_WALL: those that are open still.  What was refused has its row. */
+static tsr_status turn_to_wall(comparison *m, tsr_error *err)
+{
+    size_t left = 0;
+
+    m->timer = TIMER_WALL;
+    for (size_t i = 0; i < m->count; i++) {
+        peer_entry *e = &m->entries[i];
+
+        if (!e->state)
+            continue;
+        e->row.timer = TIMER_WALL;
+        e->row.time = (timing){0};
+        e->samples = e->position = 0;
+        e->failure = (tsr_error){0};
+        m->entries[left++] = *e;
+    }
+    m->count = left;
+    return bench_candidate_to_wall(&m->ours, err);
+}
+
 tsr_status peers_compare(const peers_comparison *asked, peers_row *row, void *context,
                          tsr_error *err)
 {
     bench_options how = *asked->options;
-    comparison m = {.asked = *asked};
+    bench_phases unasked = {0};
+    comparison m = {.asked = *asked,
+                    .timer = how.held ? TIMER_HELD : TIMER_WALL,
+                    .phases = how.phases ? how.phases : &unasked};
     void *expected = NULL;
-    result_row ours;
+    result_row ours, again;
     tsr_status st;
 
     m.asked.options = &how;
@@ -664,12 +714,13 @@ tsr_status peers_compare(const peers_comparison *asked, peers_row *row, void *co
     result_start(&ours, &asked->session->device);
     result_problem(&ours, asked->problem);
     ours.seed = how.seed;
+    again = ours;
     st = open_comparison(&m, err);
-    if (!st)
-        bench_candidate_describe(&m.ours, &ours);
-    st = st ? st : time_all(&m, &ours.time, err);
-    if (!st)
-        give_rows(&m, &ours, row, context);
+    st = st ? st : time_pass(&m, &ours, row, context, err);
+    if (!st && how.held && how.wall && !(how.stop && *how.stop)) {
+        st = turn_to_wall(&m, err);
+        st = st ? st : time_pass(&m, &again, row, context, err);
+    }
     close_comparison(&m);
     free(expected);
     return st;
@@ -677,14 +728,14 @@ tsr_status peers_compare(const peers_comparison *asked, peers_row *row, void *co
 
 tsr_status peers_late(const peers_comparison *asked, peers_row *row, void *context, tsr_error *err)
 {
-    comparison m = {.asked = *asked};
+    comparison m = {.asked = *asked, .timer = asked->options->held ? TIMER_HELD : TIMER_WALL};
     result_row ours;
     tsr_status st;
 
     st = bench_late(asked->session, asked->problem, asked->run, asked->options, &ours, err);
     if (st)
         return st;
-    ours.timer = asked->options->held ? TIMER_HELD : TIMER_WALL;
+    ours.timer = m.timer;
     m.cold = ours.cold;
     st = list_peers(&m, err);
     for (size_t i = 0; i < m.count && !st; i++)
@@ -707,7 +758,7 @@ static void product_of_peer(const comparison *m, peer_entry *e, void *const afte
     const unsigned which = m->asked.problem->op->result;
 
     /* Not what another peer wrote. */
-    memcpy(after[which], m->inputs.before[which], m->inputs.operand[which].bytes);
+    memcpy(after[which], m->inputs->before[which], m->inputs->operand[which].bytes);
     if (!unsupported)
         unsupported = open_state(e, &wanted, reason);
     if (unsupported)
@@ -723,23 +774,23 @@ static void product_of_peer(const comparison *m, peer_entry *e, void *const afte
 tsr_status peers_products(const peers_comparison *asked, void *const operands[],
                           peers_wanted *wanted, peers_result *result, void *context, tsr_error *err)
 {
-    comparison m = {.asked = *asked, .inputs = {.problem = asked->problem}};
+    input_sets inputs = {.problem = asked->problem};
+    comparison m = {.asked = *asked, .inputs = &inputs, .timer = TIMER_WALL};
     void *after[OPERANDS_MAX] = {0};
     tsr_status st;
 
-    m.inputs.operand_count = asked->problem->op->operands(asked->problem, m.inputs.operand);
-    memcpy(m.inputs.before, operands, m.inputs.operand_count * sizeof(*operands));
+    inputs.operand_count = asked->problem->op->operands(asked->problem, inputs.operand);
+    memcpy(inputs.before, operands, inputs.operand_count * sizeof(*operands));
     st = open_queue(&m, err);
     describe_problem(&m);
     m.described.sets = 1;
     st = st ? st : list_peers(&m, err);
-    st = st ? st : input_sets_copy(&m.inputs, after, err);
+    st = st ? st : input_sets_copy(&inputs, after, err);
     for (size_t i = 0; i < m.count && !st; i++)
         if ((!asked->options->stop || !*asked->options->stop) && wanted(&m.entries[i].row, context))
             product_of_peer(&m, &m.entries[i], after, result, context);
     for (size_t i = 0; i < OPERANDS_MAX; i++)
         free(after[i]);
-    m.inputs = (input_sets){0}; /* the operands stay the caller's */
     close_comparison(&m);
     return st;
 }

@@ -4,9 +4,11 @@ import fcntl
 import json
 import os
 import pty
+import signal
 import struct
 import subprocess
 import termios
+import time
 import unittest
 
 from cli_support import COMMAND, EXAMPLES, OPERATIONS, Case, environment
@@ -81,7 +83,11 @@ class Host(Bench):
     def test_wrong_command_lines(self):
         for args, says in (
                 ((), "0 of 1"),
-                (("multiply",), "multiply")):
+                (("multiply",), "multiply"),
+                ((OPERATIONS[0], "--wall", "--peers"), "--wall needs --held"),
+                ((OPERATIONS[0], "--brief"), "--brief needs --peers"),
+                ((OPERATIONS[0], "--brief", "--peers", "--kernel", "all"),
+                 "--brief compares one variant")):
             self.fail_with(2, "bench", *args, says=says)
 
     def test_each_operation(self):
@@ -94,6 +100,85 @@ class Host(Bench):
             self.check_row(row)
             self.assertEqual((row["op"], row["timer"], row["place"]), (op, "wall", "host"))
             self.succeed("compare", "r.json")
+
+
+class Jobs(Bench):
+    def jobs(self, *lines):
+        self.write("some.jobs", "".join(line + "\n" for line in lines))
+        return ("--jobs", "some.jobs")
+
+    def test_all_in_one_output(self):
+        """Comments and empty lines are none; what the command line gives goes for each job that does
+        not give it."""
+        jobs = self.jobs("# a comment", "", *(
+            f"bench {op} --size {EXAMPLES[op]['SIZE']}  # of {op}" for op in OPERATIONS),
+            f"  bench {OPERATIONS[0]} --seed 7")
+        rows = self.rows(*jobs, "--seed", "5", *SEVERAL)
+        self.assertEqual([row["op"] for row in rows], [*OPERATIONS, OPERATIONS[0]])
+        self.assertEqual([row["seed"] for row in rows], ["5"] * len(OPERATIONS) + ["7"])
+        for row in rows:
+            self.check_row(row)
+        r = self.bench(*jobs, "-o", "rows", *SEVERAL)
+        with open(self.path("rows"), encoding="utf-8") as f:
+            self.assertEqual(len(rows_of(f.read())), len(rows))
+        self.assertIn(f"{len(rows)} of {len(rows)}, ", r.err)
+        self.assertRegex(r.err, r"(?m)^hint: .* s: inputs .*, proofs ")
+
+    def test_a_job_that_fails(self):
+        """It is named, and the others run."""
+        size = EXAMPLES[OPERATIONS[0]]["SIZE"]
+        good = f"bench {OPERATIONS[0]} --size {size}"
+        for bad, says in (
+                (f"{good} --kernel nosuch", "nosuch"), (f"{good} --nosuch", "unknown option"),
+                (f"{good} -o x", "--output is an option of the command, not of a job"),
+                (f"{good} --device host", "--device is an option of the command"),
+                (f"{good} --jobs x", "--jobs is an option of the command"),
+                ("bench overlap", "overlap is no job of a file"),
+                ("bench", "0 operations are named")):
+            r = self.tessera("bench", *self.jobs(good, bad, good), *self.device, "--json",
+                                 "--quiet", *SEVERAL)
+            self.assertEqual((r.status, len(rows_of(r.out))), (2, 2), r.err)
+            self.assertIn(says, r.err)
+            self.assertIn(f"some.jobs: line 2: status 2: {bad}", r.err)
+
+    def test_wrong_command_lines(self):
+        jobs = self.jobs(f"bench {OPERATIONS[0]}")
+        for args, says in (
+                ((*jobs, OPERATIONS[0]), "both"), ((*jobs, "--size", "7"), "--size is an option of a"),
+                ((*jobs, "--kernel", "all"), "--kernel is an option of a job")):
+            self.fail_with(2, "bench", *args, *self.device, says=says)
+        self.fail_with(1, "bench", "--jobs", "no.jobs", *self.device, says="no.jobs")
+        for line, says in (("tune x", "line 1: 'tune x' is no job of bench"), ("# x", "has no job")):
+            self.fail_with(1, "bench", *self.jobs(line), *self.device, says=says)
+
+    def test_the_budget_is_of_all(self):
+        """The first job has a row however short it is; the others are named."""
+        job = f"bench {OPERATIONS[0]} --size {EXAMPLES[OPERATIONS[0]]['SIZE']}"
+        r = self.bench(*self.jobs(job, job, job), "--json", "--quiet", "--budget", "0.0001")
+        self.assertEqual(len(rows_of(r.out)), 1)
+        self.assertIn(f"line 3 is left out: {job}", r.err)
+        self.assertIn("2 of 3 jobs are left out", r.err)
+
+    def test_interrupted(self):
+        """With the rows of the jobs before, and what there is of the running one."""
+        op = OPERATIONS[0]
+        size = EXAMPLES[op]["SIZE"]
+        self.jobs(f"bench {op} --size {size} --seconds 0.01", f"bench {op} --size {size}",
+                  f"bench {op} --size {size}")
+        job = subprocess.Popen(
+            [COMMAND, "bench", "--jobs", "some.jobs", "-o", "-", "--seconds", "20", *self.device],
+            cwd=self.folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        first = job.stdout.readline()
+        time.sleep(0.5)
+        job.send_signal(signal.SIGINT)
+        rest, err = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 130, err)
+        self.assertIn(b"interrupted: 1 of 3 jobs are done", err)
+        self.assertIn(len(rows_of((first + rest).decode())), (1, 2))
+
+    def test_build_only(self):
+        r = self.bench(*self.jobs(f"bench {OPERATIONS[0]}"), "--build-only", "--json", "--quiet")
+        self.assertEqual((r.out, r.err), ("", ""))
 
 
 if __name__ == "__main__":

@@ -13,13 +13,18 @@ sys.path.insert(0, os.path.join(ROOT, "scripts"))
 
 import bench_jobs  # noqa: E402
 
-# A command in the place of `tessera`: the third argument is its status, or the row that it writes; behind
-# it stand "--device D --quiet -o FILE".
+# A command in the place of `tessera`, called as "bench --jobs FILE ...": the third word of a job is its
+# status, or the row that it writes.
 FAKE = """#!/bin/sh
-case $3 in
-[0-9]) exit "$3" ;;
-*) echo "$3" > "$8" ;;
-esac
+[ "$1 $2" = "bench --jobs" ] || exit 9
+worst=0
+while read -r bench op what rest; do
+    case $what in
+    [0-9]) echo "status $what: $bench $op $what" >&2; [ "$worst" = 3 ] || worst=$what ;;
+    *) echo "$what" ;;
+    esac
+done < "$3"
+exit $worst
 """
 
 
@@ -62,7 +67,8 @@ class Jobs(unittest.TestCase):
     def test_rows_of_all_jobs(self):
         status, rows, _ = self.run_jobs("# a comment\n\nbench op first\nbench op second # too\n")
         self.assertEqual((status, rows), (0, "first\nsecond\n"))
-        status, rows, _ = self.run_jobs("bench op third\nbench op fourth\n", "--only", "third")
+        status, rows, _ = self.run_jobs("bench op third\nbench op fourth\n", "--only", "third",
+                                        "--within", "60")
         self.assertEqual((status, rows), (0, "first\nsecond\nthird\n"))
 
     def test_a_job_that_fails(self):

@@ -175,6 +175,24 @@ class Held(Peers):
         self.assertEqual(rows["fake TF32"]["unsupported"], "it cannot be held back")
 
     @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_both_clocks(self):
+        """From the same inputs and proofs, and of the same peers: what cannot be held has one row."""
+        r = self.bench("matmul", "--size", "50x40x1", "--held", "--wall", "--brief",
+                       *ROOMY, "--json", "--quiet", device=("--device", "cpu"))
+        rows = [json.loads(line) for line in r.out.splitlines()]
+        timed = [(row["timer"], row["kind"], row["name"]) for row in rows
+                 if row["outcome"] == "timed"]
+        ours = rows[0]["name"]
+        self.assertEqual(timed, [(timer, *one) for timer in ("held", "wall")
+                                 for one in (("kernel", ours), ("peer", "fake FP32"))])
+        self.assertEqual([row["timer"] for row in rows if row["name"] == "fake TF32"], ["held"])
+        self.assertTrue(all(row["verified"] for row in rows if row["outcome"] == "timed"))
+        r = self.bench("matmul", "--size", "50x40x1", "--held", "--wall", "--brief", *ROOMY,
+                       device=("--device", "cpu"))
+        self.assertEqual(re.findall(r"(?m), (the device's|wall) time of calls", r.out),
+                         ["the device's", "wall"])
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
     def test_table_and_errors(self):
         """The head names the clock; only who has a time by it has errors."""
         r = self.bench("matmul", "--size", "50x40x1", "--held", *ROOMY, "--errors",

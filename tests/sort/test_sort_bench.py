@@ -194,7 +194,6 @@ class Host(test_bench.Bench):
                 (("sort", "--size", "0^2"), "'0^2' is an empty"),
                 (("sort", "--precision", "f32"), "precision"),
                 (("sort", "--errors"), "sort is exact"),
-                (("sort", "--held", "--peers"), "which sort uses up"),
                 (("sort", "--explain", "--csv"), "--explain"),
                 (("sort", "--argsort=file"), "argsort"),
                 (("sort", "--html", "x"), "html")):

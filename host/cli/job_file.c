@@ -1,0 +1,101 @@
+#include "cli/job_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/files.h"
+#include "base/text.h"
+
+enum { JOB_FILE_MAX = 16 << 20 };
+
+static const char blanks[] = " \t\r";
+
+static tsr_status read_bytes(const char *path, char **out, size_t *size, tsr_error *err)
+{
+    text why = {0};
+    tsr_status st = TSR_OK;
+
+    if (!file_read(path, JOB_FILE_MAX, FILE_OF_ANYBODY, out, size, &why))
+        st = tsr_fail(err, TSR_EFILE, 0, "%s: %s", path, text_get(&why));
+    text_free(&why);
+    return st;
+}
+
+/* Lines, and words at most, that `size` bytes hold. */
+static void count(const char *bytes, size_t size, size_t *lines, size_t *words)
+{
+    *lines = 1;
+    *words = 1;
+    for (size_t i = 0; i < size; i++) {
+        *lines += bytes[i] == '\n';
+        *words += strchr(" \t\r\n", bytes[i]) != NULL;
+    }
+}
+
+/* Split a line, which is changed, into words at *at; NULL goes behind the last. */
+static void split(char *line, job_line *job, char ***at)
+{
+    job->argv = *at;
+    for (char *word = line + strspn(line, blanks); *word && *word != '#';) {
+        char *end = word + strcspn(word, blanks);
+        char *next = end + strspn(end, blanks);
+
+        *end = '\0';
+        *(*at)++ = word;
+        job->argc++;
+        word = next;
+    }
+    *(*at)++ = NULL;
+}
+
+tsr_status job_file_read(const char *path, job_file *out, tsr_error *err)
+{
+    char *bytes = NULL, *line, **at;
+    size_t size = 0, lines, words, number = 0;
+    tsr_status st;
+
+    *out = (job_file){0};
+    st = read_bytes(path, &bytes, &size, err);
+    if (st)
+        return st;
+    count(bytes, size, &lines, &words);
+    out->jobs = calloc(lines, sizeof *out->jobs);
+    out->words = at = calloc(words + 2 * lines, sizeof *out->words);
+    /* Twice: lines as they stand, and cut into words. */
+    out->bytes = malloc(2 * size + 2);
+    if (!out->jobs || !out->words || !out->bytes) {
+        free(bytes);
+        return tsr_fail(err, TSR_ENOMEM, 0, "%s: no memory for %zu lines", path, lines);
+    }
+    memcpy(out->bytes, bytes, size + 1);
+    memcpy(out->bytes + size + 1, bytes, size + 1);
+    free(bytes);
+    for (line = out->bytes; line; number++) {
+        char *end = strchr(line, '\n');
+        job_line job = {.number = number + 1, .line = line + strspn(line, blanks)};
+        char *copy = line + size + 1;
+
+        if (end) {
+            *end = '\0';
+            copy[end - line] = '\0';
+        }
+        split(copy, &job, &at);
+        line = end ? end + 1 : NULL;
+        if (!job.argc)
+            continue;
+        if (strcmp(job.argv[0], "bench") != 0)
+            return tsr_fail(err, TSR_EFILE, 0, "%s: line %zu: '%s' is no job of bench", path,
+                            job.number, job.line);
+        out->jobs[out->count++] = job;
+    }
+    return out->count ? TSR_OK : tsr_fail(err, TSR_EFILE, 0, "%s: it has no job", path);
+}
+
+void job_file_free(job_file *f)
+{
+    free(f->jobs);
+    free(f->words);
+    free(f->bytes);
+    *f = (job_file){0};
+}
