@@ -1,177 +1,516 @@
 /* C := alpha op(A) op(B) + beta C: matrix instructions of a warp, mma.sync.
  *
- * Idea: the tiles of matmul_pipelined.cl, but a warp of 32 work-items multiplies
- *     16 x K by K x 8 in one instruction, its operands spread over their
- *     registers.  Tiles stay in local memory in the order in which they come,
- *     along k or across it, padded so that the elements that a warp reads
- *     together lie in different banks.
- * Work split: a group of 256 computes 128 x 128 of C; each of its 8 warps
- *     64 x 32, as 4 x 4 pieces of 16 x 8.
- * Parameters: DEPTH, a multiple of 16; ALIGNED_A, ALIGNED_B (matmul_fetch.clh);
- *     REAL, REAL_BITS (real.clh), FACTOR, RESULT (matmul_elements.clh): float for
- *     TF32 products, double for FP64;
- *     TRANS_A, TRANS_B (matmul_access.clh); TILE_M, TILE_N, ITEMS: 128, 128, 256.
- * Launch: 3-D, work-groups of 256 x 1 x 1, one per started tile of C, a
- *     layer of them for each product of the batch.
- * Local memory: 4 tiles of 128 rows and DEPTH along k, and their padding.
- * Limits: m, n, k and the leading dimensions up to 2^31; NVIDIA's compute
- *     capability 8.0 for float, 9.0 for double.
+ * Idea: a warp of 32 work-items multiplies 16 x K by K x 8 in one instruction, its operands spread
+ *     over their registers.  Blocks of A and B come by asynchronous copies, STAGES - 1 of them
+ *     under way, and lie in local memory in the order in which they come, along k or across it,
+ *     padded so that what a warp reads together lies in different banks.  Lines that start
+ *     anywhere come in words of 4 bytes; who copied them then moves them by the odd 2 bytes.
+ * Work split: a group computes TILE_M x TILE_N of C, or the sums of a span of k where groups share
+ *     it, which the last of them adds up; its warps share the tile, WARPS_M by WARPS_N.  C goes
+ * through local memory, for neighbours to store neighbours. Parameters: TILE_M, TILE_N; ITEMS, 32
+ * WARPS_M WARPS_N; DEPTH, of a block along k, a multiple of K; STAGES; COPY_A, COPY_B: bytes at
+ * whose multiples lines start, 16, 8, 4 or 2; PAIRS: 1 where two neighbours of C that start at a
+ * multiple of 2 are an aligned vector; SPLITS: 1 where groups share k; LAST_ADDS (last_group.clh),
+ * not 0; LOCAL_BYTES; BAND (matmul_bands.clh); REAL, REAL_BITS (real.clh), FACTOR, RESULT
+ * (matmul_elements.clh): F32 for TF32 products, F64, F16, BF16; TRANS_A, TRANS_B
+ * (matmul_access.clh). Launch: 3-D, work-groups of ITEMS x 1 x 1, along the first dimension one per
+ * started tile of C, a layer of them for each product of the batch, or for each span of k.
+ * Workspace: the sums of each group, where groups share k.
+ * Local memory: LOCAL_BYTES, STAGES blocks and their padding, or the sums of a tile.
+ * Limits: m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 8.0 for
+ *     float and 16 bits, 9.0 for double.
  *
- * Fragments, g = lane / 4, t = lane % 4 (PTX ISA, "Matrix Fragments for
- * mma.sync"): element i of A is row g + 8 (i % 2), k 4 (i / 2) + t; of B k
- * 4 i + t, column g; of C rows g, g, g + 8, g + 8, columns 2 t and 2 t + 1.
+ * Fragments, g = lane / 4, t = lane % 4 (PTX ISA, "Matrix Fragments for mma.sync"), in words of 4
+ * bytes, of one TF32 or two 16-bit elements along k: word i of A is row g + 8 (i % 2), word
+ * 4 (i / 2) + t along k; of B word 4 i + t, column g; of C rows g, g, g + 8, g + 8, columns 2 t and
+ * 2 t + 1.  In float64 an element takes the place of a word.
  */
+#include "common/async_copy.clh"
+#include "common/in_registers.clh"
+#include "common/last_group.clh"
 #include "common/tf32.clh"
 #include "matmul/matmul_access.clh"
+#include "matmul/matmul_bands.clh"
 #include "matmul/matmul_call.clh"
 #include "matmul/matmul_elements.clh"
 
-#ifndef DEPTH
-#error "DEPTH: extent of the tiles along k, a multiple of 16"
+#if !defined(TILE_M) || !defined(TILE_N) || !defined(WARPS_M) || !defined(WARPS_N)
+#error "TILE_M, TILE_N, WARPS_M, WARPS_N: of a group's tile, and the warps that share it"
+#endif
+#if TILE_M % (16 * WARPS_M) || TILE_N % (16 * WARPS_N)
+#error "a warp takes 16 x 16 outputs, or multiples"
+#endif
+#if !defined(STAGES) || STAGES < 2
+#error "STAGES: blocks of A and B under way, 2 or more"
+#endif
+#if !defined(COPY_A) || !defined(COPY_B)
+#error "COPY_A, COPY_B: bytes at whose multiples lines start"
+#endif
+#if !defined(PAIRS) || !defined(SPLITS) || !defined(LOCAL_BYTES)
+#error "PAIRS, SPLITS, LOCAL_BYTES: as the head of this file says"
 #endif
 
-#if TILE_M != 128 || TILE_N != 128 || ITEMS != 256
-#error "TILE_M, TILE_N, ITEMS: 128, 128 and 256, as warps share a tile"
-#endif
-#include "matmul/matmul_fetch.clh"
-
-/* Along k of one instruction. */
-#if REAL_BITS == 64
-#define K 16
+/* Bytes of an element, and elements along k that an instruction takes. */
+#if FACTOR == F64
+#define SIZE 8
+#define K    16
+#elif FACTOR == F32
+#define SIZE 4
+#define K    8
 #else
-#define K 8
+#define SIZE 2
+#define K    16
 #endif
-#define HELD_A (K / 2)
-#define HELD_B (K / 4)
+#if !defined(DEPTH) || DEPTH % K || ITEMS != 32 * WARPS_M * WARPS_N
+#error "DEPTH: of a block along k, a multiple of K; ITEMS: 32 a warp"
+#endif
 
-/* A line of a tile: DEPTH elements along k and 4 more, or 128 across it and more, so that the
- * lines of t or g start in different banks. */
-#define LINE(along) ((along) ? DEPTH + 4 : 128 + 256 / REAL_BITS)
-#define TILE(along) ((along) ? 128 * LINE(1) : DEPTH * LINE(0))
+/* ---- blocks in local memory ------------------------------------------------------------------ *
+ *
+ * `along`: a line holds the DEPTH elements along k of a row of A or column of B, else the `side`
+ * elements of one k.
+ */
+#define LINES(along, side)  ((along) ? (side) : DEPTH)
+#define LENGTH(along, side) ((along) ? DEPTH : (side))
+#define PADDING(along)      ((along) ? (SIZE == 8 ? 32 : 16) : SIZE == 2 ? 16 : 32)
+#define PITCH(along, side)  (LENGTH(along, side) * SIZE + PADDING(along))
+#define BLOCK(along, side)  (LINES(along, side) * PITCH(along, side))
 
-/* Element (i, p) of a tile. */
-static inline uint place(bool along, uint i, uint p)
+#define PITCH_A PITCH(!TRANS_A, TILE_M)
+#define PITCH_B PITCH(TRANS_B, TILE_N)
+#define BLOCK_A BLOCK(!TRANS_A, TILE_M)
+#define STAGE   (BLOCK_A + BLOCK(TRANS_B, TILE_N))
+
+/* Vectors of 16 bytes of a line, and of a block that each work-item copies. */
+#define VECTORS(along, side) (LENGTH(along, side) * SIZE / 16)
+#define COPIES(along, side)  (LINES(along, side) * VECTORS(along, side) / ITEMS)
+#define COPIES_MAX           ((TILE_M > TILE_N ? TILE_M : TILE_N) * DEPTH * SIZE / 16 / ITEMS)
+
+/* A sum's line, of a tile of C: rows g lie in different banks. */
+#define PITCH_C (TILE_N + 8)
+
+/* Copy so many bytes, both sides aligned to them, of which the first `inside` are read; 0 takes the
+ * place of the others. */
+#define COPY(kind, size)                                                                           \
+    __asm__ volatile("cp.async." kind ".shared.global [%0], [%1], " size ", %2;" ::"r"(to),        \
+                     "l"(from), "r"(inside)                                                        \
+                     : "memory")
+
+static inline void copy_unit(uint to, __global const void *from, uint bytes, uint inside)
 {
-    return along ? i * LINE(1) + p : p * LINE(0) + i;
+    if (bytes == 16)
+        COPY("cg", "16");
+    else if (bytes == 8)
+        COPY("ca", "8");
+    else
+        COPY("ca", "4");
 }
 
-/* What the unit multiplies. */
-static inline real4 rounded(real4 v)
+/* An operand: its elements from the first that the group takes, element (`line`, `at`) of the
+ * matrix, which has `lines` lines of `length`; `odd`: the first starts at an odd multiple of 2
+ * bytes. */
+typedef struct operand {
+    __global const factor *from;
+    uint ld, line, at, lines, length;
+    uint odd;
+} operand;
+
+/* Whether line `line` from the first on starts at an odd multiple of 2 bytes; blocks along k begin
+ * at even ones. */
+static inline uint starts_odd(const operand *x, uint line)
 {
-#if REAL_BITS == 64
-    return v;
-#else
-    return (real4)(as_float(tf32(v.s0)), as_float(tf32(v.s1)), as_float(tf32(v.s2)),
-                   as_float(tf32(v.s3)));
-#endif
+    return (x->odd + line * x->ld) & 1;
 }
 
-IN_REGISTERS void keep(const real4 *next, uint loads, bool along, uint item, __local REAL *tile)
+/* Begin to copy this work-item's share of the block at p0 along k.  Units of a warp follow one
+ * another in memory; a warp copies the words of those vectors that it finishes.  At COPY_2 words
+ * begin with the line, or at the element before it, and there is one more. */
+IN_REGISTERS void bring(const operand *x, uint block, bool along, uint side, uint copy, uint p0)
 {
+    const uint bytes = copy == 2 ? 4 : copy, each = bytes / SIZE; /* of a unit */
+    const uint units = LENGTH(along, side) / each, many = 16 / bytes;
+    const uint lane = get_local_id(0) % 32, warp = get_local_id(0) / 32;
+    const uint first = lane + 32 * many * warp, line = first / units;
+    const uint to = block + line * PITCH(along, side) + first % units * bytes;
+    __global const factor *from = x->from + (along ? p0 : (ulong)p0 * x->ld) + first % units * each;
+    /* Lines from this work-item's first on, and elements of a line from its first on. */
+    int lines = (int)(x->lines - x->line - (along ? 0 : p0)) - (int)line;
+    int left = (int)(x->length - x->at - (along ? p0 : 0)) - (int)(first % units * each);
+    uint ld = x->ld;
+
+    /* What follows from these is computed for each block: there are no registers to keep it in. */
+    __asm__ volatile("" : "+r"(ld), "+r"(left), "+r"(lines));
+    from += (ulong)line * ld;
 #pragma unroll
-    for (uint l = 0; l < loads; l++) {
-        const uint e = item + l * ITEMS;
-        const uint i = along ? e / (DEPTH / 4) : e % 32 * 4;
-        const uint p = along ? e % (DEPTH / 4) * 4 : e / 32;
+    for (uint c = 0; c < COPIES(along, side); c++) {
+#pragma unroll
+        for (uint u = 0; u < many; u++) {
+            const uint apart = (32 * u + ITEMS * many * c) / units, e = 32 * u % units * each;
+            const uint odd = copy == 2 ? (starts_odd(x, line) ^ (apart & ld)) & 1 : 0;
+            const int inside =
+                (int)apart < lines ? clamp(left - (int)e + (int)odd, 0, (int)each) : 0;
 
-        *(__local real4 *)(tile + place(along, i, p)) = rounded(next[l]);
+            copy_unit(to + apart * PITCH(along, side) + e * SIZE,
+                      from + (ulong)apart * ld + e - odd, bytes, (uint)inside * SIZE);
+        }
+    }
+    if (copy != 2)
+        return;
+    /* The word after each of the lines that these vectors are. */
+    {
+        const uint vectors = VECTORS(along, side), own = lane % (32 / vectors);
+        const uint start = 32 * warp / vectors + own;
+        const int over = left + (int)(first % units * each) - (int)LENGTH(along, side);
+
+        lines += (int)line - (int)start;
+        from += (ulong)start * ld - (ulong)line * ld - first % units * each + LENGTH(along, side);
+#pragma unroll
+        for (uint c = 0; c < COPIES(along, side); c++) {
+            const uint apart = ITEMS * c / vectors;
+
+            if (lane < 32 / vectors && (starts_odd(x, start) ^ (apart & ld)) & 1)
+                copy_unit(block + (start + apart) * PITCH(along, side) + 16 * vectors,
+                          from + (ulong)apart * ld - 1, bytes,
+                          (int)apart < lines ? (uint)clamp(over + 1, 0, 2) * SIZE : 0);
+        }
     }
 }
 
-/* c += a b, 16 x K by K x 8. */
-IN_REGISTERS void multiply(REAL *c, const REAL *a, const REAL *b)
+static inline uint4 nearest(uint4 v)
 {
-#if REAL_BITS == 64
+    return (uint4)(tf32(as_float(v.s0)), tf32(as_float(v.s1)), tf32(as_float(v.s2)),
+                   tf32(as_float(v.s3)));
+}
+
+static inline uint local_load_word(uint address)
+{
+    uint v;
+
+    __asm__ volatile("ld.shared.b32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
+    return v;
+}
+
+/* What the warp copied has arrived: round it to TF32, or move odd lines to where they belong. */
+IN_REGISTERS void finish(const operand *x, uint block, bool along, uint side, uint copy)
+{
+    const uint vectors = VECTORS(along, side), item = get_local_id(0);
+    const uint to = block + item / vectors * PITCH(along, side) + item % vectors * 16;
+    uint4 v[COPIES_MAX];
+    uint next[COPIES_MAX];
+
+    if (FACTOR == F32 ? false : copy != 2) /* float64 is never copied by 2 */
+        return;
+    /* Copied before read, by others of the warp. */
+    if (copy < 16)
+        __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+#pragma unroll
+    for (uint c = 0; c < COPIES(along, side); c++) {
+        v[c] = local_load(to + ITEMS * c / vectors * PITCH(along, side));
+        if (copy == 2)
+            next[c] = local_load_word(to + ITEMS * c / vectors * PITCH(along, side) + 16);
+    }
+    /* Read before overwritten by others of the warp. */
+    if (copy == 2)
+        __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+#pragma unroll
+    for (uint c = 0; c < COPIES(along, side); c++) {
+        if (copy == 2 && starts_odd(x, (item + ITEMS * c) / vectors))
+            v[c] = (v[c] >> 16) | ((uint4)(v[c].s1, v[c].s2, v[c].s3, next[c]) << 16);
+        local_store(to + ITEMS * c / vectors * PITCH(along, side),
+                    FACTOR == F32 ? nearest(v[c]) : v[c]);
+    }
+}
+
+/* The same of both operands, as far as k goes; `stage` is where A's block begins, and behind it
+ * B's. */
+IN_REGISTERS void bring_both(const operand *a, const operand *b, uint stage, uint p0, uint k)
+{
+    if (p0 < k) {
+        bring(a, stage, !TRANS_A, TILE_M, COPY_A, p0);
+        bring(b, stage + BLOCK_A, TRANS_B, TILE_N, COPY_B, p0);
+    }
+    copies_commit();
+}
+
+IN_REGISTERS void finish_both(const operand *a, const operand *b, uint stage, uint p0, uint k)
+{
+    if (p0 >= k)
+        return;
+    finish(a, stage, !TRANS_A, TILE_M, COPY_A);
+    finish(b, stage + BLOCK_A, TRANS_B, TILE_N, COPY_B);
+}
+
+/* ---- fragments ------------------------------------------------------------------------------- */
+
+#if FACTOR == F64
+typedef double word;
+#define WORDS_A 8
+#define WORDS_B 4
+#else
+typedef uint word;
+#define WORDS_A 4
+#define WORDS_B 2
+#endif
+
+/* Four matrices of 8 lines of 16 bytes; `turned`: of 16-bit elements, transposed. */
+IN_REGISTERS void load_matrices(uint *v, uint address, bool turned)
+{
+    if (turned)
+        __asm__ volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                         : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                         : "r"(address)
+                         : "memory");
+    else
+        __asm__ volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                         : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                         : "r"(address)
+                         : "memory");
+}
+
+static inline word local_word(uint address)
+{
+#if FACTOR == F64
+    return as_double(local_load_1(address));
+#else
+    return local_load_word(address);
+#endif
+}
+
+/* 16 x K of A from row i and p along k on. */
+IN_REGISTERS void load_a(word *x, uint block, uint i, uint p)
+{
+    const uint lane = get_local_id(0) % 32;
+
+#if FACTOR != F64
+    if (!TRANS_A) {
+        load_matrices(x, block + (i + lane % 16) * PITCH_A + p * SIZE + lane / 16 * 16, false);
+        return;
+    }
+    if (SIZE == 2) {
+        load_matrices(
+            x, block + (p + lane / 16 * 8 + lane % 8) * PITCH_A + (i + lane / 8 % 2 * 8) * SIZE,
+            true);
+        return;
+    }
+#endif
+#pragma unroll
+    for (uint e = 0; e < WORDS_A; e++) {
+        const uint row = i + lane / 4 + e % 2 * 8, q = p + e / 2 * 4 + lane % 4;
+
+        x[e] = local_word(block + (TRANS_A ? q * PITCH_A + row * SIZE : row * PITCH_A + q * SIZE));
+    }
+}
+
+/* K x 16 of B from column j and p along k on: two fragments. */
+IN_REGISTERS void load_b(word *x, uint block, uint j, uint p)
+{
+    const uint lane = get_local_id(0) % 32;
+
+#if FACTOR != F64
+    if (TRANS_B) {
+        load_matrices(
+            x, block + (j + lane / 16 * 8 + lane % 8) * PITCH_B + p * SIZE + lane / 8 % 2 * 16,
+            false);
+        return;
+    }
+    if (SIZE == 2) {
+        load_matrices(x, block + (p + lane % 16) * PITCH_B + (j + lane / 16 * 8) * SIZE, true);
+        return;
+    }
+#endif
+#pragma unroll
+    for (uint e = 0; e < 2 * WORDS_B; e++) {
+        const uint column = j + lane / 4 + e / WORDS_B * 8, q = p + e % WORDS_B * 4 + lane % 4;
+
+        x[e] = local_word(block +
+                          (TRANS_B ? column * PITCH_B + q * SIZE : q * PITCH_B + column * SIZE));
+    }
+}
+
+#define PRODUCT_32(shape, types)                                                                   \
+    __asm__ volatile("mma.sync.aligned." shape ".row.col." types                                   \
+                     " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                      \
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                              \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+
+/* c += a b, 16 x K by K x 8. */
+IN_REGISTERS void multiply(REAL *c, const word *a, const word *b)
+{
+#if FACTOR == F64
     __asm__ volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
                      "{%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
                      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
                      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]),
                        "d"(a[7]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+#elif FACTOR == F32
+    PRODUCT_32("m16n8k8", "f32.tf32.tf32.f32");
+#elif FACTOR == F16
+    PRODUCT_32("m16n8k16", "f32.f16.f16.f32");
 #else
-    __asm__ volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
-                     "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                     : "r"(as_uint(a[0])), "r"(as_uint(a[1])), "r"(as_uint(a[2])),
-                       "r"(as_uint(a[3])), "r"(as_uint(b[0])), "r"(as_uint(b[1])));
+    PRODUCT_32("m16n8k16", "f32.bf16.bf16.f32");
 #endif
 }
 
-/* sum += A B for K along k from p0: this warp's rows from i0, columns from j0. */
-IN_REGISTERS void multiply_slice(REAL *sum, __local const REAL *tile_a, uint i0,
-                                 __local const REAL *tile_b, uint j0, uint p0)
+/* What a warp computes: in pieces of 16 x 8. */
+#define ROWS    (TILE_M / WARPS_M / 16)
+#define COLUMNS (TILE_N / WARPS_N / 8)
+
+/* sum += A B for a block: this warp's rows from i0, columns from j0. */
+IN_REGISTERS void multiply_block(REAL *sum, uint stage, uint i0, uint j0)
 {
-    const uint g = get_local_id(0) % 32 / 4, t = get_local_id(0) % 4;
-    REAL a[4][HELD_A], b[4][HELD_B];
+#pragma unroll
+    for (uint p = 0; p < DEPTH; p += K) {
+        word a[ROWS * WORDS_A], b[COLUMNS * WORDS_B];
 
 #pragma unroll
-    for (uint r = 0; r < 4; r++)
+        for (uint r = 0; r < ROWS; r++)
+            load_a(a + r * WORDS_A, stage, i0 + 16 * r, p);
 #pragma unroll
-        for (uint e = 0; e < HELD_A; e++)
-            a[r][e] = tile_a[place(!TRANS_A, i0 + 16 * r + g + e % 2 * 8, p0 + e / 2 * 4 + t)];
+        for (uint s = 0; s < COLUMNS; s += 2)
+            load_b(b + s * WORDS_B, stage + BLOCK_A, j0 + 8 * s, p);
 #pragma unroll
-    for (uint s = 0; s < 4; s++)
+        for (uint r = 0; r < ROWS; r++)
 #pragma unroll
-        for (uint e = 0; e < HELD_B; e++)
-            b[s][e] = tile_b[place(TRANS_B, j0 + 8 * s + g, p0 + e * 4 + t)];
-#pragma unroll
-    for (uint r = 0; r < 4; r++)
-#pragma unroll
-        for (uint s = 0; s < 4; s++)
-            multiply(sum + (4 * r + s) * 4, a[r], b[s]);
+            for (uint s = 0; s < COLUMNS; s++)
+                multiply(sum + (COLUMNS * r + s) * 4, a + r * WORDS_A, b + s * WORDS_B);
+    }
 }
 
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* Two neighbours, which are an aligned vector. */
+static inline void update_2(__global result *to, REAL alpha, REAL_N(2) sum, REAL beta)
+{
+    const REAL_N(2) out = beta == 0 ? alpha * sum : alpha * sum + beta * VLOADA_RESULTS(2, to);
+
+    VSTOREA_RESULTS(out, 2, to);
+}
+
+#if SPLITS
+/* Parts that are read at once. */
+#define TOGETHER (ROWS * COLUMNS < 16 ? 16 / (ROWS * COLUMNS) : 1)
+
+/* Keep this group's sums, of a span of k; whether every group has that shares the tile, and `sum`
+ * is that of the tile, its parts always added in the same order. */
+IN_REGISTERS bool add_up(REAL *sum, __global REAL_N(4) * parts, __global group_counter *counters,
+                         uint count, __local uint *last)
+{
+    __global REAL_N(4) *all =
+        parts + (ulong)get_group_id(0) * count * (ROWS * COLUMNS * ITEMS) + get_local_id(0);
+    __global REAL_N(4) *mine = all + (ulong)get_group_id(2) * (ROWS * COLUMNS * ITEMS);
+
+#pragma unroll
+    for (uint v = 0; v < ROWS * COLUMNS; v++)
+        mine[v * ITEMS] = (REAL_N(4))(sum[4 * v], sum[4 * v + 1], sum[4 * v + 2], sum[4 * v + 3]);
+    if (!is_last_group(counters + get_group_id(0), count, last))
+        return false;
+#pragma unroll
+    for (uint e = 0; e < ROWS * COLUMNS * 4; e++)
+        sum[e] = 0;
+#pragma unroll TOGETHER
+    for (uint g = 0; g < count; g++)
+#pragma unroll
+        for (uint v = 0; v < ROWS * COLUMNS; v++) {
+            const REAL_N(4) theirs = all[(g * ROWS * COLUMNS + v) * ITEMS];
+
+            sum[4 * v] += theirs.s0;
+            sum[4 * v + 1] += theirs.s1;
+            sum[4 * v + 2] += theirs.s2;
+            sum[4 * v + 3] += theirs.s3;
+        }
+    return true;
+}
+#endif
+
+/* The group's tile of C, from its sums in local memory. */
+IN_REGISTERS void store(__global result *c, uint ldc, uint i0, uint m, uint j0, uint n, REAL alpha,
+                        __local const REAL *sums, REAL beta)
+{
+    const uint width = PAIRS ? 2 : 1;
+
+#pragma unroll 4
+    for (uint e = get_local_id(0); e < TILE_M * TILE_N / width; e += ITEMS) {
+        const uint row = e / (TILE_N / width), column = e % (TILE_N / width) * width;
+        const uint i = i0 + row, j = j0 + column;
+        __local const REAL *from = sums + row * PITCH_C + column;
+        __global result *to = c + (ulong)i * ldc + j;
+
+        if (i >= m || j >= n)
+            continue;
+        if (PAIRS && j + 1 < n)
+            update_2(to, alpha, (REAL_N(2))(from[0], from[1]), beta);
+        else
+            update_result(to, alpha, from[0], beta);
+    }
+}
+
+/* call.span is what a layer takes of k, where groups share it: a multiple of DEPTH. */
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
-           __global result *restrict c, const matmul_call call)
+           __global result *restrict c,
+#if SPLITS
+           __global REAL_N(4) * parts, __global group_counter *counters,
+#endif
+           const matmul_call call)
 {
-    const uint m = call.m, n = call.n, k = call.k;
-    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
-    __local REAL tile_a[2][TILE(!TRANS_A)] __attribute__((aligned(32)));
-    __local REAL tile_b[2][TILE(TRANS_B)] __attribute__((aligned(32)));
+    const uint m = call.m, n = call.n;
+    __local ulong memory[LOCAL_BYTES / 8] __attribute__((aligned(16)));
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
-    /* From the offset on, where a launch of many groups was split. */
-    const uint i0 = (get_group_id(1) + get_global_offset(1)) * TILE_M;
-    const uint j0 = get_group_id(0) * TILE_N;
-    const uint row = warp / 4 * 64, column = warp % 4 * 32; /* of the warp, in the tile */
-    real4 next_a[LOADS_A], next_b[LOADS_B];
-    REAL sum[4 * 4 * 4];
+    const uint2 tile =
+        tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
+    const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N;
+    const uint row = warp / WARPS_N * (TILE_M / WARPS_M); /* of the warp, in the tile */
+    const uint column = warp % WARPS_N * (TILE_N / WARPS_N);
+    const uint front = SPLITS ? get_group_id(2) * call.span : 0;
+    const uint k = SPLITS ? min(call.span, call.k - front) : call.k;
+    const ulong first_a = in_batch(call.offset_a, call.stride_a) + at_a(i0, front, call.lda);
+    const ulong first_b = in_batch(call.offset_b, call.stride_b) + at_b(front, j0, call.ldb);
+    /* k is this group's span, and the matrices begin with it. */
+    const operand x = {a + first_a,     call.lda,        TRANS_A ? 0 : i0, TRANS_A ? i0 : 0,
+                       TRANS_A ? k : m, TRANS_A ? m : k, first_a & 1};
+    const operand y = {b + first_b,     call.ldb,        TRANS_B ? j0 : 0, TRANS_B ? 0 : j0,
+                       TRANS_B ? n : k, TRANS_B ? k : n, first_b & 1};
+    const uint start = local_address(memory);
+    __local REAL *sums = (__local REAL *)memory;
+    REAL sum[ROWS * COLUMNS * 4];
     uint now = 0;
 
 #pragma unroll
-    for (uint e = 0; e < 64; e++)
+    for (uint e = 0; e < ROWS * COLUMNS * 4; e++)
         sum[e] = 0;
-    a += in_batch(call.offset_a, call.stride_a);
-    b += in_batch(call.offset_b, call.stride_b);
-    fetch(next_a, next_b, item, a, lda, i0, m, b, ldb, j0, n, 0, k);
-    keep(next_a, LOADS_A, !TRANS_A, item, tile_a[0]);
-    keep(next_b, LOADS_B, TRANS_B, item, tile_b[0]);
-    /* Filled before read: below, we read what other work-items wrote. */
+#pragma unroll
+    for (uint s = 0; s + 1 < STAGES; s++)
+        bring_both(&x, &y, start + s * STAGE, s * DEPTH, k);
+    COPIES_WAIT(STAGES - 2);
+    finish_both(&x, &y, start, 0, k);
+    /* Filled before read: below, we read what other work-items copied. */
     barrier(CLK_LOCAL_MEM_FENCE);
     /* Volatile assembly in an unmarked loop is unrolled up to a thousand times. */
 #pragma unroll 1
-    for (uint p0 = 0; p0 < k; p0 += DEPTH, now ^= 1) {
-        const bool more = k - p0 > DEPTH;
+    for (uint p0 = 0; p0 < k; p0 += DEPTH) {
+        const uint next = now + 1 < STAGES ? now + 1 : 0, before = now ? now - 1 : STAGES - 1;
 
-        if (more)
-            fetch(next_a, next_b, item, a, lda, i0, m, b, ldb, j0, n, p0 + DEPTH, k);
-#pragma unroll
-        for (uint p = 0; p < DEPTH; p += K)
-            multiply_slice(sum, tile_a[now], row, tile_b[now], column, p);
-        if (more) {
-            keep(next_a, LOADS_A, !TRANS_A, item, tile_a[now ^ 1]);
-            keep(next_b, LOADS_B, TRANS_B, item, tile_b[now ^ 1]);
-        }
-        /* The other tiles are filled before they are read, and these read before they are
-         * refilled in the next round. */
+        bring_both(&x, &y, start + before * STAGE, p0 + (STAGES - 1) * DEPTH, k);
+        multiply_block(sum, start + now * STAGE, row, column);
+        COPIES_WAIT(STAGES - 2);
+        finish_both(&x, &y, start + next * STAGE, p0 + DEPTH, k);
+        /* The next block is filled before it is read, and this one read before it is refilled. */
         barrier(CLK_LOCAL_MEM_FENCE);
+        now = next;
     }
-    c += in_batch(call.offset_c, call.stride_c);
+#if SPLITS
+    if (!add_up(sum, parts, counters, call.parts, (__local uint *)memory))
+        return;
+#endif
 #pragma unroll
-    for (uint e = 0; e < 64; e++) {
-        const uint i = i0 + row + e / 16 * 16 + lane / 4 + e / 2 % 2 * 8;
-        const uint j = j0 + column + e / 4 % 4 * 8 + lane % 4 * 2 + e % 2;
+    for (uint e = 0; e < ROWS * COLUMNS * 4; e++) {
+        const uint i = row + e / (COLUMNS * 4) * 16 + e / 2 % 2 * 8 + lane / 4;
+        const uint j = column + e / 4 % COLUMNS * 8 + lane % 4 * 2 + e % 2;
 
-        if (i < m && j < n)
-            update_result(c + (ulong)i * ldc + j, call.alpha, sum[e], call.beta);
+        sums[i * PITCH_C + j] = sum[e];
     }
+    /* Written before read: below, we read what other work-items wrote. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    c += in_batch(call.offset_c, call.stride_c); /* no stride where layers share a product */
+    store(c, call.ldc, i0, m, j0, n, call.alpha, sums, call.beta);
 }

@@ -226,7 +226,8 @@ static void test_what_runs_elsewhere(void **state)
     expect_unsupported("wgmma-3xtf32", &d, &p, "wgmma");
 }
 
-/* A warp's instructions take float64 as it is, and float32 where TF32 is asked for. */
+/* A warp's instructions take 16 bits and float64 as they are, and float32 where TF32 is asked for.
+ */
 static void test_which_products_a_warp_takes(void **state)
 {
     device_facts d = hopper();
@@ -238,14 +239,122 @@ static void test_which_products_a_warp_takes(void **state)
     expect_unsupported("mma", &d, &p, NULL);
     *matmul_in(&p) = (tsr_matmul_problem){.type = TSR_F64, .m = 5, .n = 5, .k = 5, .alpha = 1};
     expect_unsupported("mma", &d, &p, NULL);
-    d.large_local = 49152;
+    expect_reason("mma", "BLOCK=64", &p, &d, "128 bytes of float64 along k", NULL);
+    d.large_local = 16384;
     expect_unsupported("mma", &d, &p, "bytes of local memory");
     d.large_local = 231424;
     d.nv_capability = 86;
     expect_unsupported("mma", &d, &p, "compute capability 9.0, this is 8.6");
+    matmul_in(&p)->type = TSR_BF16;
+    expect_unsupported("mma", &d, &p, NULL);
+    matmul_in(&p)->type = TSR_F16;
+    expect_unsupported("mma", &d, &p, NULL);
+    d.nv_capability = 75;
+    expect_unsupported("mma", &d, &p, "compute capability 8.0, this is 7.5");
     matmul_in(&p)->m = ((size_t)1 << 31) + 1;
     d.nv_capability = 90;
     expect_unsupported("mma", &d, &p, "32 bits");
+}
+
+/* Tiles of C in one dimension, warps of 32 that share each; layers of them for a batch. */
+static void test_warps_cover_c(void **state)
+{
+    static const struct {
+        const char *set, *built;
+        size_t tiles, items;
+    } expected[] = {
+        {"TILE_M=32 TILE_N=32", "WARPS_M=2 WARPS_N=2", 9 * 5, 128},
+        {"TILE_M=32 TILE_N=128", "WARPS_M=1 WARPS_N=4", 9 * 2, 128},
+        {"TILE_M=128 TILE_N=32", "WARPS_M=4 WARPS_N=1", 3 * 5, 128},
+        {"TILE_M=128 TILE_N=128", "WARPS_M=2 WARPS_N=4", 3 * 2, 256},
+    };
+    const device_facts d = hopper();
+    problem p = product(257, 129, 40);
+
+    (void)state;
+    matmul_in(&p)->type = TSR_BF16;
+    matmul_in(&p)->batch = 7;
+    matmul_in(&p)->stride_c = 257 * 129;
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        plan x = expect_plan("mma", expected[i].set, &p, &d, 1, 0);
+
+        assert_int_equal(x.commands[0].local[0], expected[i].items);
+        assert_int_equal(x.commands[0].global[0], expected[i].tiles * expected[i].items);
+        assert_int_equal(x.commands[0].global[1], 1);
+        assert_int_equal(x.commands[0].global[2], 7);
+        expect_options(&x, "mma", &d, expected[i].built);
+        plan_free(&x);
+    }
+    matmul_in(&p)->m = 0;
+    expect_built("mma", NULL, &p, &d, "SPLITS=0");
+}
+
+/* Groups that share k are layers, in one launch, of one product: each keeps the sums of a tile. */
+static void test_warps_share_k(void **state)
+{
+    static const char set[] = "TILE_M=64 TILE_N=32 SPLIT=4";
+    const device_facts d = hopper();
+    problem p = product(65, 40, 1000);
+    plan x;
+
+    (void)state;
+    matmul_in(&p)->type = TSR_F16;
+    matmul_in(&p)->stride_a = 100000; /* counts for a batch alone */
+    x = expect_plan("mma", set, &p, &d, 1, 2 * 2 * 4 * 64 * 32 * sizeof(float));
+    assert_int_equal(x.commands[0].global[2], 4);
+    expect_options(&x, "mma", &d, "SPLITS=1 LAST_ADDS=2");
+    plan_free(&x);
+    /* A block is 64 elements: 130 are three, and so are the parts. */
+    matmul_in(&p)->k = 130;
+    x = expect_plan("mma", set, &p, &d, 1, 2 * 2 * 3 * 64 * 32 * sizeof(float));
+    plan_free(&x);
+    matmul_in(&p)->batch = 2;
+    matmul_in(&p)->stride_c = 65 * 40;
+    x = expect_plan("mma", set, &p, &d, 1, 0);
+    assert_int_equal(x.commands[0].global[2], 2);
+    plan_free(&x);
+    /* Left to itself a long k is shared, and a short one is not. */
+    p = product(64, 64, 16384);
+    matmul_in(&p)->type = TSR_BF16;
+    expect_built("mma", NULL, &p, &d, "SPLITS=0"); /* by one unit */
+    {
+        device_facts many = d;
+
+        many.compute_units = 132;
+        expect_built("mma", NULL, &p, &many, "SPLITS=1");
+        matmul_in(&p)->k = 64;
+        expect_built("mma", NULL, &p, &many, "SPLITS=0");
+    }
+}
+
+/* What is copied at once: 16 bytes where all lines start at multiples of them, else 4, or 8 of
+ * float64, or 2 of 16 bits, which are words that are moved. */
+static void test_warps_copy_what_is_aligned(void **state)
+{
+    const device_facts d = hopper();
+    problem p = product(64, 64, 64);
+
+    (void)state;
+    matmul_in(&p)->type = TSR_BF16;
+    matmul_in(&p)->lda = 72;
+    matmul_in(&p)->ldb = 68;
+    expect_built("mma", NULL, &p, &d, "COPY_A=16 COPY_B=4 PAIRS=1");
+    matmul_in(&p)->offset_a = 1;
+    matmul_in(&p)->ldb = 66;
+    matmul_in(&p)->ldc = 65;
+    expect_built("mma", NULL, &p, &d, "COPY_A=2 COPY_B=4 PAIRS=0");
+    matmul_in(&p)->offset_a = 2;
+    matmul_in(&p)->ldb = 67;
+    expect_built("mma", NULL, &p, &d, "COPY_A=4 COPY_B=2");
+    matmul_in(&p)->type = TSR_F32;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->offset_a = 4;
+    expect_built("mma", NULL, &p, &d, "COPY_A=16 COPY_B=4");
+    matmul_in(&p)->offset_a = 2;
+    expect_built("mma", NULL, &p, &d, "COPY_A=4 COPY_B=4");
+    matmul_in(&p)->type = TSR_F64;
+    matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;
+    expect_built("mma", NULL, &p, &d, "COPY_A=16 COPY_B=8");
 }
 
 /* Tiles of C in one dimension, of 64 outputs a work-item; layers of them for a batch. */
@@ -642,6 +751,9 @@ int main(void)
         cmocka_unit_test(test_nothing_to_multiply),
         cmocka_unit_test(test_what_runs_elsewhere),
         cmocka_unit_test(test_which_products_a_warp_takes),
+        cmocka_unit_test(test_warps_cover_c),
+        cmocka_unit_test(test_warps_share_k),
+        cmocka_unit_test(test_warps_copy_what_is_aligned),
         cmocka_unit_test(test_float64_tiles_cover_c),
         cmocka_unit_test(test_float64_runs_elsewhere),
         cmocka_unit_test(test_float64_tells_alignment),

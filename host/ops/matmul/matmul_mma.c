@@ -1,7 +1,12 @@
-/* Matrix instructions of a warp: TF32 or FP64 (cl/matmul/matmul_mma.cl), and FP64 with copies under
- * way (cl/matmul/matmul_mma_f64.cl). */
+/* Matrix instructions of a warp: 16 bits, TF32 or FP64 (cl/matmul/matmul_mma.cl), and FP64 with
+ * fragments under way too (cl/matmul/matmul_mma_f64.cl). */
+#include <float.h>
+#include <math.h>
+
 #include "base/sizes.h"
+#include "core/last_group.h"
 #include "core/registry.h"
+#include "ops/matmul/matmul_parts.h"
 #include "ops/matmul/matmul_plan.h"
 #include "ops/matmul/matmul_variants.h"
 
@@ -22,58 +27,233 @@ static const char *unsupported_device(const job *j, unsigned least, size_t local
 
 /* ---- mma --------------------------------------------------------------------------------- */
 
-/* What the kernel is built with. */
-enum { MMA_TILE = 128, MMA_ITEMS = 256 };
-
 static const tunable mma_tunables[] = {
-    {"DEPTH", "extent of the tiles along k: fewer barriers against registers", {16, 32}, 16},
+    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 32, 64, 128}, 0},
+    {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {0, 32, 64, 128}, 0},
+    {"BLOCK",
+     "bytes of a line of a block along k: fewer barriers against local memory",
+     {0, 64, 128, 256},
+     0},
+    {"STAGES", "blocks along k under way: latency hidden against local memory", {0, 2, 3, 4, 6}, 0},
+    {"SPLIT",
+     "groups that share k: more of them against adding up",
+     {0, 1, 2, 4, 8, 16, 32, 64},
+     0,
+     .host_only = true},
 };
 
-/* Bytes of two tiles of an operand: lines along k, or DEPTH across it, and their padding. */
-static size_t mma_local(const job *j, bool along)
-{
-    const size_t depth = param(j->params, "DEPTH");
-    const size_t size = tsr_type_size(matmul_of(j->problem)->type);
+enum { MMA_BAND = 8 };
 
-    return 2 * size * (along ? MMA_TILE * (depth + 4) : depth * (MMA_TILE + 32 / size));
+/* How groups share a product. */
+typedef struct mma_layout {
+    size_t tile_m, tile_n, warps_m, warps_n;
+    size_t depth, stages; /* blocks along k, and how many are under way */
+    size_t local;         /* bytes of local memory */
+    k_parts k;
+} mma_layout;
+
+/* Bytes of a block of an operand, `side` across k, and its padding: as the kernel's BLOCK. */
+static size_t mma_block(size_t side, size_t depth, size_t size, bool along)
+{
+    return along ? side * (depth * size + (size == 8 ? 32 : 16))
+                 : depth * (side * size + (size == 2 ? 16 : 32));
 }
 
-/* Float32 goes in as TF32, float64 as it is; each from one chip on. */
+static size_t mma_local(const tsr_matmul_problem *p, const mma_layout *s)
+{
+    const size_t size = tsr_type_size(p->type);
+    const size_t blocks = s->stages * (mma_block(s->tile_m, s->depth, size, !p->trans_a) +
+                                       mma_block(s->tile_n, s->depth, size, p->trans_b));
+    const size_t sums = s->tile_m * (s->tile_n + 8) * matmul_real_size(p);
+
+    return size_max(blocks, sums);
+}
+
+/* Warps take 64 x 32 of the largest tile, and of others what four make of it. */
+static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const size_t size = tsr_type_size(p->type), stages = param(j->params, "STAGES");
+    size_t block = param(j->params, "BLOCK");
+    mma_layout s = {.tile_m = tile_m, .tile_n = tile_n, .warps_m = 2, .warps_n = 2};
+
+    if (tile_m == 128 && tile_n == 128)
+        s.warps_n = 4;
+    else if (tile_m >= 4 * tile_n)
+        s.warps_m = 4, s.warps_n = 1;
+    else if (tile_n >= 4 * tile_m)
+        s.warps_m = 1, s.warps_n = 4;
+    if (!block)
+        block =
+            p->type != TSR_F64 && (tile_m * tile_n == 128 * 128 || p->k * size <= 64) ? 64 : 128;
+    s.depth = block / size;
+    /* The first blocks and the next: no more than there are, and the same for most shapes. */
+    s.stages = stages ? stages : p->k <= 2 * s.depth ? 2 : 4;
+    s.local = mma_local(p, &s);
+    s.k = (k_parts){1, matmul_k_read(p)};
+    return s;
+}
+
+/* Microseconds that a product takes, about. */
+static double mma_time(const job *j, const mma_layout *s)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const double units = (double)size_max(j->device->compute_units, 1);
+    const double groups = (double)size_div_up(p->m, s->tile_m) *
+                          (double)size_div_up(p->n, s->tile_n) *
+                          (double)(s->k.parts > 1 ? s->k.parts : matmul_batch(p));
+    const double most = (double)size_max(
+        1, size_min(j->device->large_local / s->local, s->warps_m * s->warps_n == 8 ? 2 : 4));
+    const double outputs = (double)s->tile_m * (double)s->tile_n;
+    const double beside = fmin(most, fmax(1, groups / units)); /* groups on a unit at a time */
+    const double bytes =
+        (double)(s->tile_m + s->tile_n) * (double)s->depth * (double)tsr_type_size(p->type);
+    /* Of a block: its latency, or the work of all groups beside it. */
+    const double work =
+        outputs * (double)s->depth / (p->type == TSR_F32 ? 0.6e6 : 1.2e6) + bytes / 60e3;
+    const double block = fmax(0.2, beside * work);
+    const double blocks = (double)size_div_up(s->k.span, s->depth);
+    const double waves = ceil(groups / (units * most));
+    double us = waves * (1 + blocks * block + outputs / 16384);
+
+    if (s->local > j->device->large_local)
+        return DBL_MAX;
+    if (s->k.parts > 1)
+        us += 1 + (double)s->k.parts * outputs / 40e3;
+    return us;
+}
+
+/* The best number of parts, where SPLIT does not set it: as many groups as fill the units so many
+ * times, or one. */
+static mma_layout mma_split(const job *j, mma_layout s)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const double units = (double)size_max(j->device->compute_units, 1);
+    const double tiles = (double)size_div_up(p->m, s.tile_m) * (double)size_div_up(p->n, s.tile_n);
+    const uint32_t set = param(j->params, "SPLIT");
+    mma_layout best = s;
+
+    if (matmul_batch(p) > 1 || p->m == 0 || p->n == 0 || tiles > GROUP_COUNTERS_MAX)
+        return best;
+    if (set) {
+        best.k = matmul_parts_cut(j, set, s.depth);
+        return best;
+    }
+    for (unsigned a_unit = 1; a_unit <= 4; a_unit++) {
+        const double parts = a_unit * units / tiles;
+
+        if (parts < 2)
+            continue;
+        s.k = matmul_parts_cut(j, (size_t)parts, s.depth);
+        if (mma_time(j, &s) < mma_time(j, &best))
+            best = s;
+    }
+    return best;
+}
+
+static mma_layout mma_layout_of(const job *j)
+{
+    static const size_t sides[] = {32, 64, 128};
+    const size_t set_m = param(j->params, "TILE_M"), set_n = param(j->params, "TILE_N");
+    mma_layout best = {0};
+
+    for (size_t a = 0; a < ARRAY_COUNT(sides); a++)
+        for (size_t b = 0; b < ARRAY_COUNT(sides); b++) {
+            mma_layout s;
+
+            if ((set_m && sides[a] != set_m) || (set_n && sides[b] != set_n))
+                continue;
+            s = mma_split(j, mma_layout_for(j, sides[a], sides[b]));
+            if (!best.tile_m || mma_time(j, &s) < mma_time(j, &best))
+                best = s;
+        }
+    return best;
+}
+
+/* Bytes at whose multiples the lines of a matrix start, 16 at most. */
+static size_t mma_start(const matmul_matrix *x)
+{
+    size_t bytes = 16;
+
+    while (bytes > tsr_type_size(x->type) && !matmul_starts_at(x, bytes / tsr_type_size(x->type)))
+        bytes /= 2;
+    /* What is copied at once: 4, 8 of float64, or 16. */
+    return bytes == 8 && tsr_type_size(x->type) < 8 ? 4 : bytes;
+}
+
+/* The launch: layers of groups are products of a batch, or share the k of one. */
+static void mma_launch(const tsr_matmul_problem *p, const mma_layout *s, plan *out)
+{
+    const size_t tiles = size_div_up(p->m, s->tile_m) * size_div_up(p->n, s->tile_n);
+    const size_t items = 32 * s->warps_m * s->warps_n;
+    matmul_call call = matmul_call_of(p);
+    command *c = plan_launch_2d(out, 0, tiles * items, 1, items, 1);
+
+    command_operand(c, MATMUL_A);
+    command_operand(c, MATMUL_B);
+    command_operand(c, MATMUL_C);
+    matmul_layers(c, matmul_batch(p));
+    if (s->k.parts > 1) {
+        matmul_layers(c, s->k.parts);
+        out->workspace = tiles * s->k.parts * s->tile_m * s->tile_n * matmul_real_size(p);
+        command_workspace(c);
+        command_group_counters(c);
+        call.stride_a = call.stride_b = call.stride_c = 0;
+        call.span = (uint32_t)s->k.span;
+        call.parts = (uint32_t)s->k.parts;
+    }
+    matmul_pass(c, p, &call);
+}
+
 static const char *plan_mma(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t local = mma_local(j, !p->trans_a) + mma_local(j, p->trans_b);
-    const char *why;
-    command *c;
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
+    const char *why = matmul_unsupported_complex(p, out);
+    mma_layout s;
 
-    if (p->type != TSR_F64 && p->precision != TSR_PRECISION_TF32)
-        return "it rounds float32 to TF32, which --precision tf32 asks for";
-    why = unsupported_device(j, p->type == TSR_F64 ? 90 : 80, local, out);
     if (why)
         return why;
+    if (p->type == TSR_F32 && p->precision != TSR_PRECISION_TF32)
+        return "it rounds float32 to TF32, which --precision tf32 asks for";
+    s = mma_layout_of(j);
+    if (p->type == TSR_F64 && s.depth < 16)
+        return "its instructions take 128 bytes of float64 along k";
+    why = unsupported_device(j, p->type == TSR_F64 ? 90 : 80, s.local, out);
+    if (why)
+        return why;
+    plan_set(out, "TILE_M", (uint32_t)s.tile_m);
+    plan_set(out, "TILE_N", (uint32_t)s.tile_n);
+    plan_set(out, "BLOCK", (uint32_t)(s.depth * tsr_type_size(p->type)));
+    plan_set(out, "STAGES", (uint32_t)s.stages);
+    plan_set(out, "SPLIT", (uint32_t)s.k.parts);
     matmul_define_operands(p, out);
-    matmul_define_aligned(j, out);
-    plan_define(out, "TILE_M=%d", MMA_TILE);
-    plan_define(out, "TILE_N=%d", MMA_TILE);
-    plan_define(out, "ITEMS=%d", MMA_ITEMS);
-    if (p->m == 0 || p->n == 0)
-        return NULL;
-    c = plan_launch_2d(out, 0, size_div_up(p->n, MMA_TILE) * MMA_ITEMS, size_div_up(p->m, MMA_TILE),
-                       MMA_ITEMS, 1);
-    matmul_layers(c, matmul_batch(p));
-    matmul_arguments(c, p);
+    plan_define(out, "DEPTH=%zu", s.depth);
+    plan_define(out, "WARPS_M=%zu", s.warps_m);
+    plan_define(out, "WARPS_N=%zu", s.warps_n);
+    plan_define(out, "ITEMS=%zu", 32 * s.warps_m * s.warps_n);
+    plan_define(out, "LOCAL_BYTES=%zu", s.local);
+    plan_define(out, "BAND=%d", MMA_BAND);
+    plan_define(out, "COPY_A=%zu", mma_start(&a));
+    plan_define(out, "COPY_B=%zu", mma_start(&b));
+    plan_define(out, "PAIRS=%d", matmul_starts_at(&c, 2));
+    plan_define(out, "SPLITS=%d", s.k.parts > 1);
+    last_group_defines(j->device, LAST_GROUP_PTX, &out->defines);
+    if (p->m && p->n)
+        mma_launch(p, &s, out);
     return NULL;
 }
 
-const variant matmul_mma = {.name = "mma",
-                            .idea =
-                                "a warp multiplies 16 x 8 blocks in one instruction: TF32, or FP64",
-                            .source = "matmul/matmul_mma.cl",
-                            .entries = {"matmul_mma"},
-                            .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
-                            .tunables = mma_tunables,
-                            .tunable_count = ARRAY_COUNT(mma_tunables),
-                            .plan = plan_mma};
+const variant matmul_mma = {
+    .name = "mma",
+    .idea = "a warp multiplies 16 x 8 blocks in one instruction: 16 bits, TF32, or FP64",
+    .source = "matmul/matmul_mma.cl",
+    .entries = {"matmul_mma"},
+    .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
+    .uses = LAST_GROUP_USES,
+    .tunables = mma_tunables,
+    .tunable_count = ARRAY_COUNT(mma_tunables),
+    .plan = plan_mma};
 
 /* ---- mma-f64 ----------------------------------------------------------------------------- */
 
