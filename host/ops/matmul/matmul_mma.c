@@ -251,6 +251,7 @@ const variant matmul_mma = {
     .entries = {"matmul_mma"},
     .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
     .uses = LAST_GROUP_USES,
+    .group_counters = true,
     .tunables = mma_tunables,
     .tunable_count = ARRAY_COUNT(mma_tunables),
     .plan = plan_mma};
