@@ -7,14 +7,18 @@
  *     anywhere come in words of 4 bytes; who copied them then moves them by the odd 2 bytes.
  * Work split: a group computes TILE_M x TILE_N of C, or the sums of a span of k where groups share
  *     it, which the last of them adds up; its warps share the tile, WARPS_M by WARPS_N.  C goes
- * through local memory, for neighbours to store neighbours. Parameters: TILE_M, TILE_N; ITEMS, 32
- * WARPS_M WARPS_N; DEPTH, of a block along k, a multiple of K; STAGES; COPY_A, COPY_B: bytes at
- * whose multiples lines start, 16, 8, 4 or 2; PAIRS: 1 where two neighbours of C that start at a
- * multiple of 2 are an aligned vector; SPLITS: 1 where groups share k; LAST_ADDS (last_group.clh),
- * not 0; LOCAL_BYTES; BAND (matmul_bands.clh); REAL, REAL_BITS (real.clh), FACTOR, RESULT
- * (matmul_elements.clh): F32 for TF32 products, F64, F16, BF16; TRANS_A, TRANS_B
- * (matmul_access.clh). Launch: 3-D, work-groups of ITEMS x 1 x 1, along the first dimension one per
- * started tile of C, a layer of them for each product of the batch, or for each span of k.
+ *     through local memory, for neighbours to store neighbours.
+ * Parameters:
+ *     TILE_M, TILE_N; ITEMS, 32 WARPS_M WARPS_N;
+ *     BLOCK, bytes of a line of a block along k; STAGES;
+ *     COPY_A, COPY_B: bytes at whose multiples lines start, 16, 8, 4 or 2;
+ *     PAIRS: 1 where two neighbours of C that start at a multiple of 2 are an aligned vector;
+ *     SPLITS: 1 where groups share k; LAST_ADDS (last_group.clh), not 0;
+ *     LOCAL_BYTES; BAND (matmul_bands.clh); TRANS_A, TRANS_B (matmul_access.clh);
+ *     REAL, REAL_BITS (real.clh), FACTOR, RESULT (matmul_elements.clh): factors of F32 for TF32
+ *     products, F64, F16, BF16.
+ * Launch: 3-D, work-groups of ITEMS x 1 x 1, along the first dimension one per started tile of C, a
+ *     layer of them for each product of the batch, or for each span of k.
  * Workspace: the sums of each group, where groups share k.
  * Local memory: LOCAL_BYTES, STAGES blocks and their padding, or the sums of a tile.
  * Limits: m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 8.0 for
@@ -61,25 +65,26 @@
 #define SIZE 2
 #define K    16
 #endif
-#if !defined(DEPTH) || DEPTH % K || ITEMS != 32 * WARPS_M * WARPS_N
-#error "DEPTH: of a block along k, a multiple of K; ITEMS: 32 a warp"
+#if !defined(BLOCK) || BLOCK % (K * SIZE) || ITEMS != 32 * WARPS_M * WARPS_N
+#error "BLOCK: bytes of a line of a block along k, a multiple of K; ITEMS: 32 a warp"
 #endif
+#define DEPTH (BLOCK / SIZE)
 
 /* ---- blocks in local memory ------------------------------------------------------------------ *
  *
  * `along`: a line holds the DEPTH elements along k of a row of A or column of B, else the `side`
  * elements of one k.
  */
-#define LINES(along, side)  ((along) ? (side) : DEPTH)
-#define LENGTH(along, side) ((along) ? DEPTH : (side))
-#define PADDING(along)      ((along) ? (SIZE == 8 ? 32 : 16) : SIZE == 2 ? 16 : 32)
-#define PITCH(along, side)  (LENGTH(along, side) * SIZE + PADDING(along))
-#define BLOCK(along, side)  (LINES(along, side) * PITCH(along, side))
+#define LINES(along, side)      ((along) ? (side) : DEPTH)
+#define LENGTH(along, side)     ((along) ? DEPTH : (side))
+#define PADDING(along)          ((along) ? (SIZE == 8 ? 32 : 16) : SIZE == 2 ? 16 : 32)
+#define PITCH(along, side)      (LENGTH(along, side) * SIZE + PADDING(along))
+#define TILE_BYTES(along, side) (LINES(along, side) * PITCH(along, side))
 
 #define PITCH_A PITCH(!TRANS_A, TILE_M)
 #define PITCH_B PITCH(TRANS_B, TILE_N)
-#define BLOCK_A BLOCK(!TRANS_A, TILE_M)
-#define STAGE   (BLOCK_A + BLOCK(TRANS_B, TILE_N))
+#define TILE_A  TILE_BYTES(!TRANS_A, TILE_M)
+#define STAGE   (TILE_A + TILE_BYTES(TRANS_B, TILE_N))
 
 /* Vectors of 16 bytes of a line, and of a block that each work-item copies. */
 #define VECTORS(along, side) (LENGTH(along, side) * SIZE / 16)
@@ -227,7 +232,7 @@ IN_REGISTERS void bring_both(const operand *a, const operand *b, uint stage, uin
 {
     if (p0 < k) {
         bring(a, stage, !TRANS_A, TILE_M, COPY_A, p0);
-        bring(b, stage + BLOCK_A, TRANS_B, TILE_N, COPY_B, p0);
+        bring(b, stage + TILE_A, TRANS_B, TILE_N, COPY_B, p0);
     }
     copies_commit();
 }
@@ -237,7 +242,7 @@ IN_REGISTERS void finish_both(const operand *a, const operand *b, uint stage, ui
     if (p0 >= k)
         return;
     finish(a, stage, !TRANS_A, TILE_M, COPY_A);
-    finish(b, stage + BLOCK_A, TRANS_B, TILE_N, COPY_B);
+    finish(b, stage + TILE_A, TRANS_B, TILE_N, COPY_B);
 }
 
 /* ---- fragments ------------------------------------------------------------------------------- */
@@ -367,7 +372,7 @@ IN_REGISTERS void multiply_block(REAL *sum, uint stage, uint i0, uint j0)
             load_a(a + r * WORDS_A, stage, i0 + 16 * r, p);
 #pragma unroll
         for (uint s = 0; s < COLUMNS; s += 2)
-            load_b(b + s * WORDS_B, stage + BLOCK_A, j0 + 8 * s, p);
+            load_b(b + s * WORDS_B, stage + TILE_A, j0 + 8 * s, p);
 #pragma unroll
         for (uint r = 0; r < ROWS; r++)
 #pragma unroll
@@ -377,14 +382,6 @@ IN_REGISTERS void multiply_block(REAL *sum, uint stage, uint i0, uint j0)
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
-
-/* Two neighbours, which are an aligned vector. */
-static inline void update_2(__global result *to, REAL alpha, REAL_N(2) sum, REAL beta)
-{
-    const REAL_N(2) out = beta == 0 ? alpha * sum : alpha * sum + beta * VLOADA_RESULTS(2, to);
-
-    VSTOREA_RESULTS(out, 2, to);
-}
 
 #if SPLITS
 /* Parts that are read at once. */
@@ -422,25 +419,44 @@ IN_REGISTERS bool add_up(REAL *sum, __global REAL_N(4) * parts, __global group_c
 }
 #endif
 
+/* What a work-item stores at once, how often, and how much of C it loads before. */
+#define WIDTH  (PAIRS ? 2 : 1)
+#define STORES (TILE_M * TILE_N / WIDTH / ITEMS)
+#define LOADED (STORES < 8 ? STORES : 8)
+
 /* The group's tile of C, from its sums in local memory. */
 IN_REGISTERS void store(__global result *c, uint ldc, uint i0, uint m, uint j0, uint n, REAL alpha,
                         __local const REAL *sums, REAL beta)
 {
-    const uint width = PAIRS ? 2 : 1;
+#pragma unroll 1
+    for (uint first = 0; first < STORES; first += LOADED) {
+        REAL_N(2) out[LOADED];
 
-#pragma unroll 4
-    for (uint e = get_local_id(0); e < TILE_M * TILE_N / width; e += ITEMS) {
-        const uint row = e / (TILE_N / width), column = e % (TILE_N / width) * width;
-        const uint i = i0 + row, j = j0 + column;
-        __local const REAL *from = sums + row * PITCH_C + column;
-        __global result *to = c + (ulong)i * ldc + j;
+#pragma unroll
+        for (uint l = 0; l < LOADED; l++) {
+            const uint e = get_local_id(0) + (first + l) * ITEMS;
+            const uint row = e / (TILE_N / WIDTH), column = e % (TILE_N / WIDTH) * WIDTH;
+            const uint i = i0 + row, j = j0 + column;
+            __local const REAL *from = sums + row * PITCH_C + column;
+            __global const result *old = c + (ulong)i * ldc + j;
 
-        if (i >= m || j >= n)
-            continue;
-        if (PAIRS && j + 1 < n)
-            update_2(to, alpha, (REAL_N(2))(from[0], from[1]), beta);
-        else
-            update_result(to, alpha, from[0], beta);
+            out[l] = alpha * (REAL_N(2))(from[0], from[WIDTH - 1]);
+            if (beta != 0 && i < m && j + WIDTH <= n)
+                out[l] += beta * (PAIRS ? VLOADA_RESULTS(2, old) : (REAL_N(2))(load_result(old)));
+            else if (beta != 0 && i < m && j < n)
+                out[l].s0 += beta * load_result(old);
+        }
+#pragma unroll
+        for (uint l = 0; l < LOADED; l++) {
+            const uint e = get_local_id(0) + (first + l) * ITEMS;
+            const uint i = i0 + e / (TILE_N / WIDTH), j = j0 + e % (TILE_N / WIDTH) * WIDTH;
+            __global result *to = c + (ulong)i * ldc + j;
+
+            if (PAIRS && i < m && j + 2 <= n)
+                VSTOREA_RESULTS(out[l], 2, to);
+            else if (i < m && j < n)
+                update_result(to, 1, out[l].s0, 0);
+        }
     }
 }
 

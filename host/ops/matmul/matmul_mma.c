@@ -52,7 +52,7 @@ typedef struct mma_layout {
     k_parts k;
 } mma_layout;
 
-/* Bytes of a block of an operand, `side` across k, and its padding: as the kernel's BLOCK. */
+/* Bytes of a block of an operand, `side` across k, and its padding: as the kernel's TILE_BYTES. */
 static size_t mma_block(size_t side, size_t depth, size_t size, bool along)
 {
     return along ? side * (depth * size + (size == 8 ? 32 : 16))
@@ -228,7 +228,6 @@ static const char *plan_mma(const job *j, plan *out)
     plan_set(out, "STAGES", (uint32_t)s.stages);
     plan_set(out, "SPLIT", (uint32_t)s.k.parts);
     matmul_define_operands(p, out);
-    plan_define(out, "DEPTH=%zu", s.depth);
     plan_define(out, "WARPS_M=%zu", s.warps_m);
     plan_define(out, "WARPS_N=%zu", s.warps_n);
     plan_define(out, "ITEMS=%zu", 32 * s.warps_m * s.warps_n);
