@@ -3,8 +3,9 @@
  * Idea: a warp of 32 work-items multiplies 16 x K by K x 8 in one instruction, its operands spread
  *     over their registers.  Blocks of A and B come by asynchronous copies, STAGES - 1 of them
  *     under way, and lie in local memory in the order in which they come, along k or across it,
- *     padded so that what a warp reads together lies in different banks.  Lines that start
- *     anywhere come in words of 4 bytes; who copied them then moves them by the odd 2 bytes.
+ *     padded so that what a warp reads together lies in different banks.  Those copies are of 16
+ *     bytes, aligned; of 4 they take several times as long as loads.  So lines that start anywhere
+ *     come through registers, a block ahead, in words of 4 bytes or halves of them.
  * Work split: a group computes TILE_M x TILE_N of C, or the sums of a span of k where groups share
  *     it, which the last of them adds up; its warps share the tile, WARPS_M by WARPS_N.  C goes
  *     through local memory, for neighbours to store neighbours.
@@ -86,163 +87,167 @@
 #define TILE_A  TILE_BYTES(!TRANS_A, TILE_M)
 #define STAGE   (TILE_A + TILE_BYTES(TRANS_B, TILE_N))
 
-/* Vectors of 16 bytes of a line, and of a block that each work-item copies. */
+/* Vectors of 16 bytes of a line, and of a tile that each work-item copies. */
 #define VECTORS(along, side) (LENGTH(along, side) * SIZE / 16)
-#define COPIES(along, side)  (LINES(along, side) * VECTORS(along, side) / ITEMS)
-#define COPIES_MAX           ((TILE_M > TILE_N ? TILE_M : TILE_N) * DEPTH * SIZE / 16 / ITEMS)
+#define COPIES(along, side)  ((LINES(along, side) * VECTORS(along, side) + ITEMS - 1) / ITEMS)
+
+/* Bytes that a work-item moves at once through registers, and how often. */
+#define UNIT       (SIZE == 8 ? 8 : 4)
+#define HELD(side) ((side)*BLOCK / UNIT / ITEMS)
 
 /* A sum's line, of a tile of C: rows g lie in different banks. */
 #define PITCH_C (TILE_N + 8)
 
-/* Copy so many bytes, both sides aligned to them, of which the first `inside` are read; 0 takes the
- * place of the others. */
-#define COPY(kind, size)                                                                           \
-    __asm__ volatile("cp.async." kind ".shared.global [%0], [%1], " size ", %2;" ::"r"(to),        \
-                     "l"(from), "r"(inside)                                                        \
-                     : "memory")
-
-static inline void copy_unit(uint to, __global const void *from, uint bytes, uint inside)
-{
-    if (bytes == 16)
-        COPY("cg", "16");
-    else if (bytes == 8)
-        COPY("ca", "8");
-    else
-        COPY("ca", "4");
-}
-
 /* An operand: its elements from the first that the group takes, element (`line`, `at`) of the
- * matrix, which has `lines` lines of `length`; `odd`: the first starts at an odd multiple of 2
- * bytes. */
+ * matrix, which has `lines` lines of `length`. */
 typedef struct operand {
     __global const factor *from;
     uint ld, line, at, lines, length;
-    uint odd;
 } operand;
 
-/* Whether line `line` from the first on starts at an odd multiple of 2 bytes; blocks along k begin
- * at even ones. */
-static inline uint starts_odd(const operand *x, uint line)
-{
-    return (x->odd + line * x->ld) & 1;
-}
+/* What of an operand is left from element (line, at) of the block at p0 on, and where it is. */
+typedef struct part {
+    __global const factor *from;
+    int lines, length;
+    uint ld;
+} part;
 
-/* Begin to copy this work-item's share of the block at p0 along k.  Units of a warp follow one
- * another in memory; a warp copies the words of those vectors that it finishes.  At COPY_2 words
- * begin with the line, or at the element before it, and there is one more. */
-IN_REGISTERS void bring(const operand *x, uint block, bool along, uint side, uint copy, uint p0)
+static inline part part_from(const operand *x, bool along, uint p0, uint line, uint at)
 {
-    const uint bytes = copy == 2 ? 4 : copy, each = bytes / SIZE; /* of a unit */
-    const uint units = LENGTH(along, side) / each, many = 16 / bytes;
-    const uint lane = get_local_id(0) % 32, warp = get_local_id(0) / 32;
-    const uint first = lane + 32 * many * warp, line = first / units;
-    const uint to = block + line * PITCH(along, side) + first % units * bytes;
-    __global const factor *from = x->from + (along ? p0 : (ulong)p0 * x->ld) + first % units * each;
-    /* Lines from this work-item's first on, and elements of a line from its first on. */
-    int lines = (int)(x->lines - x->line - (along ? 0 : p0)) - (int)line;
-    int left = (int)(x->length - x->at - (along ? p0 : 0)) - (int)(first % units * each);
-    uint ld = x->ld;
+    part r = {x->from, (int)(x->lines - x->line - (along ? 0 : p0)) - (int)line,
+              (int)(x->length - x->at - (along ? p0 : 0)) - (int)at, x->ld};
 
     /* What follows from these is computed for each block: there are no registers to keep it in. */
-    __asm__ volatile("" : "+r"(ld), "+r"(left), "+r"(lines));
-    from += (ulong)line * ld;
+    __asm__ volatile("" : "+r"(r.ld), "+r"(r.lines), "+r"(r.length));
+    r.from += (along ? p0 : (ulong)p0 * r.ld) + (ulong)line * r.ld + at;
+    return r;
+}
+
+/* Begin to copy this work-item's vectors of the block at p0 along k, with zeros beyond the edges.
+ */
+IN_REGISTERS void bring(const operand *x, uint tile, bool along, uint side, uint p0)
+{
+    const uint vectors = VECTORS(along, side), each = 16 / SIZE;
+    const uint line = get_local_id(0) / vectors, at = get_local_id(0) % vectors * each;
+    const uint to = tile + line * PITCH(along, side) + at * SIZE;
+    const part r = part_from(x, along, p0, line, at);
+
+    if (LINES(along, side) * vectors < ITEMS && line >= LINES(along, side))
+        return;
 #pragma unroll
     for (uint c = 0; c < COPIES(along, side); c++) {
-#pragma unroll
-        for (uint u = 0; u < many; u++) {
-            const uint apart = (32 * u + ITEMS * many * c) / units, e = 32 * u % units * each;
-            const uint odd = copy == 2 ? (starts_odd(x, line) ^ (apart & ld)) & 1 : 0;
-            const int inside =
-                (int)apart < lines ? clamp(left - (int)e + (int)odd, 0, (int)each) : 0;
+        const uint apart = ITEMS / vectors * c;
+        const int inside = (int)apart < r.lines ? clamp(r.length, 0, (int)each) : 0;
 
-            copy_unit(to + apart * PITCH(along, side) + e * SIZE,
-                      from + (ulong)apart * ld + e - odd, bytes, (uint)inside * SIZE);
+        copy_inside(to + apart * PITCH(along, side), r.from + (ulong)apart * r.ld,
+                    (uint)inside * SIZE);
+    }
+}
+
+/* Round to TF32 what this work-item copied. */
+IN_REGISTERS void round_copied(uint tile, bool along, uint side)
+{
+    const uint vectors = VECTORS(along, side);
+    const uint line = get_local_id(0) / vectors, at = get_local_id(0) % vectors;
+    const uint to = tile + line * PITCH(along, side) + at * 16;
+
+    if (LINES(along, side) * vectors < ITEMS && line >= LINES(along, side))
+        return;
+#pragma unroll
+    for (uint c = 0; c < COPIES(along, side); c++) {
+        const uint place = to + ITEMS / vectors * c * PITCH(along, side);
+        const uint4 v = local_load(place);
+
+        local_store(place, (uint4)(tf32(as_float(v.s0)), tf32(as_float(v.s1)), tf32(as_float(v.s2)),
+                                   tf32(as_float(v.s3))));
+    }
+}
+
+/* Load this work-item's units of the block at p0: two registers each, of which one is free where
+ * words are aligned. */
+IN_REGISTERS void fetch(uint *held, const operand *x, bool along, uint side, uint copy, uint p0)
+{
+    const uint each = UNIT / SIZE, units = LENGTH(along, side) / each;
+    const uint line = get_local_id(0) / units, at = get_local_id(0) % units * each;
+    const part r = part_from(x, along, p0, line, at);
+
+#pragma unroll
+    for (uint c = 0; c < HELD(side); c++) {
+        const uint apart = ITEMS / units * c;
+        __global const factor *from = r.from + (ulong)apart * r.ld;
+        const bool inside = (int)apart < r.lines && r.length > 0;
+
+        held[2 * c] = held[2 * c + 1] = 0;
+        if (SIZE == 2 && (copy == 2 || r.length == 1)) {
+            if (inside)
+                held[2 * c] = *(__global const ushort *)from;
+            if (inside && r.length > 1)
+                held[2 * c + 1] = ((__global const ushort *)from)[1];
+        } else if (inside) {
+            held[2 * c] = *(__global const uint *)from;
+            if (SIZE == 8)
+                held[2 * c + 1] = ((__global const uint *)from)[1];
         }
     }
-    if (copy != 2)
-        return;
-    /* The word after each of the lines that these vectors are. */
-    {
-        const uint vectors = VECTORS(along, side), own = lane % (32 / vectors);
-        const uint start = 32 * warp / vectors + own;
-        const int over = left + (int)(first % units * each) - (int)LENGTH(along, side);
+}
 
-        lines += (int)line - (int)start;
-        from += (ulong)start * ld - (ulong)line * ld - first % units * each + LENGTH(along, side);
+/* Store them in local memory. */
+IN_REGISTERS void keep(const uint *held, uint tile, bool along, uint side, uint copy)
+{
+    const uint units = LENGTH(along, side) * SIZE / UNIT;
+    const uint line = get_local_id(0) / units, at = get_local_id(0) % units;
+    const uint to = tile + line * PITCH(along, side) + at * UNIT;
+
 #pragma unroll
-        for (uint c = 0; c < COPIES(along, side); c++) {
-            const uint apart = ITEMS * c / vectors;
+    for (uint c = 0; c < HELD(side); c++) {
+        const uint place = to + ITEMS / units * c * PITCH(along, side);
 
-            if (lane < 32 / vectors && (starts_odd(x, start) ^ (apart & ld)) & 1)
-                copy_unit(block + (start + apart) * PITCH(along, side) + 16 * vectors,
-                          from + (ulong)apart * ld - 1, bytes,
-                          (int)apart < lines ? (uint)clamp(over + 1, 0, 2) * SIZE : 0);
-        }
+        if (SIZE == 8)
+            local_store_2(place, held[2 * c], held[2 * c + 1]);
+        else if (SIZE == 4)
+            local_store_1(place, tf32(as_float(held[2 * c])));
+        else
+            local_store_1(place, copy == 2 ? held[2 * c] | held[2 * c + 1] << 16 : held[2 * c]);
     }
 }
 
-static inline uint4 nearest(uint4 v)
-{
-    return (uint4)(tf32(as_float(v.s0)), tf32(as_float(v.s1)), tf32(as_float(v.s2)),
-                   tf32(as_float(v.s3)));
-}
-
-static inline uint local_load_word(uint address)
-{
-    uint v;
-
-    __asm__ volatile("ld.shared.b32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
-    return v;
-}
-
-/* What the warp copied has arrived: round it to TF32, or move odd lines to where they belong. */
-IN_REGISTERS void finish(const operand *x, uint block, bool along, uint side, uint copy)
-{
-    const uint vectors = VECTORS(along, side), item = get_local_id(0);
-    const uint to = block + item / vectors * PITCH(along, side) + item % vectors * 16;
-    uint4 v[COPIES_MAX];
-    uint next[COPIES_MAX];
-
-    if (FACTOR == F32 ? false : copy != 2) /* float64 is never copied by 2 */
-        return;
-    /* Copied before read, by others of the warp. */
-    if (copy < 16)
-        __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory");
-#pragma unroll
-    for (uint c = 0; c < COPIES(along, side); c++) {
-        v[c] = local_load(to + ITEMS * c / vectors * PITCH(along, side));
-        if (copy == 2)
-            next[c] = local_load_word(to + ITEMS * c / vectors * PITCH(along, side) + 16);
-    }
-    /* Read before overwritten by others of the warp. */
-    if (copy == 2)
-        __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory");
-#pragma unroll
-    for (uint c = 0; c < COPIES(along, side); c++) {
-        if (copy == 2 && starts_odd(x, (item + ITEMS * c) / vectors))
-            v[c] = (v[c] >> 16) | ((uint4)(v[c].s1, v[c].s2, v[c].s3, next[c]) << 16);
-        local_store(to + ITEMS * c / vectors * PITCH(along, side),
-                    FACTOR == F32 ? nearest(v[c]) : v[c]);
-    }
-}
-
-/* The same of both operands, as far as k goes; `stage` is where A's block begins, and behind it
- * B's. */
+/* Both operands, of which those with aligned lines are copied, and others held in registers.
+ * `stage` is where A's tile begins, and behind it B's. */
 IN_REGISTERS void bring_both(const operand *a, const operand *b, uint stage, uint p0, uint k)
 {
-    if (p0 < k) {
-        bring(a, stage, !TRANS_A, TILE_M, COPY_A, p0);
-        bring(b, stage + TILE_A, TRANS_B, TILE_N, COPY_B, p0);
-    }
+    if (COPY_A == 16 && p0 < k)
+        bring(a, stage, !TRANS_A, TILE_M, p0);
+    if (COPY_B == 16 && p0 < k)
+        bring(b, stage + TILE_A, TRANS_B, TILE_N, p0);
     copies_commit();
 }
 
-IN_REGISTERS void finish_both(const operand *a, const operand *b, uint stage, uint p0, uint k)
+/* Where elements are TF32. */
+IN_REGISTERS void round_both(uint stage)
 {
-    if (p0 >= k)
-        return;
-    finish(a, stage, !TRANS_A, TILE_M, COPY_A);
-    finish(b, stage + TILE_A, TRANS_B, TILE_N, COPY_B);
+#if FACTOR == F32
+    if (COPY_A == 16)
+        round_copied(stage, !TRANS_A, TILE_M);
+    if (COPY_B == 16)
+        round_copied(stage + TILE_A, TRANS_B, TILE_N);
+#endif
+}
+
+IN_REGISTERS void fetch_both(uint *held_a, uint *held_b, const operand *a, const operand *b,
+                             uint p0, uint k)
+{
+    if (COPY_A < 16 && p0 < k)
+        fetch(held_a, a, !TRANS_A, TILE_M, COPY_A, p0);
+    if (COPY_B < 16 && p0 < k)
+        fetch(held_b, b, TRANS_B, TILE_N, COPY_B, p0);
+}
+
+IN_REGISTERS void keep_both(const uint *held_a, const uint *held_b, uint stage)
+{
+    if (COPY_A < 16)
+        keep(held_a, stage, !TRANS_A, TILE_M, COPY_A);
+    if (COPY_B < 16)
+        keep(held_b, stage + TILE_A, TRANS_B, TILE_N, COPY_B);
 }
 
 /* ---- fragments ------------------------------------------------------------------------------- */
@@ -270,6 +275,14 @@ IN_REGISTERS void load_matrices(uint *v, uint address, bool turned)
                          : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
                          : "r"(address)
                          : "memory");
+}
+
+static inline uint local_load_word(uint address)
+{
+    uint v;
+
+    __asm__ volatile("ld.shared.b32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
+    return v;
 }
 
 static inline word local_word(uint address)
@@ -482,34 +495,44 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
     const ulong first_a = in_batch(call.offset_a, call.stride_a) + at_a(i0, front, call.lda);
     const ulong first_b = in_batch(call.offset_b, call.stride_b) + at_b(front, j0, call.ldb);
     /* k is this group's span, and the matrices begin with it. */
-    const operand x = {a + first_a,     call.lda,        TRANS_A ? 0 : i0, TRANS_A ? i0 : 0,
-                       TRANS_A ? k : m, TRANS_A ? m : k, first_a & 1};
-    const operand y = {b + first_b,     call.ldb,        TRANS_B ? j0 : 0, TRANS_B ? 0 : j0,
-                       TRANS_B ? n : k, TRANS_B ? k : n, first_b & 1};
+    const operand x = {a + first_a,      call.lda,        TRANS_A ? 0 : i0,
+                       TRANS_A ? i0 : 0, TRANS_A ? k : m, TRANS_A ? m : k};
+    const operand y = {b + first_b,      call.ldb,        TRANS_B ? j0 : 0,
+                       TRANS_B ? 0 : j0, TRANS_B ? n : k, TRANS_B ? k : n};
     const uint start = local_address(memory);
     __local REAL *sums = (__local REAL *)memory;
+    uint held_a[2 * HELD(TILE_M)], held_b[2 * HELD(TILE_N)];
     REAL sum[ROWS * COLUMNS * 4];
     uint now = 0;
 
 #pragma unroll
     for (uint e = 0; e < ROWS * COLUMNS * 4; e++)
         sum[e] = 0;
+    fetch_both(held_a, held_b, &x, &y, 0, k);
 #pragma unroll
     for (uint s = 0; s + 1 < STAGES; s++)
         bring_both(&x, &y, start + s * STAGE, s * DEPTH, k);
+    if (k > 0)
+        keep_both(held_a, held_b, start);
+    fetch_both(held_a, held_b, &x, &y, DEPTH, k);
     COPIES_WAIT(STAGES - 2);
-    finish_both(&x, &y, start, 0, k);
-    /* Filled before read: below, we read what other work-items copied. */
+    round_both(start);
+    /* Filled before read: below, we read what other work-items brought. */
     barrier(CLK_LOCAL_MEM_FENCE);
     /* Volatile assembly in an unmarked loop is unrolled up to a thousand times. */
 #pragma unroll 1
     for (uint p0 = 0; p0 < k; p0 += DEPTH) {
         const uint next = now + 1 < STAGES ? now + 1 : 0, before = now ? now - 1 : STAGES - 1;
+        const bool more = k - p0 > DEPTH;
 
         bring_both(&x, &y, start + before * STAGE, p0 + (STAGES - 1) * DEPTH, k);
+        if (more)
+            keep_both(held_a, held_b, start + next * STAGE);
+        fetch_both(held_a, held_b, &x, &y, p0 + 2 * DEPTH, k);
         multiply_block(sum, start + now * STAGE, row, column);
         COPIES_WAIT(STAGES - 2);
-        finish_both(&x, &y, start + next * STAGE, p0 + DEPTH, k);
+        if (more)
+            round_both(start + next * STAGE);
         /* The next block is filled before it is read, and this one read before it is refilled. */
         barrier(CLK_LOCAL_MEM_FENCE);
         now = next;

@@ -264,8 +264,8 @@ static void test_warps_cover_c(void **state)
         size_t tiles, items;
     } expected[] = {
         {"TILE_M=32 TILE_N=32", "WARPS_M=2 WARPS_N=2", 9 * 5, 128},
-        {"TILE_M=32 TILE_N=128", "WARPS_M=1 WARPS_N=4", 9 * 2, 128},
-        {"TILE_M=128 TILE_N=32", "WARPS_M=4 WARPS_N=1", 3 * 5, 128},
+        {"TILE_M=32 TILE_N=128", "WARPS_M=2 WARPS_N=4", 9 * 2, 256},
+        {"TILE_M=128 TILE_N=32", "WARPS_M=4 WARPS_N=2", 3 * 5, 256},
         {"TILE_M=128 TILE_N=128", "WARPS_M=2 WARPS_N=4", 3 * 2, 256},
     };
     const device_facts d = hopper();
@@ -327,8 +327,8 @@ static void test_warps_share_k(void **state)
     }
 }
 
-/* What is copied at once: 16 bytes where all lines start at multiples of them, else 4, or 8 of
- * float64, or 2 of 16 bits, which are words that are moved. */
+/* What is brought at once: 16 bytes where all lines start at multiples of them, else an element, or
+ * two of 16 bits. */
 static void test_warps_copy_what_is_aligned(void **state)
 {
     const device_facts d = hopper();

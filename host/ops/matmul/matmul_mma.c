@@ -69,49 +69,67 @@ static size_t mma_local(const tsr_matmul_problem *p, const mma_layout *s)
     return size_max(blocks, sums);
 }
 
-/* Warps take 64 x 32 of the largest tile, and of others what four make of it. */
+/* Whether what is copied at once is aligned in all lines of a matrix. */
+static bool mma_copies(const matmul_matrix *x)
+{
+    return matmul_starts_at(x, 16 / tsr_type_size(x->type));
+}
+
+/* Eight warps, four for the smallest tiles: a warp takes 64 x 32 of the largest tile. */
 static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const size_t size = tsr_type_size(p->type), stages = param(j->params, "STAGES");
     size_t block = param(j->params, "BLOCK");
     mma_layout s = {.tile_m = tile_m, .tile_n = tile_n, .warps_m = 2, .warps_n = 2};
 
-    if (tile_m == 128 && tile_n == 128)
-        s.warps_n = 4;
-    else if (tile_m >= 4 * tile_n)
-        s.warps_m = 4, s.warps_n = 1;
-    else if (tile_n >= 4 * tile_m)
-        s.warps_m = 1, s.warps_n = 4;
+    if (tile_m * tile_n >= 64 * 64) {
+        s.warps_m = tile_m > tile_n ? 4 : 2;
+        s.warps_n = tile_m > tile_n ? 2 : 4;
+    }
     if (!block)
         block =
             p->type != TSR_F64 && (tile_m * tile_n == 128 * 128 || p->k * size <= 64) ? 64 : 128;
     s.depth = block / size;
-    /* The first blocks and the next: no more than there are, and the same for most shapes. */
-    s.stages = stages ? stages : p->k <= 2 * s.depth ? 2 : 4;
+    /* Blocks that come through registers are one ahead there, and one in local memory. */
+    s.stages = stages                                                        ? stages
+               : (!mma_copies(&a) && !mma_copies(&b)) || p->k <= 2 * s.depth ? 2
+                                                                             : 4;
     s.local = mma_local(p, &s);
     s.k = (k_parts){1, matmul_k_read(p)};
     return s;
+}
+
+/* Microseconds that one group's loads or copies of an operand's tile take a unit. */
+static double mma_tile_time(const matmul_matrix *x, size_t side, size_t depth)
+{
+    const size_t size = tsr_type_size(x->type);
+    const double bytes = (double)(side * depth * size);
+
+    return bytes / (mma_copies(x) ? 60e3 : size > 2 || matmul_starts_at(x, 2) ? 40e3 : 25e3);
 }
 
 /* Microseconds that a product takes, about. */
 static double mma_time(const job *j, const mma_layout *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const double units = (double)size_max(j->device->compute_units, 1);
     const double groups = (double)size_div_up(p->m, s->tile_m) *
                           (double)size_div_up(p->n, s->tile_n) *
                           (double)(s->k.parts > 1 ? s->k.parts : matmul_batch(p));
-    const double most = (double)size_max(
-        1, size_min(j->device->large_local / s->local, s->warps_m * s->warps_n == 8 ? 2 : 4));
+    const size_t items = 32 * s->warps_m * s->warps_n;
+    /* Groups on a unit at a time: of so many registers, and of its local memory. */
+    const double most =
+        (double)size_max(1, size_min(j->device->large_local / s->local, 512 / items * 2));
     const double outputs = (double)s->tile_m * (double)s->tile_n;
-    const double beside = fmin(most, fmax(1, groups / units)); /* groups on a unit at a time */
-    const double bytes =
-        (double)(s->tile_m + s->tile_n) * (double)s->depth * (double)tsr_type_size(p->type);
+    const double beside = fmin(most, fmax(1, groups / units));
     /* Of a block: its latency, or the work of all groups beside it. */
-    const double work =
-        outputs * (double)s->depth / (p->type == TSR_F32 ? 0.6e6 : 1.2e6) + bytes / 60e3;
-    const double block = fmax(0.2, beside * work);
+    const double work = outputs * (double)s->depth / (p->type == TSR_F32 ? 0.6e6 : 1.2e6) +
+                        mma_tile_time(&a, s->tile_m, s->depth) +
+                        mma_tile_time(&b, s->tile_n, s->depth);
+    const double block = fmax(mma_copies(&a) && mma_copies(&b) ? 0.3 : 0.5, beside * work);
     const double blocks = (double)size_div_up(s->k.span, s->depth);
     const double waves = ceil(groups / (units * most));
     double us = waves * (1 + blocks * block + outputs / 16384);
@@ -170,15 +188,13 @@ static mma_layout mma_layout_of(const job *j)
     return best;
 }
 
-/* Bytes at whose multiples the lines of a matrix start, 16 at most. */
-static size_t mma_start(const matmul_matrix *x)
+/* Bytes that are loaded or copied at once, at whose multiples lines start: 16, or an element, or
+ * two of 16 bits. */
+static size_t mma_unit(const matmul_matrix *x)
 {
-    size_t bytes = 16;
+    const size_t size = tsr_type_size(x->type);
 
-    while (bytes > tsr_type_size(x->type) && !matmul_starts_at(x, bytes / tsr_type_size(x->type)))
-        bytes /= 2;
-    /* What is copied at once: 4, 8 of float64, or 16. */
-    return bytes == 8 && tsr_type_size(x->type) < 8 ? 4 : bytes;
+    return mma_copies(x) ? 16 : size == 2 && matmul_starts_at(x, 2) ? 4 : size;
 }
 
 /* The launch: layers of groups are products of a batch, or share the k of one. */
@@ -233,8 +249,8 @@ static const char *plan_mma(const job *j, plan *out)
     plan_define(out, "ITEMS=%zu", 32 * s.warps_m * s.warps_n);
     plan_define(out, "LOCAL_BYTES=%zu", s.local);
     plan_define(out, "BAND=%d", MMA_BAND);
-    plan_define(out, "COPY_A=%zu", mma_start(&a));
-    plan_define(out, "COPY_B=%zu", mma_start(&b));
+    plan_define(out, "COPY_A=%zu", mma_unit(&a));
+    plan_define(out, "COPY_B=%zu", mma_unit(&b));
     plan_define(out, "PAIRS=%d", matmul_starts_at(&c, 2));
     plan_define(out, "SPLITS=%d", s.k.parts > 1);
     last_group_defines(j->device, LAST_GROUP_PTX, &out->defines);
