@@ -740,6 +740,41 @@ static void test_tensor_runs_elsewhere(void **state)
     expect_unsupported(name, &d, &p, "tensor copies");
 }
 
+static void expect_first(const problem *p, const char *name)
+{
+    const char *names[PREFERENCES_MAX];
+    device_facts d = hopper();
+
+    d.compute_units = 132;
+    operation_matmul.prefer(p, &d, names);
+    assert_string_equal(names[0], name);
+}
+
+/* Of TF32 and 16 bits, small products run on a warp's instructions, middling ones where boxes could
+ * not be copied as they are, and large ones never. */
+static void test_small_products_go_to_warps(void **state)
+{
+    problem p = product(69, 68, 51);
+
+    (void)state;
+    expect_first(&p, "wgmma-tensor"); /* which does not take FP32 */
+    matmul_in(&p)->type = TSR_F64;
+    expect_first(&p, "wgmma-tensor"); /* nor float64: mma-f64 is next */
+    matmul_in(&p)->type = TSR_BF16;
+    expect_first(&p, "mma");
+    p = product(266, 468, 411);
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
+    expect_first(&p, "mma");
+    p = product(619, 933, 825);
+    matmul_in(&p)->type = TSR_F16;
+    expect_first(&p, "mma");
+    p = product(4096, 4096, 4096);
+    matmul_in(&p)->type = TSR_F16;
+    expect_first(&p, "wgmma-3xtf32-fused"); /* which does not take it: wgmma-tensor does */
+    matmul_in(&p)->lda = 4097;
+    expect_first(&p, "wgmma-3xtf32-fused");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -767,6 +802,7 @@ int main(void)
         cmocka_unit_test(test_precisions_are_kept),
         cmocka_unit_test(test_tensor_stages_what_it_must),
         cmocka_unit_test(test_tensor_runs_elsewhere),
+        cmocka_unit_test(test_small_products_go_to_warps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -334,6 +334,8 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
                                         "mma",          "pipelined",    "general-tiled", "general"};
     static const char *const small[] = {"wgmma-tensor", "wgmma-tf32",    "mma-f64", "mma",
                                         "pipelined",    "general-tiled", "general"};
+    static const char *const warps[] = {"mma",       "wgmma-tensor",  "wgmma-tf32",
+                                        "pipelined", "general-tiled", "general"};
     static const char *const skinny[] = {"skinny-columns", "skinny-dots", "wgmma-tensor",
                                          "wgmma-tf32",     "general",     "general-tiled",
                                          "pipelined",      "mma-f64",     "mma"};
@@ -358,6 +360,8 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
         return names_of_gpu(batch, ARRAY_COUNT(batch), matmul_of(q), d, out);
     if (matmul_is_skinny(matmul_of(q)))
         return names_of_gpu(skinny, ARRAY_COUNT(skinny), matmul_of(q), d, out);
+    if (matmul_batch(matmul_of(q)) == 1 && matmul_mma_gains(q, d))
+        return names_of_gpu(warps, ARRAY_COUNT(warps), matmul_of(q), d, out);
     /* Tiles of 128 x 256 for two thirds of the compute units or more: nothing need be packed. */
     if (matmul_batch(matmul_of(q)) == 1 && size_min(m, n) >= 256 &&
         3 * size_div_up(m, 128) * size_div_up(n, 256) >= 2 * size_max(d->compute_units, 1))

@@ -132,7 +132,7 @@ static double mma_time(const job *j, const mma_layout *s)
     const double block = fmax(mma_copies(&a) && mma_copies(&b) ? 0.3 : 0.5, beside * work);
     const double blocks = (double)size_div_up(s->k.span, s->depth);
     const double waves = ceil(groups / (units * most));
-    double us = waves * (1 + blocks * block + outputs / 16384);
+    double us = 3 + waves * (1 + blocks * block + outputs / 16384);
 
     if (s->local > j->device->large_local)
         return DBL_MAX;
@@ -186,6 +186,41 @@ static mma_layout mma_layout_of(const job *j)
                 best = s;
         }
     return best;
+}
+
+/* Bytes that wgmma-tensor stages of an operand: boxes are copied from lines that start at multiples
+ * of 16 bytes, in TF32 along k. */
+static double staged_bytes(const matmul_matrix *x, bool along)
+{
+    const bool copied = mma_copies(x) && (along || tsr_type_size(x->type) == 2);
+
+    return copied ? 0 : view_elements(x) * (double)tsr_type_size(x->type);
+}
+
+/* Microseconds that wgmma-tensor takes, about: a launch, or two, what is staged, written and read
+ * again, and tiles of 128 x 256. */
+static double tensor_time(const tsr_matmul_problem *p, const device_facts *d)
+{
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
+    const double staged = staged_bytes(&a, !p->trans_a) + staged_bytes(&b, p->trans_b);
+    const double tiles = (double)size_div_up(p->m, 128) * (double)size_div_up(p->n, 256);
+    const double waves = ceil(tiles / (double)size_max(d->compute_units, 1));
+    const double blocks = ceil((double)(p->k * tsr_type_size(p->type)) / 128);
+
+    return (staged > 0 ? 11 : 7) + staged / 1e6 + waves * (2 + 0.7 * blocks);
+}
+
+bool matmul_mma_gains(const problem *q, const device_facts *d)
+{
+    const tsr_matmul_problem *p = matmul_of(q);
+    const params chosen = params_default(&matmul_mma);
+    const job j = {q, d, &chosen, false, false};
+    mma_layout s;
+
+    if (p->type == TSR_F64 || (p->type == TSR_F32 && p->precision != TSR_PRECISION_TF32))
+        return false;
+    s = mma_layout_of(&j);
+    return mma_time(&j, &s) < tensor_time(p, d);
 }
 
 /* Bytes that are loaded or copied at once, at whose multiples lines start: 16, or an element, or

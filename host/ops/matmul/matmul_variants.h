@@ -52,6 +52,10 @@ extern const variant matmul_cpu_block, matmul_cpu_panels, matmul_cpu_split, matm
 /* matmul_mma.c: matrix instructions of a warp. */
 extern const variant matmul_mma, matmul_mma_f64;
 
+/** Whether `mma` takes less time than `wgmma-tensor`, which stages lines that are not aligned and
+ *  has larger tiles: what both take, in TF32 and 16 bits. */
+bool matmul_mma_gains(const problem *q, const device_facts *d);
+
 /* matmul_wgmma.c, matmul_tensor.c, matmul_wgmma_fused.c: Hopper's matrix instructions. */
 extern const variant matmul_wgmma_tf32, matmul_wgmma_3xtf32, matmul_wgmma_tensor,
     matmul_wgmma_3xtf32_fused;
