@@ -1,89 +1,127 @@
 /* C := alpha op(A) op(B) + beta C with few rows: each column of B is read once.
  *
  * Idea: memory limits such a product, since an element of B serves as many multiply-adds as C has
- *     rows.  So work-items do what a matvec's would: each takes VECTOR neighbouring columns, walks
- *     down k, and keeps a sum for each row and column; neighbours read neighbouring vectors.
- *     What A has in those steps is the same for all of them, and lies in local memory.  One warp's
- *     loads do not keep memory busy: SLICES sets of work-items take every SLICES-th step of the
- *     same columns, and where there are few columns groups share k (matmul_parts.clh).
- *     With FEW_ROWS 0 the same text computes a C of few columns, whose large factor A is transposed.
- * Work split: a group computes LANES * VECTOR columns of C.
- * Parameters: LANES, a power of two that divides ITEMS; FEW_ROWS, FEW, ITEMS, DEPTH, VECTOR,
- *     ALIGNED, SPLITS (matmul_skinny.clh); REAL, REAL_BITS (real.clh); FACTOR, RESULT
- *     (matmul_elements.clh); ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 3-D, work-groups of ITEMS x 1 x 1, one per started LANES * VECTOR columns, a layer of them
- *     for each product of the batch, or for each span of k.
- * Local memory: FEW * DEPTH + ITEMS * VECTOR elements.
- * Traffic: the large factor once, the small one once a group.
- * Limits: m, n, k and the leading dimensions up to 2^31.
+ *     rows.  So work-items do what a matvec's would: each takes VECTOR columns, walks down k, and
+ *     keeps a sum for each row and column; neighbours read neighbours.  What A has in those steps
+ * is the same for all of them, and lies in local memory.  Memory answers late: a work-item has the
+ *     loads of its next BATCH steps under way while it multiplies, SLICES sets of work-items take
+ *     every SLICES-th step of the same columns, and groups share k (matmul_parts.clh).
+ *     With FEW_ROWS 0 the same text computes a C of few columns, whose large factor A is
+ * transposed. Work split: a group computes LANES * VECTOR columns of C. Parameters: LANES and
+ * SLICES, whose product is ITEMS; FEW_ROWS, FEW, ITEMS, DEPTH (a multiple of SLICES * BATCH),
+ * VECTOR, ALIGNED, BATCH, CHUNK, SPLITS (matmul_skinny.clh); REAL, REAL_BITS (real.clh); FACTOR,
+ * RESULT (matmul_elements.clh); ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
+ * Launch: 3-D, work-groups of ITEMS x 1 x 1, one per started LANES * VECTOR columns, a layer of
+ * them for each product of the batch, or for each span of k. Local memory: PITCH * DEPTH elements,
+ * or SLICES * CHUNK * LINE where that is more. Traffic: the large factor once, the small one once a
+ * group. Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "matmul/matmul_skinny.clh"
 
-#ifndef LANES
-#error "LANES: work-items side by side, a power of two"
+#if !defined(LANES) || !defined(SLICES)
+#error "LANES, SLICES: work-items side by side, and sets of them"
 #endif
 
-#define SLICES (ITEMS / LANES)
+#define COLUMNS (LANES * VECTOR)
+/* From step to step in the tile: long ones with a gap of 16 bytes, for fewer bank conflicts. */
+#define PITCH (FEW < 8 ? FEW : (FEW + 3) / 4 * 4 + 128 / REAL_BITS)
+/* From row to row of the sums.  Columns of C are stored one after another: their gap is for those
+ * who read then. */
+#define LINE       (COLUMNS + (FEW_ROWS ? 0 : VECTOR))
+#define TILE_REALS (PITCH * DEPTH)
+#define SUM_REALS  (SLICES * CHUNK * LINE)
 
-/* A sum for each row, from what the tile has of a step on. */
-IN_REGISTERS void multiply(vector *sum, __local const REAL *step, vector v)
+/* The work-item's vectors of BATCH steps from `p` on, SLICES apart. */
+IN_REGISTERS void load_batch(factor *v, const skinny *x, uint first, uint lane, uint p)
 {
 #pragma unroll
-    for (uint s = 0; s < FEW; s++)
-        sum[s] += step[s] * v;
+    for (uint u = 0; u < BATCH; u++) {
+        const uint step = p + u * SLICES;
+
+        load_elements(v + u * VECTOR, x->large + (ulong)step * x->ld_large, first, lane, LANES,
+                      step < x->k ? x->many : 0);
+    }
+}
+
+/* A sum for each row and column, from what the tile has of those steps. */
+IN_REGISTERS void multiply(REAL *sum, __local const REAL *tile, const factor *v)
+{
+#pragma unroll
+    for (uint u = 0; u < BATCH; u++) {
+        REAL value[VECTOR];
+
+#pragma unroll
+        for (uint e = 0; e < VECTOR; e++)
+            value[e] = value_of(v[u * VECTOR + e]);
+#pragma unroll
+        for (uint s = 0; s < FEW; s++) {
+            const REAL w = tile[u * SLICES * PITCH + s];
+
+#pragma unroll
+            for (uint e = 0; e < VECTOR; e++)
+                sum[s * VECTOR + e] += w * value[e];
+        }
+    }
 }
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 matmul_skinny_columns(__global const factor *restrict a, __global const factor *restrict b,
                       __global output *restrict c, const matmul_call call)
 {
-    __local REAL tile[FEW * DEPTH] __attribute__((aligned(64)));
-    __local vector others[ITEMS];
+    __local REAL local_reals[TILE_REALS > SUM_REALS ? TILE_REALS : SUM_REALS]
+        __attribute__((aligned(64)));
     const uint item = get_local_id(0), lane = item % LANES, slice = item / LANES;
-    const uint o = (get_group_id(0) * LANES + lane) * VECTOR;
+    const uint first = get_group_id(0) * COLUMNS;
     const skinny x = skinny_of(a, b, &call);
-    __global const factor *const from = x.large + o;
-    vector sum[FEW];
+    factor v[BATCH * VECTOR], next[BATCH * VECTOR];
+    REAL sum[FEW * VECTOR]; /* row by row */
 
 #pragma unroll
-    for (uint s = 0; s < FEW; s++)
-        sum[s] = 0;
+    for (uint e = 0; e < FEW * VECTOR; e++)
+        sum[e] = 0;
+    load_batch(v, &x, first, lane, slice);
     for (uint p0 = 0; p0 < x.k; p0 += DEPTH) {
         const uint steps = min(x.k - p0, (uint)DEPTH);
 
         /* What a step needs of the small factor is together. */
-        fill(tile, &x, p0, 1, FEW);
+        fill(local_reals, &x, p0, 1, PITCH);
         /* Filled before read: below, we read what other work-items wrote. */
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (o + VECTOR <= x.many) {
-#pragma unroll 4
-            for (uint p = slice; p < steps; p += SLICES)
-                multiply(sum, tile + p * FEW, load_vector(from + (ulong)(p0 + p) * x.ld_large));
-        } else if (o < x.many) {
-            for (uint p = slice; p < steps; p += SLICES)
-                multiply(sum, tile + p * FEW,
-                         load_end(from + (ulong)(p0 + p) * x.ld_large, x.many - o));
+        for (uint p = 0; p < steps; p += SLICES * BATCH) {
+            load_batch(next, &x, first, lane, p0 + p + SLICES * BATCH + slice);
+            multiply(sum, local_reals + (p + slice) * PITCH, v);
+#pragma unroll
+            for (uint e = 0; e < BATCH * VECTOR; e++)
+                v[e] = next[e];
         }
-        /* Read before overwritten by the next round. */
+        /* Read before overwritten, by the next round or by the sums. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     c += in_batch(call.offset_c, call.stride_c);
-    /* The first slice adds up the others, row by row, always in the same order. */
+    /* The slices' sums of CHUNK rows lie together, and each work-item adds up some outputs, always
+     * in the same order; neighbours store neighbours. */
 #pragma unroll
-    for (uint s = 0; s < FEW; s++) {
-        if (slice > 0)
-            others[item] = sum[s];
-        /* Written before read: below, the first slice reads the sums of the others. */
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (slice == 0 && s < x.few) {
-            REAL out[VECTOR];
-
-            for (uint y = 1; y < SLICES; y++)
-                sum[s] += others[y * LANES + lane];
-            VSTORE_PRIVATE(VECTOR, sum[s], out);
+    for (uint s0 = 0; s0 < FEW; s0 += CHUNK) {
+#pragma unroll
+        for (uint s = 0; s < CHUNK; s++)
+#pragma unroll
             for (uint e = 0; e < VECTOR; e++)
-                if (o + e < x.many)
-                    store_output(c, &call, s, o + e, out[e]);
+                if (s0 + s < FEW)
+                    local_reals[(slice * CHUNK + s) * LINE + PLACE(lane, LANES, e)] =
+                        sum[(s0 + s) * VECTOR + e];
+        /* Written before read: below, we read what other work-items wrote. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint e = item; e < CHUNK * COLUMNS; e += ITEMS) {
+            const uint s = FEW_ROWS ? e / COLUMNS : e % CHUNK;
+            const uint o = FEW_ROWS ? e % COLUMNS : e / CHUNK;
+            REAL all = 0;
+
+            if (s0 + s >= x.few || first + o >= x.many)
+                continue;
+#pragma unroll
+            for (uint y = 0; y < SLICES; y++)
+                all += local_reals[(y * CHUNK + s) * LINE + o];
+            store_output(c, &call, s0 + s, first + o, all);
         }
         /* Read before overwritten by the next round. */
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -74,9 +74,10 @@ BUGS = {
         ("batched", "matmul/matmul_batched.cl", "min(own, call.batch - 1)", 0, "own",
          ["GROUP=32", "DEPTH_MAX=16"]),
     "oclgrind-skinny-columns-end":
-        ("skinny-columns", "matmul/matmul_skinny_columns.cl", "x.many - o)", 0, "VECTOR)", []),
+        ("skinny-columns", "matmul/matmul_skinny_columns.cl", "step < x->k ? x->many : 0", 0,
+         "x->many", []),
     "sweep-skinny-dots-lanes":
-        ("skinny-dots", "matmul/matmul_skinny_dots.cl", "e < TEAM", 0, "e + 1 < TEAM", []),
+        ("skinny-dots", "matmul/matmul_skinny_dots.cl", "y < TEAM", 0, "y + 1 < TEAM", []),
     "sweep-pipelined-span-guard":
         ("pipelined", "matmul/matmul_pipelined.cl", "min(call.span, call.k - front)", 0, "call.k - front",
          ["TILE_M=32", "TILE_N=32", "SUMS=32", "DEPTH=8", "SLICES=1", "SPLIT=4", "REGISTERS=255"]),

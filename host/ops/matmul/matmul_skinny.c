@@ -1,5 +1,7 @@
 /* A C of few rows or few columns, whose large factor is read once:
  * cl/matmul/matmul_skinny_columns.cl and cl/matmul/matmul_skinny_dots.cl. */
+#include <float.h>
+
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "ops/matmul/matmul_parts.h"
@@ -11,27 +13,47 @@ enum { MULTIPLY, SUM };
 
 enum {
     FEW_MAX = 16,
-    ITEMS_COLUMNS = 256,
-    ITEMS_DOTS = 128,
+    GROUP_ITEMS = 256,
+    ITEMS_MIN = 64, /* of a group, where there is work for them */
+    SLICES_MAX = 32,
+    LANES_MIN = 8,
+    TEAM_MIN = 4,
     VECTOR_BYTES = 16,
-    TILE_BYTES = 16384, /* of the small factor in local memory */
-    DEPTH_MAX = 1024,
-    GROUPS_A_UNIT = 4,       /* that keep memory busy */
-    SPLIT_BYTES = 256 * 1024 /* of the large factor from which sharing k is worth a launch */
+    BATCH_BYTES = 64,       /* whose loads a work-item has under way */
+    TILE_BYTES = 16384,     /* of the small factor in local memory */
+    SUMS_BYTES = 24576,     /* of sums there that are added up together */
+    ITEMS_A_UNIT = 512,     /* that are resident at once, at least */
+    BUSY_ITEMS_A_UNIT = 256 /* up to which a work-item takes shorter vectors, for more of them */
 };
 
 /* A product as both variants see it. */
 typedef struct skinny {
     bool few_rows;
-    size_t few, many; /* sides of C; `few` as the kernel has them, a power of two */
+    size_t few, many; /* sides of C */
     bool along_k;     /* lines of the large factor lie along k */
+    size_t k;
     matmul_matrix large;
-    size_t vector;
+    size_t type; /* bytes of an element of the factors */
 } skinny;
+
+/* How groups share it. */
+typedef struct layout {
+    size_t vector;       /* elements of a line that a work-item takes at once */
+    bool aligned;        /* whether they are an aligned vector */
+    size_t batch;        /* such vectors of a line, or of a column, under way together */
+    size_t items, peers; /* of a group; that share an output */
+    size_t outputs;      /* of a group, in each row */
+    size_t quantum;      /* of k, that a group takes at once */
+} layout;
 
 static size_t power_of_2_from(size_t n)
 {
     return (size_t)1 << size_log2_up(n);
+}
+
+static size_t units(const job *j)
+{
+    return size_max(j->device->compute_units, 1);
 }
 
 static skinny skinny_of(const tsr_matmul_problem *p)
@@ -39,11 +61,12 @@ static skinny skinny_of(const tsr_matmul_problem *p)
     const bool few_rows = p->m <= p->n;
 
     return (skinny){.few_rows = few_rows,
-                    .few = power_of_2_from(size_min(p->m, p->n)),
-                    .many = size_max(p->m, p->n),
+                    .few = size_max(size_min(p->m, p->n), 1),
+                    .many = size_max(size_max(p->m, p->n), 1),
                     .along_k = few_rows ? p->trans_b : !p->trans_a,
+                    .k = size_max(matmul_k_read(p), 1),
                     .large = few_rows ? matmul_matrix_b(p) : matmul_matrix_a(p),
-                    .vector = VECTOR_BYTES / tsr_type_size(p->type)};
+                    .type = tsr_type_size(p->type)};
 }
 
 bool matmul_is_skinny(const tsr_matmul_problem *p)
@@ -53,73 +76,157 @@ bool matmul_is_skinny(const tsr_matmul_problem *p)
     return size_min(p->m, p->n) <= (tsr_type_size(p->type) == 2 ? FEW_MAX / 2 : FEW_MAX);
 }
 
-static const char *unsupported(const job *j, const skinny *s, bool along_k, size_t items, plan *out)
+static const char *unsupported(const job *j, const skinny *s, bool along_k, plan *out)
 {
     const char *why = matmul_unsupported_rounding(j, out);
 
     if (!why && s->few > FEW_MAX)
         return plan_unsupported(out, "it takes a C of up to %d rows or columns, and this has %zu",
-                                FEW_MAX,
-                                size_min(matmul_of(j->problem)->m, matmul_of(j->problem)->n));
+                                FEW_MAX, s->few);
     if (!why && s->along_k != along_k)
         return plan_unsupported(out, "neighbours of the large factor lie %s",
                                 along_k ? "beside each other: use `skinny-columns`"
                                         : "along k: use `skinny-dots`");
-    return why ? why : matmul_unsupported_items(items, group_limit(j->device, 0), out);
+    return why;
 }
 
-/* As far along k as the small factor's tile reaches: a power of two, and `least` at least. */
-static size_t depth_of(const tsr_matmul_problem *p, const skinny *s, size_t least)
+/* Rows or columns that a kernel is built for: those of C, but for few of the longer ones, so that
+ * not every C needs a program of its own. */
+static size_t built_for(size_t few)
 {
-    const size_t room = TILE_BYTES / (s->few * matmul_real_size(p));
-    const size_t most = size_min(size_min(room, DEPTH_MAX), power_of_2_from(matmul_k_read(p)));
+    return few <= 6 ? few : size_round_up(few, few <= 8 ? 2 : 4);
+}
 
-    return size_max(most, least);
+/* Elements of a line that a work-item takes at once: as many as a wide load brings, as long as
+ * registers hold their sums, but fewer where there would be too few work-items: a load takes about
+ * as long whatever it brings. */
+static size_t vector_of(const job *j, const skinny *s, size_t batch)
+{
+    const size_t set = param(j->params, "VECTOR");
+    size_t vector = VECTOR_BYTES / s->type;
+
+    if (set)
+        return set;
+    if (s->few > 8)
+        vector = size_min(vector, 4);
+    while (vector > 1 &&
+           (double)s->many * (double)s->k < (double)(vector * batch * units(j)) * BUSY_ITEMS_A_UNIT)
+        vector /= 2;
+    return vector;
+}
+
+/* Whether lines of the large factor, of `length` elements, are aligned vectors. */
+static bool is_aligned(const job *j, const skinny *s, size_t vector, size_t length)
+{
+    return vector > 1 && j->device->kind != DEVICE_CPU && length % vector == 0 &&
+           matmul_starts_at(&s->large, vector);
+}
+
+/* ---- the share of k ------------------------------------------------------------------------ */
+
+/* Measured on an H100, in microseconds: what a group takes from its start to its end, and for each
+ * batch of loads; a second launch; and bytes a microsecond from memory, and of sums. */
+static const double group_us = 1.0, batch_us = 0.45, launch_us = 2.2, bytes_a_us = 2.8e6,
+                    sum_bytes_a_us = 1.5e6;
+
+/* What a product takes where `groups` along C's long side share k in parts. */
+static double cost_us(const job *j, const skinny *s, const layout *x, size_t groups, k_parts k)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const size_t resident = units(j) * size_max(ITEMS_A_UNIT / x->items, 1);
+    const size_t waves = size_div_up(groups * k.parts, resident);
+    const size_t batches = size_div_up(k.span, x->quantum);
+    const double bytes = (double)s->many * (double)s->k * (double)s->type;
+    double us = (double)waves * (group_us + (double)batches * batch_us);
+
+    if (us < bytes / bytes_a_us)
+        us = bytes / bytes_a_us;
+    if (k.parts == 1)
+        return us;
+    return us + launch_us +
+           2.0 * (double)k.parts * (double)p->m * (double)p->n * (double)matmul_real_size(p) /
+               sum_bytes_a_us;
 }
 
 /* How many groups share k, where SPLIT does not say it. */
-static k_parts split(const job *j, const skinny *s, size_t groups, size_t depth)
+static k_parts split(const job *j, const skinny *s, const layout *x, size_t groups)
 {
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t set = param(j->params, "SPLIT"), units = size_max(j->device->compute_units, 1);
-    const double bytes = (double)s->many * (double)p->k * (double)tsr_type_size(p->type);
+    const size_t set = param(j->params, "SPLIT");
+    k_parts best = matmul_parts_cut(j, set, x->quantum);
+    double least;
 
-    if (set)
-        return matmul_parts_cut(j, set, depth);
-    if (matmul_batch(p) > 1 || bytes < SPLIT_BYTES || j->device->kind == DEVICE_CPU)
-        return matmul_parts_cut(j, 1, depth);
-    return matmul_parts_cut(j, GROUPS_A_UNIT * units / size_max(groups, 1), depth);
+    if (set || matmul_batch(matmul_of(j->problem)) > 1 || j->device->kind == DEVICE_CPU)
+        return best;
+    least = cost_us(j, s, x, groups, best);
+    for (size_t parts = 2; parts <= 2 * units(j); parts += (parts + 3) / 4) {
+        const k_parts cut = matmul_parts_cut(j, parts, x->quantum);
+        const double us = cost_us(j, s, x, groups, cut);
+
+        if (us < least) {
+            best = cut;
+            least = us;
+        }
+    }
+    return best;
 }
 
-/* -Ds and commands of both: groups of `items`, so many of them along the long side of C. */
-static void plan_groups(const job *j, const skinny *s, size_t items, size_t groups, size_t depth,
-                        plan *out)
+/* ---- what both plans have ------------------------------------------------------------------ */
+
+/* From a row of sums to the next in local memory, at most. */
+static size_t row_reals(const layout *x)
+{
+    return x->peers * (x->outputs + x->vector) + x->outputs;
+}
+
+/* -Ds and commands of both. */
+static const char *plan_groups(const job *j, const skinny *s, const layout *x, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const k_parts k = split(j, s, groups, depth);
+    const size_t groups = size_div_up(s->many, x->outputs), real = matmul_real_size(p);
+    const k_parts k = split(j, s, x, groups);
+    const size_t few = built_for(s->few), pitch = few + 7;
+    size_t depth = x->quantum, chunk = few;
+    const char *why;
     command grid;
 
+    while (depth < k.span && 2 * depth * few * real <= TILE_BYTES)
+        depth *= 2;
+    while (chunk > 1 && chunk * row_reals(x) * real > SUMS_BYTES)
+        chunk = (chunk + 1) / 2;
+    why = matmul_unsupported_items(x->items, group_limit(j->device, 0), out);
+    if (!why)
+        why = matmul_unsupported_bytes(
+            size_max(pitch * (depth + VECTOR_BYTES / real), chunk * row_reals(x)) * real,
+            j->device->local_memory, out);
+    if (why)
+        return why;
+    plan_set(out, "VECTOR", (uint32_t)x->vector);
     plan_set(out, "SPLIT", (uint32_t)k.parts);
     matmul_define_operands(p, out);
     matmul_define_rounding(p, out);
     matmul_define_parts(out);
     plan_define(out, "FEW_ROWS=%d", s->few_rows);
-    plan_define(out, "FEW=%zu", s->few);
-    plan_define(out, "ITEMS=%zu", items);
+    plan_define(out, "FEW=%zu", few);
+    plan_define(out, "ITEMS=%zu", x->items);
     plan_define(out, "DEPTH=%zu", depth);
-    plan_define(out, "VECTOR=%zu", s->vector);
-    plan_define(out, "ALIGNED=%d",
-                j->device->kind != DEVICE_CPU && matmul_starts_at(&s->large, s->vector));
+    plan_define(out, "ALIGNED=%d", x->aligned);
+    plan_define(out, "BATCH=%zu", x->batch);
+    plan_define(out, "CHUNK=%zu", chunk);
     plan_define(out, "SPLITS=%d", k.parts > 1);
-    command_launch_2d(&grid, MULTIPLY, groups * items, 1, items, 1);
+    command_launch_2d(&grid, MULTIPLY, groups * x->items, 1, x->items, 1);
     matmul_parts_commands(j, k, &grid, SUM, out);
+    return NULL;
 }
 
+/* ---- the variants -------------------------------------------------------------------------- */
+
 static const tunable columns_tunables[] = {
-    {"LANES",
-     "vectors side by side that a group computes: longer streams against more groups",
-     {0, 8, 16, 32, 64},
+    {"LANES", "work-items side by side: longer streams against more groups", {0, 8, 16, 32, 64}, 0},
+    {"SLICES",
+     "sets of work-items that share k in a group: latency hidden against adding up",
+     {0, 1, 2, 4, 8, 16, 32},
      0},
+    {"VECTOR", "columns of a work-item: wide loads against more work-items", {0, 1, 2, 4, 8}, 0},
     {"SPLIT",
      "groups that share k: more of them against adding up",
      {0, 1, 2, 4, 8, 16, 32, 64},
@@ -127,26 +234,50 @@ static const tunable columns_tunables[] = {
      .host_only = true},
 };
 
+/* As many work-items side by side as make long streams, but not far beyond the last column. */
+static size_t lanes_of(const skinny *s, size_t vector)
+{
+    size_t lanes = 32;
+
+    while (lanes > LANES_MIN &&
+           4 * size_round_up(s->many, lanes * vector) > 5 * size_round_up(s->many, vector))
+        lanes /= 2;
+    return lanes;
+}
+
+/* Sets of work-items: with a batch of steps for each, or, where k is short, fewer, so that the
+ * group is not smaller than two warps. */
+static size_t slices_of(const skinny *s, size_t lanes, size_t batch)
+{
+    const size_t batches = power_of_2_from(size_div_up(s->k, batch));
+    const size_t steps = power_of_2_from(s->k);
+    const size_t slices = size_max(batches, size_min(steps, ITEMS_MIN / lanes));
+
+    return size_max(size_min(slices, size_min(SLICES_MAX, GROUP_ITEMS / lanes)), 1);
+}
+
 static const char *plan_columns(const job *j, plan *out)
 {
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const skinny s = skinny_of(p);
-    const size_t vectors = size_div_up(s.many, s.vector);
-    size_t lanes = param(j->params, "LANES"), depth;
-    const char *why = unsupported(j, &s, false, ITEMS_COLUMNS, out);
+    const skinny s = skinny_of(matmul_of(j->problem));
+    size_t lanes = param(j->params, "LANES"), slices = param(j->params, "SLICES");
+    const char *why = unsupported(j, &s, false, out);
+    layout x = {.batch = BATCH_BYTES / VECTOR_BYTES};
 
     if (why)
         return why;
+    x.vector = vector_of(j, &s, x.batch);
+    x.aligned = is_aligned(j, &s, x.vector, s.many);
     if (!lanes)
-        lanes = size_min(32, size_max(8, power_of_2_from(vectors)));
-    depth = depth_of(p, &s, 1);
-    why = matmul_unsupported_bytes((s.few * depth + ITEMS_COLUMNS * s.vector) * matmul_real_size(p),
-                                   j->device->local_memory, out);
-    if (why)
-        return why;
+        lanes = lanes_of(&s, x.vector);
+    if (!slices)
+        slices = slices_of(&s, lanes, x.batch);
+    x.items = lanes * slices;
+    x.peers = slices;
+    x.outputs = lanes * x.vector;
+    x.quantum = slices * x.batch;
     plan_set(out, "LANES", (uint32_t)lanes);
-    plan_groups(j, &s, ITEMS_COLUMNS, size_div_up(vectors, lanes), depth, out);
-    return NULL;
+    plan_set(out, "SLICES", (uint32_t)slices);
+    return plan_groups(j, &s, &x, out);
 }
 
 const variant matmul_skinny_columns = {
@@ -165,6 +296,10 @@ static const tunable dots_tunables[] = {
      {0, 4, 8, 16, 32},
      0},
     {"LINES", "lines that a team reads at once: reuse of the small factor", {0, 1, 2, 4}, 0},
+    {"VECTOR",
+     "elements of a line that a work-item takes at once: wide loads against more work-items",
+     {0, 1, 2, 4, 8},
+     0},
     {"SPLIT",
      "groups that share k: more of them against adding up",
      {0, 1, 2, 4, 8, 16, 32, 64},
@@ -172,40 +307,50 @@ static const tunable dots_tunables[] = {
      .host_only = true},
 };
 
-/* Of the small factor's tile, or of the sums that teams add up, which lie there later. */
-static size_t dots_bytes(const tsr_matmul_problem *p, const skinny *s, size_t team, size_t lines)
+/* Where the small factor has many rows, its tile is read the more often: small teams read it
+ * together. */
+static size_t team_of(const skinny *s, size_t vector)
 {
-    const size_t chunk = size_min(s->few * lines, team);
-    const size_t sums = ITEMS_DOTS / team * chunk * (team + 1);
+    const size_t most = s->few > 4 ? 8 : s->few > 2 ? 16 : 32;
 
-    return size_max(s->few * depth_of(p, s, team * s->vector), sums) * matmul_real_size(p);
+    return size_min(most, size_max(TEAM_MIN, power_of_2_from(size_div_up(s->k, vector))));
+}
+
+/* Lines for a work-item, as long as there remain enough work-items. */
+static size_t lines_of(const job *j, const skinny *s, size_t vector)
+{
+    const double vectors = (double)s->many * (double)s->k / (double)vector;
+    size_t lines = s->type == 2 ? 2 : 4;
+
+    while (lines > 1 &&
+           vectors < (double)(BATCH_BYTES / VECTOR_BYTES * lines * units(j)) * BUSY_ITEMS_A_UNIT)
+        lines /= 2;
+    return lines;
 }
 
 static const char *plan_dots(const job *j, plan *out)
 {
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const skinny s = skinny_of(p);
-    const size_t local = j->device->local_memory;
-    size_t team = param(j->params, "TEAM"), lines = param(j->params, "LINES");
-    const char *why = unsupported(j, &s, true, ITEMS_DOTS, out);
+    const skinny s = skinny_of(matmul_of(j->problem));
+    size_t team = param(j->params, "TEAM"), lines = param(j->params, "LINES"), teams;
+    const char *why = unsupported(j, &s, true, out);
+    layout x = {.vector = vector_of(j, &s, BATCH_BYTES / VECTOR_BYTES)};
 
     if (why)
         return why;
+    if (!team)
+        team = team_of(&s, x.vector);
     if (!lines)
-        lines = size_min(4, power_of_2_from(s.many));
-    if (!team) {
-        team = size_min(32, size_max(4, power_of_2_from(size_div_up(p->k, s.vector))));
-        while (team > 4 && dots_bytes(p, &s, team, lines) > local)
-            team /= 2;
-    }
-    why = matmul_unsupported_bytes(dots_bytes(p, &s, team, lines), local, out);
-    if (why)
-        return why;
+        lines = lines_of(j, &s, x.vector);
+    teams = size_min(GROUP_ITEMS / team, power_of_2_from(size_div_up(s.many, lines)));
+    x.batch = size_max(BATCH_BYTES / VECTOR_BYTES / lines, 1);
+    x.aligned = is_aligned(j, &s, x.vector, s.k);
+    x.items = team * teams;
+    x.peers = team;
+    x.outputs = teams * lines;
+    x.quantum = team * x.vector * x.batch;
     plan_set(out, "TEAM", (uint32_t)team);
     plan_set(out, "LINES", (uint32_t)lines);
-    plan_groups(j, &s, ITEMS_DOTS, size_div_up(s.many, ITEMS_DOTS / team * lines),
-                depth_of(p, &s, team * s.vector), out);
-    return NULL;
+    return plan_groups(j, &s, &x, out);
 }
 
 const variant matmul_skinny_dots = {
