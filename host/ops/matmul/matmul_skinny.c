@@ -172,6 +172,16 @@ static k_parts split(const job *j, const skinny *s, const layout *x, size_t grou
 
 /* ---- what both plans have ------------------------------------------------------------------ */
 
+/* The small factor's tile, as both kernels have it: with gaps of 16 bytes. */
+static size_t tile_reals(const skinny *s, size_t few, size_t depth, size_t real)
+{
+    const size_t gap = 16 / real;
+
+    if (s->along_k)
+        return few * (depth + gap);
+    return (few < 8 ? few : size_round_up(few, 4) + gap) * depth;
+}
+
 /* From a row of sums to the next in local memory, at most. */
 static size_t row_reals(const layout *x)
 {
@@ -184,19 +194,19 @@ static const char *plan_groups(const job *j, const skinny *s, const layout *x, p
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t groups = size_div_up(s->many, x->outputs), real = matmul_real_size(p);
     const k_parts k = split(j, s, x, groups);
-    const size_t few = built_for(s->few), pitch = few + 7;
+    const size_t few = built_for(s->few);
     size_t depth = x->quantum, chunk = few;
     const char *why;
     command grid;
 
-    while (depth < k.span && 2 * depth * few * real <= TILE_BYTES)
+    while (depth < k.span && tile_reals(s, few, 2 * depth, real) * real <= TILE_BYTES)
         depth *= 2;
     while (chunk > 1 && chunk * row_reals(x) * real > SUMS_BYTES)
         chunk = (chunk + 1) / 2;
     why = matmul_unsupported_items(x->items, group_limit(j->device, 0), out);
     if (!why)
         why = matmul_unsupported_bytes(
-            size_max(pitch * (depth + VECTOR_BYTES / real), chunk * row_reals(x)) * real,
+            size_max(tile_reals(s, few, depth, real), chunk * row_reals(x)) * real,
             j->device->local_memory, out);
     if (why)
         return why;
