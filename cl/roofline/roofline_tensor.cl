@@ -7,7 +7,8 @@
  * Work      a warp of 32 items computes CHAINS tiles; each item writes the sum
  *           of its accumulators
  * Params    KIND: 0 tf32 m16n8k8, 1 bf16 m16n8k16, 2 f64 m8n8k4 (compute
- *           capability 8.0), 3 f64 m16n8k16 (9.0); CHAINS
+ *           capability 8.0), 3 f64 m16n8k16 (9.0), 4 f16 m16n8k16, 5 int8
+ *           m16n8k32 (8.0); CHAINS
  * Launch    1-D, work-groups of a multiple of 32
  * Limits    steps * k of an instruction <= 2^20, so that FP32 accumulators stay
  *           below 2^24
@@ -20,14 +21,16 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
 #ifndef KIND
-#error "KIND: 0 tf32, 1 bf16, 2 and 3 f64"
+#error "KIND: 0 tf32, 1 bf16, 2 and 3 f64, 4 f16, 5 int8"
 #endif
 #ifndef CHAINS
 #error "CHAINS: accumulators of a warp"
 #endif
 
-#if KIND >= 2
+#if KIND == 2 || KIND == 3
 #define NUMBER double
+#elif KIND == 5
+#define NUMBER int
 #else
 #define NUMBER float
 #endif
@@ -47,15 +50,20 @@ static inline float column_value(uint column)
     return 1 + column % 2;
 }
 
-#if KIND < 2
-/* A whole number below 256 in the operand's format: its float32 bits are a tf32 as they are, and
- * their upper half is its bf16, here twice for two neighbours in k. */
+#if KIND != 2 && KIND != 3
+/* A whole number from 1 to 4 in the operand's format, as often as a word of 32 bits holds it: its
+ * float32 bits are a tf32 as they are, and their upper half is its bf16. */
 static inline uint operand(float value)
 {
 #if KIND == 0
     return as_uint(value);
-#else
+#elif KIND == 1
     return (as_uint(value) >> 16) * 0x10001u;
+#elif KIND == 4
+    /* Of float32 the exponent less the difference of both biases, and the fraction's first bits. */
+    return ((as_uint(value) - (112u << 23)) >> 13) * 0x10001u;
+#else
+    return (uint)value * 0x01010101u;
 #endif
 }
 #endif
@@ -74,6 +82,16 @@ static inline void multiply(NUMBER *c, uint lane)
     __asm__ volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
                      "{%0,%1,%2,%3}, {%4,%5,%4,%5}, {%6,%6}, {%0,%1,%2,%3};"
                      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                     : "r"(operand(upper)), "r"(operand(lower)), "r"(operand(column)));
+#elif KIND == 4
+    __asm__ volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                     "{%0,%1,%2,%3}, {%4,%5,%4,%5}, {%6,%6}, {%0,%1,%2,%3};"
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                     : "r"(operand(upper)), "r"(operand(lower)), "r"(operand(column)));
+#elif KIND == 5
+    __asm__ volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+                     "{%0,%1,%2,%3}, {%4,%5,%4,%5}, {%6,%6}, {%0,%1,%2,%3};"
+                     : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
                      : "r"(operand(upper)), "r"(operand(lower)), "r"(operand(column)));
 #elif KIND == 2
     __asm__ volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "

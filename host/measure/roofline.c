@@ -11,7 +11,7 @@
 #include "session/source.h"
 
 /* Part of the cache's key: raise it when the C side of a measurement changes. */
-enum { LIMITS_FORMAT = 4 };
+enum { LIMITS_FORMAT = 5 };
 
 typedef struct limit_spec {
     const char *name, *unit, *idea;
@@ -24,7 +24,17 @@ static const limit_spec specs[LIMIT_COUNT] = {
     [LIMIT_INT32] = {"int32", "Gop/s", "minimum and maximum of uint in registers", limit_integer},
     [LIMIT_TENSOR_TF32] = {"tensor tf32", "GFLOP/s", "matrix instructions on tf32", limit_tensor},
     [LIMIT_TENSOR_BF16] = {"tensor bf16", "GFLOP/s", "matrix instructions on bf16", limit_tensor},
+    [LIMIT_TENSOR_F16] = {"tensor f16", "GFLOP/s", "matrix instructions on half", limit_tensor},
     [LIMIT_TENSOR_F64] = {"tensor f64", "GFLOP/s", "matrix instructions on double", limit_tensor},
+    [LIMIT_TENSOR_FP8] = {"tensor fp8", "GFLOP/s", "matrix instructions on fp8 (e4m3)",
+                          limit_tensor},
+    [LIMIT_TENSOR_INT8] = {"tensor int8", "Gop/s", "matrix instructions on char", limit_tensor},
+    [LIMIT_SPARSE_BF16] = {"sparse bf16", "GFLOP/s", "the same where 2 of 4 are zero, which count",
+                           limit_tensor},
+    [LIMIT_SPARSE_FP8] = {"sparse fp8", "GFLOP/s", "the same where 2 of 4 are zero, which count",
+                          limit_tensor},
+    [LIMIT_SPARSE_INT8] = {"sparse int8", "Gop/s", "the same where 2 of 4 are zero, which count",
+                           limit_tensor},
     [LIMIT_MEMORY_READ] = {"memory read", "GB/s", "sum of a buffer beyond the caches",
                            limit_memory},
     [LIMIT_MEMORY_WRITE] = {"memory write", "GB/s", "filling a buffer beyond the caches",
@@ -304,7 +314,7 @@ static bool compute_roof(const limits *l, const char *precision, const char **na
         {"f64", LIMIT_TENSOR_F64, 1, NULL},   {"tf32", LIMIT_FP32, 1, NULL},
         {"tf32", LIMIT_TENSOR_TF32, 1, NULL}, {"bf16", LIMIT_FP32, 1, NULL},
         {"bf16", LIMIT_TENSOR_BF16, 1, NULL}, {"f16", LIMIT_FP32, 1, NULL},
-        {"f16", LIMIT_TENSOR_BF16, 1, NULL}};
+        {"f16", LIMIT_TENSOR_F16, 1, NULL}};
 
     *value = 0;
     for (size_t i = 0; i < sizeof(roofs) / sizeof(roofs[0]); i++) {

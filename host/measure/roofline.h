@@ -16,7 +16,13 @@ typedef enum limit {
     LIMIT_INT32,              /* Gop/s, integer min and max */
     LIMIT_TENSOR_TF32,        /* GFLOP/s, where the probe finds it */
     LIMIT_TENSOR_BF16,        /* GFLOP/s */
+    LIMIT_TENSOR_F16,         /* GFLOP/s */
     LIMIT_TENSOR_F64,         /* GFLOP/s */
+    LIMIT_TENSOR_FP8,         /* GFLOP/s, of e4m3 with FP32 sums */
+    LIMIT_TENSOR_INT8,        /* Gop/s, with int32 sums */
+    LIMIT_SPARSE_BF16,        /* GFLOP/s, where two of four neighbours are zero, and count */
+    LIMIT_SPARSE_FP8,         /* GFLOP/s */
+    LIMIT_SPARSE_INT8,        /* Gop/s */
     LIMIT_MEMORY_READ,        /* GB/s, global memory */
     LIMIT_MEMORY_WRITE,       /* GB/s */
     LIMIT_MEMORY_COPY,        /* GB/s, read and written */

@@ -373,6 +373,7 @@ typedef struct tensor_shape {
     unsigned m, n, k;
     unsigned capability; /* of the first chips that have it */
     const char *name;
+    bool sparse; /* half of A is zero by its format; k counts what is stored */
 } tensor_shape;
 
 /* roofline_tensor.cl: instructions of a warp. */
@@ -381,12 +382,20 @@ static const tensor_shape tensor_shapes[] = {
     {LIMIT_TENSOR_BF16, 1, 16, 8, 16, 80, "mma.sync bf16 m16n8k16"},
     {LIMIT_TENSOR_F64, 2, 8, 8, 4, 80, "mma.sync f64 m8n8k4"},
     {LIMIT_TENSOR_F64, 3, 16, 8, 16, 90, "mma.sync f64 m16n8k16"},
+    {LIMIT_TENSOR_F16, 4, 16, 8, 16, 80, "mma.sync f16 m16n8k16"},
+    {LIMIT_TENSOR_INT8, 5, 16, 8, 32, 80, "mma.sync s8 m16n8k32"},
 };
 
 /* roofline_wgmma.cl: instructions of a warp group; k is a step's, of four of them. */
 static const tensor_shape wgmma_shapes[] = {
     {LIMIT_TENSOR_TF32, 0, 64, 128, 32, 90, "wgmma tf32 m64n128k8"},
     {LIMIT_TENSOR_BF16, 1, 64, 128, 64, 90, "wgmma bf16 m64n128k16"},
+    {LIMIT_TENSOR_F16, 2, 64, 128, 64, 90, "wgmma f16 m64n128k16"},
+    {LIMIT_TENSOR_FP8, 3, 64, 128, 128, 90, "wgmma e4m3 m64n128k32"},
+    {LIMIT_TENSOR_INT8, 4, 64, 128, 128, 90, "wgmma s8 m64n128k32"},
+    {LIMIT_SPARSE_BF16, 1, 64, 128, 64, 90, "wgmma.sp bf16 m64n128k32", .sparse = true},
+    {LIMIT_SPARSE_FP8, 3, 64, 128, 128, 90, "wgmma.sp e4m3 m64n128k64", .sparse = true},
+    {LIMIT_SPARSE_INT8, 4, 64, 128, 128, 90, "wgmma.sp s8 m64n128k64", .sparse = true},
 };
 
 static tsr_status prepare_tensor(repeated *x, size_t steps, tsr_error *err)
@@ -437,10 +446,10 @@ static void expect_wgmma(const repeated *x, size_t item, size_t steps, void *ite
 {
     const tensor_shape *shape = &wgmma_shapes[x->kind];
     const size_t row = item / 32 * 16 + item % 32 / 4;
-    /* Columns in pairs of an even and an odd one, so of 1 and 2. */
+    /* Columns in pairs of an even and an odd one, so of 1 and 2; rows of 2^(row / 4 % 4). */
     const uint64_t columns = shape->n / 8 * (1 + 2);
-    const uint64_t sum =
-        (uint64_t)steps * shape->k * columns * ((1 + row / 4) + (1 + (row + 8) / 4));
+    const uint64_t rows = (1u << row / 4 % 4) + (1u << (row + 8) / 4 % 4);
+    const uint64_t sum = (uint64_t)steps * shape->k * columns * rows;
 
     memcpy(item_out, &sum, sizeof(sum));
 }
@@ -454,15 +463,15 @@ static tsr_status measure_wgmma(const rig *r, unsigned which, limit_result *out,
                   .kinds = 128,
                   .kind = which,
                   .unit = 1,
-                  .steps_most = (size_t)1 << 11,
+                  .steps_most = (size_t)1 << 10, /* roofline_wgmma.cl: exact sums */
                   .item_bytes = sizeof(uint64_t)};
     char options[64];
     tsr_status st;
 
     fill_device(&x);
     x.local = x.kinds;
-    x.work = 2.0 * shape->m * shape->n * shape->k / (double)x.local;
-    snprintf(options, sizeof(options), "-DKIND=%u", shape->kind);
+    x.work = (shape->sparse ? 4.0 : 2.0) * shape->m * shape->n * shape->k / (double)x.local;
+    snprintf(options, sizeof(options), "-DKIND=%u -DSPARSE=%d", shape->kind, shape->sparse);
     st = rig_kernel(r, "roofline/roofline_wgmma.cl", options, "roofline_wgmma", &x.kernel, err);
     return st ? st : measure_repeated(&x, shape->limit, shape->name, out, err);
 }
@@ -491,6 +500,8 @@ tsr_status limit_tensor(const rig *r, limit l, limit_result *out, tsr_error *err
     for (unsigned i = 0; i < sizeof(wgmma_shapes) / sizeof(wgmma_shapes[0]) && !st; i++)
         if (wgmma_shapes[i].limit == l && d->feature[FEATURE_WGMMA] == FEATURE_YES)
             st = rig_way_ended(measure_wgmma(r, i, out, err), out);
+    if (!st && !(out->value > 0))
+        snprintf(out->why_not, sizeof(out->why_not), "no matrix instruction found takes them");
     return st;
 }
 

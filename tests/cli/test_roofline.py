@@ -14,7 +14,8 @@ import unittest
 
 from cli_support import COMMAND, EXAMPLES, OPERATIONS, SANITIZED, SOURCE, Case, environment, has_opencl
 
-LIMITS = ["fp32", "fp64", "int32", "tensor tf32", "tensor bf16", "tensor f64", "memory read",
+LIMITS = ["fp32", "fp64", "int32", "tensor tf32", "tensor bf16", "tensor f16", "tensor f64",
+          "tensor fp8", "tensor int8", "sparse bf16", "sparse fp8", "sparse int8", "memory read",
           "memory write", "memory copy", "local memory", "to device", "from device",
           "to device, pinned", "from device, pinned", "both ways, pinned", "launch, queued",
           "launch, waited"]
@@ -105,10 +106,10 @@ class Measured(Case):
     def test_what_a_cpu_has(self):
         limits = self.limits()
         for name in LIMITS:
-            if not name.startswith("tensor") and name != "fp64":
+            if not name.startswith(("tensor", "sparse")) and name != "fp64":
                 self.assertGreater(limits[name]["rate"], 0, name)
         if "NVIDIA" not in limits["fp32"]["vendor"]:
-            for name in ("tensor tf32", "tensor bf16", "tensor f64"):
+            for name in (n for n in LIMITS if n.startswith(("tensor", "sparse"))):
                 self.assertIn("inline PTX", limits[name]["unsupported"])
 
     def test_the_table(self):

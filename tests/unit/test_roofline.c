@@ -96,12 +96,13 @@ static void the_faster_unit_bounds_a_precision(void **state)
     expect_place(&l, row_of("tf32", "GFLOP/s", 1e12, 1e8, 100), "fp32", 1000);
     l.of[LIMIT_TENSOR_TF32].value = 8000;
     l.of[LIMIT_TENSOR_BF16].value = 16000;
+    l.of[LIMIT_TENSOR_F16].value = 17000;
     l.of[LIMIT_TENSOR_F64].value = 900;
     expect_place(&l, row_of("tf32", "GFLOP/s", 1e12, 1e8, 100), "tensor tf32", 8000);
     expect_place(&l, row_of("f32", "GFLOP/s", 1e12, 1e8, 100), "tensor tf32 / 3", 8000 / 3.0);
     expect_place(&l, row_of("f32-strict", "GFLOP/s", 1e12, 1e8, 100), "fp32", 1000);
     expect_place(&l, row_of("bf16", "GFLOP/s", 1e12, 1e8, 100), "tensor bf16", 16000);
-    expect_place(&l, row_of("f16", "GFLOP/s", 1e12, 1e8, 100), "tensor bf16", 16000);
+    expect_place(&l, row_of("f16", "GFLOP/s", 1e12, 1e8, 100), "tensor f16", 17000);
     expect_place(&l, row_of("f64", "GFLOP/s", 1e12, 1e8, 100), "tensor f64", 900);
 }
 
