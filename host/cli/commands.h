@@ -18,6 +18,7 @@ int cmd_tune(const options *o);
 int cmd_compare(const options *o);
 int cmd_cache(const options *o);
 int cmd_lab(const options *o);
+int cmd_occupancy(const options *o);
 int cmd_blas(const options *o); /* returns where the program cannot be run */
 int tune_blas(const options *o);
 int tune_blas_help(void);

@@ -235,6 +235,32 @@ static const subcommand commands[] = {
      "tessera lab stride\n"
      "tessera lab stride --source\n"
      "tessera lab all --device all -o points.jsonl\n"},
+    {"occupancy",
+     "[--group N] [--registers N] [--local BYTES] [--capability C|all | --device D]",
+     "work a compute unit holds at once, and what runs out first: the occupancy calculator",
+     "Of NVIDIA's devices, whose limits are published: occupancy is the part of a unit's "
+     "work-items\n"
+     "that groups have at once.  For one compute capability it also shows other sizes of groups "
+     "and\n"
+     "numbers of registers, and what would let one more group in.  Registers of a kernel are in "
+     "the\n"
+     "table of 'tessera bench OP --explain'.\n",
+     cmd_occupancy,
+     0,
+     0,
+     {OPTION(OPTION_GROUP) | OPTION(OPTION_REGISTERS) | OPTION(OPTION_LOCAL) |
+          OPTION(OPTION_CAPABILITY) | OPTION(OPTION_DEVICE) | OPTION(OPTION_JSON),
+      0, NULL},
+     "--group     256\n"
+     "--registers  32\n"
+     "--local     0\n"
+     "--capability  all\n"
+     "--device    none: --capability says it\n",
+     false,
+     OP_NONE,
+     SIZES_NONE,
+     "tessera occupancy --group 256 --registers 40 --local 16K --capability 9.0\n"
+     "tessera occupancy --registers 64\n"},
     {"tune",
      "OP [--size S]... [--device D] [--budget SECONDS]",
      "find the fastest variant and its tunables, and keep them for later calls",

@@ -13,9 +13,12 @@
 #include "cli/terminal.h"
 #include "core/fields.h"
 #include "core/registry.h"
+#include "measure/occupancy.h"
 
 enum {
     REPEAT_MAX = 1000000,
+    GROUP_MAX = 1024,    /* work-items of a group, and */
+    REGISTERS_MAX = 255, /* registers of one, that NVIDIA's devices have at most */
     LETTERLESS =
         256 /* getopt_long returns LETTERLESS + index, so that no letter is mistaken for it */
 };
@@ -45,7 +48,7 @@ static bool parse_repeat(const char *value, options *out)
 }
 
 /* "100M": bytes, with K, M or G, in either case, for powers of 1024. */
-static bool parse_device_memory(const char *value, options *out)
+static bool read_bytes(const char *value, size_t *out)
 {
     static const char units[] = "KMG";
     const size_t length = strlen(value);
@@ -57,10 +60,56 @@ static bool parse_device_memory(const char *value, options *out)
     if (length - (unit != NULL) >= sizeof(digits))
         return false;
     snprintf(digits, sizeof(digits), "%.*s", (int)(length - (unit != NULL)), value);
-    if (!whole_read(digits, &n) || n == 0 || n > SIZE_MAX >> shift)
+    if (!whole_read(digits, &n) || n > SIZE_MAX >> shift)
         return false;
-    out->device_memory = (size_t)n << shift;
+    *out = (size_t)n << shift;
     return true;
+}
+
+static bool parse_device_memory(const char *value, options *out)
+{
+    return read_bytes(value, &out->device_memory) && out->device_memory > 0;
+}
+
+/* A whole number from 1 to `most`. */
+static bool read_count(const char *value, size_t most, size_t *out)
+{
+    uint64_t n;
+
+    if (!whole_read(value, &n) || n == 0 || n > most)
+        return false;
+    *out = (size_t)n;
+    return true;
+}
+
+static bool parse_group(const char *value, options *out)
+{
+    return read_count(value, GROUP_MAX, &out->group);
+}
+
+static bool parse_registers(const char *value, options *out)
+{
+    return read_count(value, REGISTERS_MAX, &out->registers);
+}
+
+static bool parse_local(const char *value, options *out)
+{
+    return read_bytes(value, &out->local);
+}
+
+/* "9.0", or all. */
+static bool parse_capability(const char *value, options *out)
+{
+    unit_capacity unit;
+
+    if (!strcmp(value, "all"))
+        return true;
+    if (!isdigit((unsigned char)value[0]) || strspn(value, "0123456789.") != strlen(value))
+        return false;
+    out->capability = (unsigned)lround(10 * strtod(value, NULL));
+    return strlen(value) ==
+               (size_t)snprintf(NULL, 0, "%u.%u", out->capability / 10, out->capability % 10) &&
+           occupancy_capacity(out->capability, &unit);
 }
 
 /* Names of types, as f32; those that --as converts to come first. */
@@ -280,6 +329,16 @@ static const option_spec specs[OPTION_COUNT] = {
                         parse_offload, "auto, always or never"},
     [OPTION_LOG] = {"log", 0, "FILE", "append a line for each call of level 3, and a summary", NULL,
                     NULL},
+    [OPTION_GROUP] = {"group", 0, "N", "work-items of a group", parse_group,
+                      "a whole number from 1 to 1024"},
+    [OPTION_REGISTERS] = {"registers", 0, "N", "registers of a work-item", parse_registers,
+                          "a whole number from 1 to 255"},
+    [OPTION_LOCAL] = {"local", 0, "BYTES", "local memory of a group: 4096, 48K", parse_local,
+                      "a number of bytes, such as 4096 or 48K"},
+    [OPTION_CAPABILITY] = {"capability", 0, "C", "compute capability of an NVIDIA device, or all",
+                           parse_capability,
+                           "all, or one of 6.0, 6.1, 7.0, 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, "
+                           "10.3, 11.0, 12.0 and 12.1"},
     [OPTION_JSON] = {"json", 0, NULL, "write JSON to standard output", NULL, NULL},
     [OPTION_QUIET] = {"quiet", 0, NULL, "no summary on standard error", NULL, NULL},
     [OPTION_HELP] = {"help", 'h', NULL, "show this text", NULL, NULL},

@@ -54,6 +54,10 @@ typedef enum option_id {
     OPTION_HTML,
     OPTION_OFFLOAD,
     OPTION_LOG,
+    OPTION_GROUP,
+    OPTION_REGISTERS,
+    OPTION_LOCAL,
+    OPTION_CAPABILITY,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_HELP,
@@ -90,6 +94,9 @@ typedef struct options {
     uint64_t seed;
     size_t repeat;
     size_t device_memory;          /* bytes; 0: not given */
+    size_t group, registers;       /* of --group and --registers; 0: not given */
+    size_t local;                  /* bytes; 0: not given */
+    unsigned capability;           /* 10 * major + minor; 0: not given, or all */
     overlap_counts queues, chunks; /* count 0: not given */
     bool pinned;                   /* what --pinned says, where it is given */
     size_t rounds;                 /* 0: not given */

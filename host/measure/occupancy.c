@@ -13,18 +13,27 @@ enum {
     KIB = 1024
 };
 
+/* "CUDA Programming Guide", technical specifications per compute capability. */
+static const struct {
+    unsigned capability;
+    unit_capacity unit;
+} known[] = {
+    {60, {2048, 32, 65536, 64 * KIB, 0}},     {61, {2048, 32, 65536, 96 * KIB, 0}},
+    {70, {2048, 32, 65536, 96 * KIB, 0}},     {75, {1024, 16, 65536, 64 * KIB, 0}},
+    {80, {2048, 32, 65536, 164 * KIB, KIB}},  {86, {1536, 16, 65536, 100 * KIB, KIB}},
+    {87, {1536, 16, 65536, 164 * KIB, KIB}},  {89, {1536, 24, 65536, 100 * KIB, KIB}},
+    {90, {2048, 32, 65536, 228 * KIB, KIB}},  {100, {2048, 32, 65536, 228 * KIB, KIB}},
+    {103, {2048, 32, 65536, 228 * KIB, KIB}}, {110, {1536, 24, 65536, 228 * KIB, KIB}},
+    {120, {1536, 24, 65536, 100 * KIB, KIB}}, {121, {1536, 24, 65536, 100 * KIB, KIB}},
+};
+
+unsigned occupancy_capability_at(size_t i)
+{
+    return i < sizeof(known) / sizeof(known[0]) ? known[i].capability : 0;
+}
+
 bool occupancy_capacity(unsigned capability, unit_capacity *out)
 {
-    static const struct {
-        unsigned capability;
-        unit_capacity unit;
-    } known[] = {
-        {70, {2048, 32, 65536, 96 * KIB, 0}},    {75, {1024, 16, 65536, 64 * KIB, 0}},
-        {80, {2048, 32, 65536, 164 * KIB, KIB}}, {86, {1536, 16, 65536, 100 * KIB, KIB}},
-        {87, {1536, 16, 65536, 164 * KIB, KIB}}, {89, {1536, 24, 65536, 100 * KIB, KIB}},
-        {90, {2048, 32, 65536, 228 * KIB, KIB}},
-    };
-
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (known[i].capability == capability) {
             *out = known[i].unit;

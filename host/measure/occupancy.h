@@ -20,6 +20,9 @@ typedef struct unit_capacity {
  */
 bool occupancy_capacity(unsigned capability, unit_capacity *out);
 
+/** The i-th compute capability that occupancy_capacity knows, in order; 0 behind the last. */
+unsigned occupancy_capability_at(size_t i);
+
 /**
  * The part of the unit's work-items that groups of a kernel can have at once, 0
  * to 1: an estimate, from what is given out as the CUDA occupancy calculator
