@@ -3,9 +3,9 @@
  * Idea      a warp group adds the product of a 64-row and a 128-row tile, both
  *           resident in local memory, to its accumulators, `steps` times.  A
  *           depends on the row alone and B on the column alone, both powers of
- *           two: each sum is a power of two times the products added so far, so
- *           that C is exact even where FP8's sums keep 14 bits, and each item's
- *           share of it is known
+ *           two, and each item's share of C is known.  C is exact as long as sums
+ *           have bits for it: those of FP8 take in each product with 13 bits below
+ *           the largest, so that 2^12 products are exact, those of 2^5 steps
  * Work      a work-group is one warp group and computes 64 x 128 elements;
  *           each item writes the sum of its 64
  * Params    KIND: 0 tf32, 1 bf16, 2 f16, 3 fp8 (e4m3), 4 int8; SPARSE 1: of four
@@ -13,7 +13,7 @@
  *           stored and the others zero, and an instruction takes twice as many of B
  * Launch    1-D, work-groups of 128
  * Local     24 KiB and up to 1 KiB of alignment
- * Limits    steps <= 2^10, so that 2^12 products are added to a sum
+ * Limits    steps <= 2^10, so that other sums stay below 2^24
  */
 #include "common/wgmma.clh"
 

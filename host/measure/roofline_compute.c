@@ -26,7 +26,8 @@ typedef struct repeated {
     size_t item_bytes; /* that a work-item writes */
     size_t unit;       /* steps are a multiple of this */
     size_t steps_most;
-    double work; /* operations or bytes of a step of a work-item */
+    size_t checked_most; /* steps whose result is exact; 0: all are */
+    double work;         /* operations or bytes of a step of a work-item */
     /* Set the arguments but for `out`, which is argument 0, for so many steps. */
     tsr_status (*prepare)(struct repeated *x, size_t steps, tsr_error *err);
     /* What work-item `item` writes. */
@@ -113,13 +114,15 @@ static tsr_status measure_repeated(repeated *x, limit l, const char *how, limit_
                                    tsr_error *err)
 {
     way w = {.run = run_repeated, .state = x, .how = how};
-    size_t steps = 0;
+    size_t steps = 0, checked;
     tsr_status st = rig_buffer(x->rig, CL_MEM_READ_WRITE, x->global * x->item_bytes, &x->out, err);
 
     if (st)
         return st;
     st = find_steps(x, &steps, err);
-    st = st ? st : check_repeated(x, steps, err);
+    checked = x->checked_most ? size_min(steps, x->checked_most) : steps;
+    st = st ? st : check_repeated(x, checked, err);
+    st = st ? st : x->prepare(x, steps, err);
     w.amount = x->work * (double)steps * (double)x->global;
     st = st ? st : rig_sample(x->rig, &w, l, out, err);
     clReleaseMemObject(x->out);
@@ -463,7 +466,11 @@ static tsr_status measure_wgmma(const rig *r, unsigned which, limit_result *out,
                   .kinds = 128,
                   .kind = which,
                   .unit = 1,
-                  .steps_most = (size_t)1 << 10, /* roofline_wgmma.cl: exact sums */
+                  /* roofline_wgmma.cl: exact sums. */
+                  .steps_most = (size_t)1 << 10,
+                  .checked_most =
+                      shape->limit == LIMIT_TENSOR_FP8 || shape->limit == LIMIT_SPARSE_FP8 ? 1 << 5
+                                                                                           : 0,
                   .item_bytes = sizeof(uint64_t)};
     char options[64];
     tsr_status st;

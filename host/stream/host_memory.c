@@ -175,6 +175,20 @@ static tsr_status check_memory(const call *c, tsr_error *err)
     return TSR_OK;
 }
 
+/* The device copies lines one by one where they start so far apart: what lies between nearer ones
+ * takes less time to copy than to leave out. */
+enum { PITCH_MIN = 8 << 10 };
+
+static size_t pitch_of(const operand *o)
+{
+    return o->view.ld * tsr_type_size(o->type);
+}
+
+static bool copied_by_lines(const operand *o)
+{
+    return !view_contiguous(&o->view) && o->view.lines > 1 && pitch_of(o) >= PITCH_MIN;
+}
+
 /* Buffers are the caller's arrays where those are shared, one for the operands of the same array;
  * else they are memory of the device. */
 static tsr_status make_buffer(call *c, size_t i, tsr_error *err)
@@ -200,6 +214,8 @@ static tsr_status make_buffer(call *c, size_t i, tsr_error *err)
         }
     if (c->report.shared)
         flags |= CL_MEM_USE_HOST_PTR;
+    else if (copied_by_lines(o) && bytes + pitch_of(o) <= session_facts(c->session)->max_allocation)
+        bytes += pitch_of(o); /* NVIDIA's driver copies to lines whose gaps are there too */
     c->buffer[i] = clCreateBuffer(c->session->context, flags, bytes,
                                   c->report.shared ? c->array[i] : NULL, &rc);
     if (!c->buffer[i])
@@ -224,20 +240,6 @@ static placement place_of(const call *c)
 }
 
 /* ---- copies of arrays ------------------------------------------------------------------------ */
-
-/* The device copies lines one by one where they start so far apart: what lies between nearer ones
- * takes less time to copy than to leave out. */
-enum { PITCH_MIN = 8 << 10 };
-
-static size_t pitch_of(const operand *o)
-{
-    return o->view.ld * tsr_type_size(o->type);
-}
-
-static bool copied_by_lines(const operand *o)
-{
-    return !view_contiguous(&o->view) && o->view.lines > 1 && pitch_of(o) >= PITCH_MIN;
-}
 
 /* Copy each matrix of operand i as a rectangle, which lies in its buffer as it does in its array.
  */

@@ -460,6 +460,34 @@ COMMAND(clEnqueueUnmapMemObject,
         (cl_command_queue q, cl_mem m, void *p, cl_uint n, const cl_event *w, cl_event *e),
         (q, m, p, n, w, e))
 
+/* NVIDIA's driver wants all rows of a rectangle in the buffer whole, the last one's gap too. */
+static int has_whole_rows(cl_mem buffer, const size_t *origin, const size_t *region, size_t pitch)
+{
+    size_t bytes = 0;
+
+    next->clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    return (origin[1] + region[1]) * (pitch ? pitch : region[0]) <= bytes;
+}
+
+static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueReadBufferRect_whole(
+    cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *s,
+    size_t r, size_t l, size_t x, size_t y, void *p, cl_uint n, const cl_event *w, cl_event *e)
+{
+    return has_whole_rows(m, o, s, r)
+               ? at_clEnqueueReadBufferRect(q, m, b, o, h, s, r, l, x, y, p, n, w, e)
+               : CL_INVALID_VALUE;
+}
+
+static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueWriteBufferRect_whole(
+    cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *s,
+    size_t r, size_t l, size_t x, size_t y, const void *p, cl_uint n, const cl_event *w,
+    cl_event *e)
+{
+    return has_whole_rows(m, o, s, r)
+               ? at_clEnqueueWriteBufferRect(q, m, b, o, h, s, r, l, x, y, p, n, w, e)
+               : CL_INVALID_VALUE;
+}
+
 static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueMarkerWithWaitList(cl_command_queue q, cl_uint n,
                                                                       const cl_event *w,
                                                                       cl_event *e)
@@ -579,8 +607,8 @@ static void take_over(void)
     TAKE(clCreateUserEvent);
     TAKE(clEnqueueNDRangeKernel);
     TAKE(clEnqueueReadBuffer);
-    TAKE(clEnqueueReadBufferRect);
-    TAKE(clEnqueueWriteBufferRect);
+    layer.clEnqueueReadBufferRect = at_clEnqueueReadBufferRect_whole;
+    layer.clEnqueueWriteBufferRect = at_clEnqueueWriteBufferRect_whole;
     TAKE(clEnqueueWriteBuffer);
     TAKE(clEnqueueNativeKernel);
     TAKE(clEnqueueMapBuffer);

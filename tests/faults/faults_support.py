@@ -90,11 +90,12 @@ class Layered(Case):
         """A small call of an operation, by a kernel of OpenCL."""
         return (*self.example(op), "--kernel", EXAMPLES[op]["KERNEL"])
 
-    def run_layered(self, *args, fault=None, cache=None, timeout=300):
+    def run_layered(self, *args, fault=None, cache=None, timeout=300, **variables):
         path = self.path("report")
         if os.path.exists(path):
             os.remove(path)
-        env = {"OPENCL_LAYERS": LAYER, "TESSERA_FAULT_REPORT": path, "TESSERA_FAULT": fault}
+        env = {"OPENCL_LAYERS": LAYER, "TESSERA_FAULT_REPORT": path, "TESSERA_FAULT": fault,
+               **variables}
         if cache:
             env["TESSERA_CACHE_DIR"] = self.path(cache)
         r = self.tessera(*args, env=env, timeout=timeout)

@@ -21,6 +21,16 @@ class Balance(Layered):
         self.assert_balance_of(SPLIT)
 
 
+class Copies(Layered):
+    def test_lines_far_apart(self):
+        """The last line of a matrix with gaps is copied too: NVIDIA's driver, as the layer, wants the
+        gap behind it in the buffer."""
+        r, report = self.run_layered("verify", "matvec", "row-item", "--type", "f64", "--defaults",
+                                     cache="lines", TESSERA_OWN_MEMORY="1")
+        self.assertEqual(r.status, 0, r)
+        self.assertGreater(report.calls["clEnqueueWriteBufferRect"], 0)
+
+
 class Failures(Failing):
     FILES = FILES
 
