@@ -17,6 +17,8 @@ BUGS = {
          ["TILE=32", "BLOCK=16", "DEPTH=8"]),
     "oclgrind-batched-refill-barrier":
         ("batched", "matmul/matmul_batched.cl", BARRIER, 1, "", ["GROUP=64", "DEPTH_MAX=16"]),
+    "oclgrind-outer-refill-barrier":
+        ("outer", "matmul/matmul_outer.cl", BARRIER, 1, "", ["ITEMS=64", "DEPTH=4"]),
     "oclgrind-async-wait":
         ("async", "matmul/matmul_async.cl", "wait_group_events(1, &arrival);", 0, "",
          ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
@@ -78,6 +80,11 @@ BUGS = {
          "x->many", []),
     "sweep-skinny-dots-lanes":
         ("skinny-dots", "matmul/matmul_skinny_dots.cl", "y < TEAM", 0, "y + 1 < TEAM", []),
+    "oclgrind-outer-last-columns":
+        ("outer", "matmul/matmul_outer.cl", "if (j + e < n)", 1, "if (j <= n)",
+         ["ITEMS=64", "DEPTH=4"]),
+    "sweep-outer-rows-of-a-slot":
+        ("outer", "matmul/matmul_outer.cl", "row % SLOTS * ROWS", 0, "row % SLOTS", ["ROWS=2"]),
     "sweep-pipelined-span-guard":
         ("pipelined", "matmul/matmul_pipelined.cl", "min(call.span, call.k - front)", 0, "call.k - front",
          ["TILE_M=32", "TILE_N=32", "SUMS=32", "DEPTH=8", "SLICES=1", "SPLIT=4", "REGISTERS=255"]),

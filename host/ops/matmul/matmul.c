@@ -227,6 +227,7 @@ static const variant *const variants[] = {
     &matmul_stream,
     &matmul_subgroup,
     &matmul_shfl,
+    &matmul_outer,
     &matmul_skinny_columns,
     &matmul_skinny_dots,
     &matmul_batched,

@@ -65,13 +65,14 @@ typedef struct matmul_call {
     uint32_t parts, lanes;
     uint32_t rows, columns, depth;
     uint32_t unshared;
+    uint32_t across, classes;
     union {
         float f32[2]; /* alpha, beta */
         double f64[2];
     } scale;
 } matmul_call;
 
-_Static_assert(offsetof(matmul_call, scale) == 104 && sizeof(matmul_call) <= BLOCK_BYTES_MAX,
+_Static_assert(offsetof(matmul_call, scale) == 112 && sizeof(matmul_call) <= BLOCK_BYTES_MAX,
                "as OpenCL C lays it out, and no larger than a command's");
 
 /** Of a product, or a batch, into C. */

@@ -37,6 +37,9 @@ bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d);
 /* matmul_subgroup.c: tiles that the lanes of a sub-group share. */
 extern const variant matmul_subgroup, matmul_shfl;
 
+/* matmul_outer.c: a short k. */
+extern const variant matmul_outer;
+
 /* matmul_skinny.c: few rows or columns of C. */
 extern const variant matmul_skinny_columns, matmul_skinny_dots;
 

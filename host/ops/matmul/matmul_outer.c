@@ -1,0 +1,147 @@
+/* Products of a short k, whose cost is C: cl/matmul/matmul_outer.cl. */
+#include "base/sizes.h"
+#include "core/groups.h"
+#include "ops/matmul/matmul_plan.h"
+#include "ops/matmul/matmul_variants.h"
+
+enum {
+    VECTOR_BYTES = 16,
+    LANES_MAX = 32,
+    ROWS_MAX = 8,
+    SUMS_MAX = 32, /* of a work-item, where ROWS does not say it */
+    DEPTH_MAX = 64,
+    LOADS_MAX = 24,   /* elements of tiles that a work-item brings at once */
+    GROUPS_A_UNIT = 4 /* that keep memory busy */
+};
+
+static const tunable tunables[] = {
+    {"ITEMS", "work-items of a group: reuse of B against groups", {64, 128, 256}, 256, 64},
+    {"LANES",
+     "vectors of 16 bytes side by side in a group: columns against rows",
+     {0, 2, 4, 8, 16, 32, 64},
+     0},
+    {"ROWS", "rows of a work-item: reuse of B against registers", {0, 1, 2, 4, 8}, 0},
+    {"DEPTH", "steps along k in local memory: fewer barriers against memory", {0, 4, 16, 64}, 0},
+};
+
+/* How groups share C. */
+typedef struct layout {
+    size_t vector, items, lanes, rows, depth;
+    size_t across, classes, down; /* groups side by side; classes of rows, and groups of each */
+} layout;
+
+static size_t power_of_2_from(size_t n)
+{
+    return (size_t)1 << size_log2_up(n);
+}
+
+/* Rows after which a row of C starts at the same place in a vector. */
+static size_t classes_of(size_t ld, size_t vector)
+{
+    size_t classes = 1;
+
+    while (classes * ld % vector)
+        classes *= 2;
+    return classes;
+}
+
+static size_t height_of(const layout *s)
+{
+    return s->items / s->lanes * s->rows;
+}
+
+static size_t local_bytes(const tsr_matmul_problem *p, const layout *s)
+{
+    const size_t real = matmul_real_size(p), part = VECTOR_BYTES / real;
+
+    return s->depth * (height_of(s) + size_max(s->rows, part) + s->lanes * s->vector + part) * real;
+}
+
+/* Rows for each work-item, as many as leave groups enough; and steps for them at once. */
+static void choose(const job *j, layout *s)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const size_t enough = GROUPS_A_UNIT * size_max(j->device->compute_units, 1);
+    const size_t columns = s->lanes * s->vector;
+    const bool rows_set = s->rows;
+
+    s->rows = rows_set ? s->rows : size_min(ROWS_MAX, SUMS_MAX / s->vector);
+    for (;;) {
+        s->down = size_div_up(size_div_up(p->m, s->classes), height_of(s));
+        if (rows_set || s->rows == 1 ||
+            s->down * s->classes * s->across * matmul_batch(p) >= enough)
+            break;
+        s->rows /= 2;
+    }
+    if (s->depth)
+        return;
+    s->depth = size_min(DEPTH_MAX, power_of_2_from(size_max(matmul_k_read(p), 1)));
+    while (s->depth > 1 && (s->depth * (height_of(s) + columns) > LOADS_MAX * s->items ||
+                            local_bytes(p, s) > j->device->local_memory))
+        s->depth /= 2;
+}
+
+static layout layout_of(const job *j)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const matmul_matrix c = matmul_matrix_c(p);
+    const bool aligned = j->device->kind != DEVICE_CPU;
+    layout s = {.vector = VECTOR_BYTES / tsr_type_size(c.type),
+                .items = param(j->params, "ITEMS"),
+                .lanes = param(j->params, "LANES"),
+                .rows = param(j->params, "ROWS"),
+                .depth = param(j->params, "DEPTH")};
+    size_t columns = p->n;
+
+    s.classes = aligned ? classes_of(c.ld, s.vector) : 1;
+    if (aligned && !matmul_starts_at(&c, s.vector))
+        columns += s.vector - 1;
+    if (!s.lanes)
+        s.lanes = size_min(LANES_MAX, size_max(2, power_of_2_from(size_div_up(columns, s.vector))));
+    s.across = size_div_up(columns, s.lanes * s.vector);
+    choose(j, &s);
+    return s;
+}
+
+static const char *plan_outer(const job *j, plan *out)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const layout s = layout_of(j);
+    matmul_call call = matmul_call_of(p);
+    const char *why = matmul_unsupported_rounding(j, out);
+    command *c;
+
+    if (!why)
+        why = matmul_unsupported_items(s.items, group_limit(j->device, 0), out);
+    if (!why)
+        why = matmul_unsupported_bytes(local_bytes(p, &s), j->device->local_memory, out);
+    if (why)
+        return why;
+    plan_set(out, "LANES", (uint32_t)s.lanes);
+    plan_set(out, "ROWS", (uint32_t)s.rows);
+    plan_set(out, "DEPTH", (uint32_t)s.depth);
+    matmul_define_operands(p, out);
+    matmul_define_rounding(p, out);
+    plan_define(out, "VECTOR=%zu", s.vector);
+    plan_define(out, "ALIGNED=%d", j->device->kind != DEVICE_CPU);
+    if (p->m == 0 || p->n == 0)
+        return NULL;
+    call.across = (uint32_t)s.across;
+    call.classes = (uint32_t)s.classes;
+    c = plan_launch_2d(out, 0, s.across * s.down * s.classes * s.items, 1, s.items, 1);
+    matmul_layers(c, matmul_batch(p));
+    command_operand(c, MATMUL_A);
+    command_operand(c, MATMUL_B);
+    command_operand(c, MATMUL_C);
+    matmul_pass(c, p, &call);
+    return NULL;
+}
+
+const variant matmul_outer = {
+    .name = "outer",
+    .idea = "a sum of k outer products, for a short k: C moves in aligned vectors, whatever its ld",
+    .source = "matmul/matmul_outer.cl",
+    .entries = {"matmul_outer"},
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_outer};
