@@ -381,6 +381,45 @@ static void shares_follow_the_shape(void **state)
     expect_params("stream-k", NULL, &p, &d, "DEPTH=16");
 }
 
+/* Groups of `outer` for C: those side by side, for rows of each class, which start at the same
+ * place in a vector. */
+static void outer_groups_follow_the_rows_of_c(void **state)
+{
+    static const struct {
+        tsr_type type;
+        size_t m, n, k, ld, offset;
+        const char *wanted;
+        size_t groups;
+    } cases[] = {{TSR_F32, 4096, 4096, 4, 4096, 0, "LANES=32 ROWS=8 DEPTH=4", 32 * 64},
+                 {TSR_F32, 4096, 4096, 3, 4096, 1, "LANES=32 ROWS=8 DEPTH=4", 33 * 64},
+                 {TSR_F32, 4096, 4096, 40, 4098, 0, "LANES=32 ROWS=8 DEPTH=32", 33 * 2 * 32},
+                 {TSR_BF16, 4096, 4095, 4, 4095, 0, "LANES=32 ROWS=4 DEPTH=4", 17 * 8 * 16},
+                 {TSR_F64, 9, 5, 1, 7, 0, "LANES=4 ROWS=1 DEPTH=1", 2},
+                 {TSR_F32, 1 << 20, 2, 64, 2, 0, "LANES=2 ROWS=8 DEPTH=4", 2 * 512},
+                 {TSR_F32, 40, 50, 70, 52, 0, "LANES=16 ROWS=1 DEPTH=64", 3}};
+    const device_facts d = large_gpu(), cores = cpu(2);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const problem p = matmul_problem((tsr_matmul_problem){.type = cases[i].type,
+                                                              .m = cases[i].m,
+                                                              .n = cases[i].n,
+                                                              .k = cases[i].k,
+                                                              .ldc = cases[i].ld,
+                                                              .offset_c = cases[i].offset,
+                                                              .alpha = 1});
+        plan x = plan_of("outer", NULL, &p, &d);
+
+        expect_params("outer", NULL, &p, &d, cases[i].wanted);
+        assert_int_equal(x.commands[0].global[0] / x.commands[0].local[0], cases[i].groups);
+        expect_options(&x, "outer", &d, "ALIGNED=1");
+        plan_free(&x);
+        x = plan_of("outer", NULL, &p, &cores);
+        expect_options(&x, "outer", &cores, "ALIGNED=0");
+        plan_free(&x);
+    }
+}
+
 /* Both ways around bank conflicts are one text: what is built differs. */
 static void padding_and_swizzling_differ(void **state)
 {
@@ -1140,6 +1179,7 @@ int main(void)
         cmocka_unit_test(broken_tiles_are_refused),
         cmocka_unit_test(copied_tiles_follow_the_shape),
         cmocka_unit_test(shares_follow_the_shape),
+        cmocka_unit_test(outer_groups_follow_the_rows_of_c),
         cmocka_unit_test(padding_and_swizzling_differ),
         cmocka_unit_test(preference_of_a_gpu_counts_products),
         cmocka_unit_test(preference_of_a_cpu_follows_the_shape),
