@@ -71,39 +71,42 @@ typedef vector packed;
 #endif
 
 #if RESULT == F16
-static inline float4 floats_of(uint4 bits)
+static inline float float_of(uint bits)
 {
-    const ushort4 x = convert_ushort4(bits);
+    const ushort x = (ushort)bits;
 
-    return vload_half4(0, (const half *)&x);
+    return vload_half(0, (const half *)&x);
 }
 
-static inline uint4 bits_of(float4 v)
+static inline uint bits_of(float v)
 {
-    ushort4 x;
+    ushort x;
 
-    vstore_half4_rte(v, 0, (half *)&x);
-    return convert_uint4(x);
+    vstore_half_rte(v, 0, (half *)&x);
+    return x;
 }
 #elif RESULT == BF16
-static inline float4 floats_of(uint4 bits)
+static inline float float_of(uint bits)
 {
-    return as_float4(bits << 16);
+    return as_float(bits << 16);
 }
 
-static inline uint4 bits_of(float4 v)
+static inline uint bits_of(float v)
 {
-    return convert_uint4(BF16_OF_FLOAT(4, v));
+    return BF16_OF_FLOAT(, v);
 }
 #endif
 
 static inline vector unpack(packed x)
 {
 #if IN_WORDS
+    const uint *const words = (const uint *)&x;
     vector v;
+    float *const one = (float *)&v;
 
-    v.even = floats_of(x & 0xFFFFu);
-    v.odd = floats_of(x >> 16);
+#pragma unroll
+    for (uint e = 0; e < VECTOR; e++)
+        one[e] = float_of(words[e / 2] >> e % 2 * 16 & 0xFFFFu);
     return v;
 #else
     return x;
@@ -113,7 +116,14 @@ static inline vector unpack(packed x)
 static inline packed pack(vector v)
 {
 #if IN_WORDS
-    return bits_of(v.even) | bits_of(v.odd) << 16;
+    const float *const one = (const float *)&v;
+    packed x;
+    uint *const words = (uint *)&x;
+
+#pragma unroll
+    for (uint e = 0; e < VECTOR; e += 2)
+        words[e / 2] = bits_of(one[e]) | bits_of(one[e + 1]) << 16;
+    return x;
 #else
     return v;
 #endif
@@ -237,12 +247,13 @@ IN_REGISTERS void keep(__local REAL *tile_a, __local REAL *tile_b, const REAL *n
 
 static inline vector columns_at(__local const REAL *tile, uint lane)
 {
-#if VECTOR == PART
-    return *(__local const vector *)(tile + lane * VECTOR);
-#else
-    return (vector)(*(__local const REAL_N(PART) *)(tile + lane * PART),
-                    *(__local const REAL_N(PART) *)(tile + (LANES + lane) * PART));
-#endif
+    vector v;
+    REAL_N(PART) *const parts = (REAL_N(PART) *)&v;
+
+#pragma unroll
+    for (uint e = 0; e < VECTOR / PART; e++)
+        parts[e] = *(__local const REAL_N(PART) *)(tile + (e * LANES + lane) * PART);
+    return v;
 }
 
 /* Add the outer product of a step. */
