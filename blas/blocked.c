@@ -54,14 +54,18 @@ static bool is_zero(blas_number x)
 /* ---- products -----------------------------------------------------------------------------------
  */
 
-/* C := alpha op(A) op(B) + beta C, where op(A) is m x k. */
-static bool multiply_real(work *w, int64_t m, int64_t n, int64_t k, double alpha, matrix a,
-                          matrix b, double beta, matrix c)
+/* C := alpha op(A) op(B) + beta C, where op(A) is m x k, of real numbers or of complex ones. */
+static bool multiply_on_device(work *w, bool complex, int64_t m, int64_t n, int64_t k, double alpha,
+                               matrix a, matrix b, double beta, matrix c)
 {
+    const int64_t parts = complex ? 2 : 1; /* a complex product is a real one of 2 m x 2 k */
     const offload_product product = {
         .f64 = w->type.f64,
+        .complex = complex,
         .trans_a = a.op != 'N',
         .trans_b = b.op != 'N',
+        .conj_a = a.op == 'C',
+        .conj_b = b.op == 'C',
         .m = (size_t)m,
         .n = (size_t)n,
         .k = (size_t)k,
@@ -76,17 +80,26 @@ static bool multiply_real(work *w, int64_t m, int64_t n, int64_t k, double alpha
     };
 
     if (w->rates) {
-        w->seconds += rates_device_product(w->rates, w->type.f64, (double)m, (double)n, (double)k,
-                                           beta != 0, kept_bytes(&product));
+        w->seconds += rates_device_product(w->rates, w->type.f64, (double)(parts * m), (double)n,
+                                           (double)(parts * k), beta != 0,
+                                           complex ? 0 : kept_bytes(&product));
         return true;
     }
     return offload_multiply(&product, &w->call->bytes, &w->call->kept, &w->call->reason);
 }
 
+static bool multiply_real(work *w, int64_t m, int64_t n, int64_t k, double alpha, matrix a,
+                          matrix b, double beta, matrix c)
+{
+    return multiply_on_device(w, false, m, n, k, alpha, a, b, beta, c);
+}
+
 /*
  * A complex product is a real one of 2 m x 2 k and 2 k x n: B and C as they are stored, their real
  * and imaginary parts by turns, are real matrices of twice the rows, and A is copied as one
- * (matrix_copy_as_real).  Those are the four products of real and imaginary parts.
+ * (matrix_copy_as_real).  Those are the four products of real and imaginary parts.  GPUs do them by
+ * instructions that they have for real numbers alone; a CPU, whose kernels of complex numbers are
+ * as fast, need not copy A.
  */
 static bool multiply_complex(work *w, int64_t m, int64_t n, int64_t k, blas_number alpha, matrix a,
                              matrix b, blas_number beta, matrix c)
@@ -96,6 +109,8 @@ static bool multiply_complex(work *w, int64_t m, int64_t n, int64_t k, blas_numb
     matrix a_real = {NULL, 2 * m, 'N'}, b_copy = {NULL, 0, 'N'};
     bool done = false;
 
+    if (real_alpha && beta.im == 0 && offload_takes_complex(w->type.f64))
+        return multiply_on_device(w, true, m, n, k, alpha.re, a, b, beta.re, c);
     if (!copies(w, 2.0 * (double)m * (double)k + (b.op == 'N' ? 0 : (double)k * (double)n)))
         return multiply_real(w, 2 * m, n, 2 * k, 1, a_real,
                              b.op == 'N' ? (matrix){b.at, 2 * b.ld, 'N'} : b_copy, beta.re, c);

@@ -36,6 +36,7 @@ static atomic_bool refused[2]; /* does the device take no products of float32, o
 static char why_refused[2][sizeof why_not];
 static tsr_devices *devices;
 static const tsr_device *device;
+static atomic_bool complex_as_real[2]; /* of float32, of float64: set once the device is known */
 static tsr_session *session;
 static tsr_precision precision;
 
@@ -50,6 +51,7 @@ static struct {
     tsr_kind (*device_kind)(const tsr_device *);
     const char *(*device_name)(const tsr_device *);
     const char *(*device_platform)(const tsr_device *);
+    int (*device_unified_memory)(const tsr_device *);
     const char *(*precision_name)(tsr_precision);
     tsr_status (*session_open)(const tsr_device *, const tsr_session_options *, tsr_session **,
                                tsr_error *);
@@ -101,6 +103,7 @@ static bool load_tessera(void)
            load_function("tsr_device_kind", &tsr.device_kind) &&
            load_function("tsr_device_name", &tsr.device_name) &&
            load_function("tsr_device_platform", &tsr.device_platform) &&
+           load_function("tsr_device_unified_memory", &tsr.device_unified_memory) &&
            load_function("tsr_precision_name", &tsr.precision_name) &&
            load_function("tsr_session_open", &tsr.session_open) &&
            load_function("tsr_matmul", &tsr.matmul);
@@ -130,6 +133,7 @@ static device_state find_device(void)
     size_t count;
     tsr_error err;
     tsr_kind kind;
+    bool is_cpu, as_real;
 
     if (!load_tessera())
         return DEVICE_NONE;
@@ -140,8 +144,12 @@ static device_state find_device(void)
         return DEVICE_NONE;
     }
     kind = tsr.device_kind(device);
-    if (!rates_are_of(tsr.device_name(device), tsr.device_platform(device)) &&
-        (kind == TSR_KIND_CPU || kind == TSR_KIND_HOST))
+    is_cpu = kind == TSR_KIND_CPU || kind == TSR_KIND_HOST;
+    /* Where nothing is copied to the device a copy of A in host memory is one more. */
+    as_real = kind != TSR_KIND_HOST && !(is_cpu && tsr.device_unified_memory(device));
+    atomic_store(&complex_as_real[0], as_real || precision != TSR_PRECISION_DEFAULT);
+    atomic_store(&complex_as_real[1], as_real);
+    if (!rates_are_of(tsr.device_name(device), tsr.device_platform(device)) && is_cpu)
         return DEVICE_CPU;
     return DEVICE_OPEN;
 }
@@ -219,29 +227,37 @@ bool offload_has_room(void)
     return wanted && kept_give_way();
 }
 
+bool offload_takes_complex(bool f64)
+{
+    return !atomic_load(&complex_as_real[f64]);
+}
+
 bool offload_multiply(const offload_product *p, uint64_t *bytes, uint64_t *kept,
                       const char **reason)
 {
     tsr_matmul_problem problem = TSR_MATMUL_PROBLEM_INIT;
-    kept_outcome outcome;
+    kept_outcome outcome = KEPT_NOTHING;
     tsr_report report;
     tsr_error err;
 
     was_memory = false;
-    problem.type = p->f64 ? TSR_F64 : TSR_F32;
-    problem.precision = p->f64 ? TSR_PRECISION_DEFAULT : precision;
+    problem.type = p->complex ? (p->f64 ? TSR_C128 : TSR_C64) : p->f64 ? TSR_F64 : TSR_F32;
+    problem.precision = p->f64 || p->complex ? TSR_PRECISION_DEFAULT : precision;
     problem.layout = TSR_COLUMN_MAJOR;
     problem.m = p->m;
     problem.n = p->n;
     problem.k = p->k;
     problem.trans_a = p->trans_a;
     problem.trans_b = p->trans_b;
+    problem.conj_a = p->conj_a;
+    problem.conj_b = p->conj_b;
     problem.alpha = p->alpha;
     problem.beta = p->beta;
     problem.lda = p->lda;
     problem.ldb = p->ldb;
     problem.ldc = p->ldc;
-    outcome = kept_multiply(session, device, p, &problem, bytes, kept, &err);
+    if (!p->complex)
+        outcome = kept_multiply(session, device, p, &problem, bytes, kept, &err);
     if (outcome == KEPT_DONE)
         return true;
     if (outcome == KEPT_NOTHING &&

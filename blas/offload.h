@@ -35,10 +35,17 @@ bool offload_function(void *library, const char *name, void *function);
  * survive fork().  Returns whether the parent did. */
 bool offload_after_fork(void);
 
-/** C := alpha op(A) op(B) + beta C of column-major matrices of float32 or float64. */
+/** Whether products of complex matrices with real alpha and beta go to the device as they are, and
+ * not as real products: on a CPU that shares the host's memory.  Also true while the device is not
+ *  known. */
+bool offload_takes_complex(bool f64);
+
+/** C := alpha op(A) op(B) + beta C of column-major matrices of float32 or float64, or where complex
+ * of numbers with two of them. */
 typedef struct offload_product {
-    bool f64;
+    bool f64, complex;
     bool trans_a, trans_b;
+    bool conj_a, conj_b; /* of complex ones */
     size_t m, n, k;
     double alpha, beta;
     const void *a, *b;

@@ -2,6 +2,23 @@ import numpy as np
 from random_arrays import FLOATS, INTEGERS, array, same, same_error, shape_of
 
 
+def refuse_far_edges(rng, ts, device):
+    """Whole numbers that float64 rounds; of float64, and below, they are taken."""
+    dtype = rng.choice(["int64", "uint64"])
+    x = np.array([5, 2 ** 53 + 1], dtype)
+    for edges in ([0, 2 ** 53], [0, 2 ** 53 + 1, 2 ** 60]):
+        try:
+            ts.histogram(x, edges, device=device)
+        except ValueError as e:
+            assert "2**53" in str(e), e
+        else:
+            raise AssertionError("edges from 2**53 on")
+        same(ts.histogram(x, np.array(edges, float), device=device)[0],
+             np.histogram(x, np.array(edges, float))[0])
+    near = [0, 2 ** 53 - 1]
+    same(ts.histogram(x, near, device=device)[0], np.histogram(x, near)[0])
+
+
 def check(rng, ts, device):
     dtype = rng.choice(FLOATS + INTEGERS)
     a = array(rng, shape_of(rng, int(rng.integers(0, 3)), 8, 800), dtype, few=rng.random() < 0.4)
@@ -14,6 +31,7 @@ def check(rng, ts, device):
     elif how == 2:
         same_error(lambda: ts.histogram(a, [3, 1, 2], device=device),
                    lambda: np.histogram(a, [3, 1, 2]))
+        refuse_far_edges(rng, ts, device)
     native = a.astype(dtype)
     try:
         _, edges = np.histogram(native, bins, limits)

@@ -59,6 +59,17 @@ class Histogram(Case):
             self.refuse(1, "--edges", "e.npy", says=says)
         self.refuse(2, "--edges", "e.npy", "--bins", "3", says="--bins and --edges exclude each other")
 
+    def test_whole_edges_that_float64_rounds_are_refused(self):
+        """Where elements have as many bits: others are never equal to them."""
+        np.save(self.path("x.npy"), np.array([5, 2**53 + 1]))
+        for edges in ([0, 2**53], [-2**60, -1, 3]):
+            np.save(self.path("e.npy"), np.array(edges))
+            self.refuse(1, "--edges", "e.npy", says=["e.npy: edge", "from 2^53 on", "float64 are taken"])
+        x = np.array([5, 2**31 - 1], np.int32)
+        self.assertEqual(self.histogram(x, "--edges", "e.npy"), [0, 0])
+        np.save(self.path("e.npy"), np.array([0, 2**53 + 2], float))
+        self.assertEqual(self.histogram(np.array([5, 2**53 + 1]), "--edges", "e.npy"), [2])
+
     def test_bad_bins_and_ranges(self):
         np.save(self.path("x.npy"), np.zeros(3))
         self.refuse(2, "--bins", "0", says="'--bins' takes a whole number from 1 on, not '0'")

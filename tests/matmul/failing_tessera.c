@@ -48,6 +48,12 @@ const char *tsr_device_platform(const tsr_device *device)
     return "Test";
 }
 
+int tsr_device_unified_memory(const tsr_device *device)
+{
+    (void)device;
+    return 0;
+}
+
 const char *tsr_precision_name(tsr_precision precision)
 {
     static const char *const names[] = {"default", "f32", "f32-strict", "tf32", "bf16", "f16"};

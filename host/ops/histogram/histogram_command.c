@@ -202,6 +202,11 @@ static tsr_status make_even_edges(posing *x, tsr_error *err)
                                     err);
 }
 
+static bool is_int64(tsr_type type)
+{
+    return type == TSR_I64 || type == TSR_U64;
+}
+
 /* Edges of a file, of any type, in the one that elements are compared in. */
 static tsr_status take_edges(posing *x, tsr_error *err)
 {
@@ -231,6 +236,11 @@ static tsr_status take_edges(posing *x, tsr_error *err)
         else if (edge < before)
             st = tsr_fail(err, TSR_EINVAL, 0, "%s: edge %zu is %.9g, below the %.9g before it",
                           x->file[HISTOGRAM_EDGES], i, edge, before);
+        else if (is_int64(p->type) && is_int64(given.type) && fabs(edge) >= 0x1p53)
+            st = tsr_fail(err, TSR_EINVAL, 0,
+                          "%s: edge %zu is about %.0f, and whole numbers from 2^53 on are not "
+                          "compared exactly; edges of float64 are taken",
+                          x->file[HISTOGRAM_EDGES], i, edge);
         else
             histogram_set_edge(p->type, edges.data, i, edge, i == p->bins);
         before = edge;

@@ -89,17 +89,22 @@ typedef struct copies {
 
 enum { COPIES_ALIGNED = 64 }; /* to so many numbers */
 
-/* Append the copy of operand `which`; its last arguments, signs, are the caller's to append. */
-static command *copy_factor(const job *j, unsigned entry, unsigned which, const matmul_matrix *x,
-                            bool turned, size_t rows, size_t columns, plan *out)
+static factor_copy copy_of(const matmul_matrix *x, bool turned, size_t rows, size_t columns)
 {
-    const factor_copy copy = {.from = x->offset,
-                              .from_stride = x->stride,
-                              .from_row = turned ? 1 : x->ld,
-                              .from_column = turned ? x->ld : 1,
-                              .rows = (uint32_t)rows,
-                              .columns = (uint32_t)columns};
-    command *c = launch(j, entry, rows, columns, x->count, out);
+    return (factor_copy){.from = x->offset,
+                         .from_stride = x->stride,
+                         .from_row = turned ? 1 : x->ld,
+                         .from_column = turned ? x->ld : 1,
+                         .rows = (uint32_t)rows,
+                         .columns = (uint32_t)columns};
+}
+
+/* Append copies of operand `which`, `count` of them; the last arguments, signs, are the caller's to
+ * append. */
+static command *copy_factor(const job *j, unsigned entry, unsigned which, factor_copy copy,
+                            size_t count, plan *out)
+{
+    command *c = launch(j, entry, copy.rows, copy.columns, count, out);
 
     command_operand(c, which);
     command_workspace(c);
@@ -168,13 +173,15 @@ const char *matmul_plan_as_real(const job *j, const char *(*plan_real)(const job
     q.stride_c = 2 * c.stride;
     size = tsr_type_size(q.type);
     if (reads && p->trans_a) {
-        command *copy = copy_factor(j, entries.left, MATMUL_A, &a, true, p->m, p->k, out);
+        command *copy =
+            copy_factor(j, entries.left, MATMUL_A, copy_of(&a, true, p->m, p->k), a.count, out);
 
         command_real(copy, q.type, sign_of(p->conj_a));
         left = (copies){out->count - 1, a.count * p->m * q.k, 0};
     }
     if (reads) {
-        command *copy = copy_factor(j, entries.right, MATMUL_B, &b, p->trans_b, p->k, p->n, out);
+        command *copy = copy_factor(j, entries.right, MATMUL_B, copy_of(&b, p->trans_b, p->k, p->n),
+                                    b.count, out);
 
         command_real(copy, q.type, sign_of(p->conj_b));
         command_real(copy, q.type, sign_of(p->conj_a && !p->trans_a));

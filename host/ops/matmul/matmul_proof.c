@@ -315,19 +315,24 @@ static const char *name_product(const judged *j, char out[40])
     return out;
 }
 
-static void note_error(const judged *j, size_t i, size_t column, const char *part, double error,
-                       double got, double exact, verdict *out)
+/* An element as it was judged. */
+typedef struct judgement {
+    const char *part;         /* of a complex number, for the message; else "" */
+    double error, got, exact; /* the error in bounds */
+} judgement;
+
+static void note_error(const judged *j, size_t i, size_t column, judgement x, verdict *out)
 {
     char product[40];
 
-    if (error > out->worst)
-        out->worst = error;
-    if (error <= 1 || !out->ok)
+    if (x.error > out->worst)
+        out->worst = x.error;
+    if (x.error <= 1 || !out->ok)
         return;
     out->ok = false;
     snprintf(out->detail, sizeof(out->detail),
-             "%sC(%zu, %zu)%s is %.9g and should be %.9g: %.3g times the bound", part, i, column,
-             name_product(j, product), got, exact, error);
+             "%sC(%zu, %zu)%s is %.9g and should be %.9g: %.3g times the bound", x.part, i, column,
+             name_product(j, product), x.got, x.exact, x.error);
 }
 
 /* An element of op(A) or op(B): index i of the array, conjugated or not. */
@@ -385,8 +390,10 @@ static void judge_complex(const judged *j, size_t i, size_t column, verdict *out
             (double)(alpha.re * real_sum_value(own) + pair[1].alpha * real_sum_value(other) +
                      beta.re * (long double)c_own + pair[1].beta * (long double)pair[1].c);
 
-        note_error(j, i, column, imaginary ? "the imaginary part of " : "the real part of ", error,
-                   is, exact, out);
+        note_error(j, i, column,
+                   (judgement){imaginary ? "the imaginary part of " : "the real part of ", error,
+                               is, exact},
+                   out);
     }
 }
 
@@ -409,8 +416,10 @@ static void judge_element(const judged *j, size_t i, size_t column, verdict *out
     if (beta != 0)
         c = real_get(type_c, j->before, matmul_index_c(p, i, column));
     got = real_get(type_c, j->after, matmul_index_c(p, i, column));
-    note_error(j, i, column, "", real_judge(&s, alpha, beta, c, got), got,
-               (double)(alpha * real_sum_value(&s) + beta * (long double)c), out);
+    note_error(j, i, column,
+               (judgement){"", real_judge(&s, alpha, beta, c, got), got,
+                           (double)(alpha * real_sum_value(&s) + beta * (long double)c)},
+               out);
 }
 
 /* The elements of C's array that are no elements of C keep their bytes. */

@@ -8,14 +8,22 @@ enum { NAMED(LANES) = VECTOR_BYTES / sizeof(REAL), NAMED(TILE_N) = 2 * NAMED(LAN
 
 const matmul_tiling PUBLIC(matmul_tiling) = {TILE_M, NAMED(TILE_N), BLOCK_M, BLOCK_N, BLOCK_K};
 
-/* Copy `count` lines of k elements into panels of `width` lines: element (i, p) is at
- * from[i * line + p * step]. */
-static inline void NAMED(copy_panels)(const REAL *from, size_t line, size_t step, size_t count,
-                                      size_t k, size_t width, REAL *to)
+/* A part of a factor: `count` lines of k elements, of which (i, p) is at from[i * line + p * step],
+ * twice that for complex ones. */
+typedef struct NAMED(lines) {
+    const REAL *from;
+    size_t line, step, count, k;
+    bool conjugate;
+} NAMED(lines);
+
+/* Copy lines into panels of `width` of them. */
+static inline void NAMED(copy_panels)(NAMED(lines) x, size_t width, REAL *to)
 {
-    for (size_t i = 0; i < count; i += width, to += width * k) {
-        const size_t lines = size_min(width, count - i);
-        const REAL *first = from + i * line;
+    const size_t line = x.line, step = x.step, k = x.k;
+
+    for (size_t i = 0; i < x.count; i += width, to += width * k) {
+        const size_t lines = size_min(width, x.count - i);
+        const REAL *first = x.from + i * line;
 
         if (lines < width)
             memset(to, 0, width * k * sizeof(REAL));
@@ -41,17 +49,17 @@ static inline void NAMED(copy_panels)(const REAL *from, size_t line, size_t step
  *                                  (-im re)
  *
  * C's elements then come as they are stored, the imaginary part beside the real one, and all four
- * products are in the sums.  Copy the left factor: of `count` lines of k elements in panels of
- * TILE_M lines, the imaginary part under the real one.
+ * products are in the sums.  Copy the left factor in panels of TILE_M lines, the imaginary part
+ * under the real one.
  */
-static inline void NAMED(copy_left)(const REAL *from, size_t line, size_t step, size_t count,
-                                    size_t k, bool conjugate, REAL *to)
+static inline void NAMED(copy_left)(NAMED(lines) x, REAL *to)
 {
-    const REAL sign = conjugate ? -1 : 1;
+    const size_t line = x.line, step = x.step, k = x.k;
+    const REAL sign = x.conjugate ? -1 : 1;
 
-    for (size_t i = 0; i < count; i += TILE_M, to += 2 * TILE_M * k) {
-        const size_t lines = size_min(TILE_M, count - i);
-        const REAL *first = from + 2 * i * line;
+    for (size_t i = 0; i < x.count; i += TILE_M, to += 2 * TILE_M * k) {
+        const size_t lines = size_min(TILE_M, x.count - i);
+        const REAL *first = x.from + 2 * i * line;
 
         if (lines < TILE_M)
             memset(to, 0, 2 * TILE_M * k * sizeof(REAL));
@@ -63,16 +71,16 @@ static inline void NAMED(copy_left)(const REAL *from, size_t line, size_t step, 
     }
 }
 
-/* Copy the right factor: `count` columns of k elements, in panels of TILE_N numbers. */
-static inline void NAMED(copy_right)(const REAL *from, size_t column, size_t step, size_t count,
-                                     size_t k, bool conjugate, REAL *to)
+/* Copy the right factor, whose lines are columns, in panels of TILE_N numbers. */
+static inline void NAMED(copy_right)(NAMED(lines) x, REAL *to)
 {
     enum { COLUMNS = NAMED(TILE_N) / 2 };
-    const REAL sign = conjugate ? -1 : 1;
+    const size_t column = x.line, step = x.step, k = x.k;
+    const REAL sign = x.conjugate ? -1 : 1;
 
-    for (size_t j = 0; j < count; j += COLUMNS, to += 2 * NAMED(TILE_N) * k) {
-        const size_t columns = size_min(COLUMNS, count - j);
-        const REAL *first = from + 2 * j * column;
+    for (size_t j = 0; j < x.count; j += COLUMNS, to += 2 * NAMED(TILE_N) * k) {
+        const size_t columns = size_min(COLUMNS, x.count - j);
+        const REAL *first = x.from + 2 * j * column;
 
         if (columns < COLUMNS)
             memset(to, 0, 2 * NAMED(TILE_N) * k * sizeof(REAL));
@@ -189,11 +197,12 @@ static void NAMED(copy_a)(const matmul_share *s, size_t i0, size_t rows, size_t 
                           REAL *to)
 {
     const REAL *from = (const REAL *)s->a + (i0 * s->a_row + p0 * s->a_column) * s->parts;
+    const NAMED(lines) part = {from, s->a_row, s->a_column, rows, k, s->conj_a};
 
     if (s->parts == 2)
-        NAMED(copy_left)(from, s->a_row, s->a_column, rows, k, s->conj_a, to);
+        NAMED(copy_left)(part, to);
     else
-        NAMED(copy_panels)(from, s->a_row, s->a_column, rows, k, TILE_M, to);
+        NAMED(copy_panels)(part, TILE_M, to);
 }
 
 /* Elements p0 ... p0 + k of columns j0 ... j0 + columns of op(B). */
@@ -201,11 +210,12 @@ static void NAMED(copy_b)(const matmul_share *s, size_t j0, size_t columns, size
                           REAL *to)
 {
     const REAL *from = (const REAL *)s->b + (p0 * s->b_row + j0 * s->b_column) * s->parts;
+    const NAMED(lines) part = {from, s->b_column, s->b_row, columns, k, s->conj_b};
 
     if (s->parts == 2)
-        NAMED(copy_right)(from, s->b_column, s->b_row, columns, k, s->conj_b, to);
+        NAMED(copy_right)(part, to);
     else
-        NAMED(copy_panels)(from, s->b_column, s->b_row, columns, k, NAMED(TILE_N), to);
+        NAMED(copy_panels)(part, NAMED(TILE_N), to);
 }
 
 /* Below, n and k count numbers, of which an element has `parts`. */

@@ -62,7 +62,8 @@ def histogram(a, bins=10, range=None, *, density=False, weights=None, device=Non
     """Count the elements of the flattened array in bins, as numpy.histogram does.
 
     `bins` is a number of bins of equal width over `range`, that of the elements by default, or the
-    ascending edges of all.  The result is (counts, edges), or with weights (their sums, edges):
+    ascending edges of all; 64-bit integers take edges from 2**53 on as float64 alone, as which they
+    are compared.  The result is (counts, edges), or with weights (their sums, edges):
     int64 of whole numbers, float64 of float64, else float32.
 
     >>> import numpy as np
@@ -77,6 +78,11 @@ def histogram(a, bins=10, range=None, *, density=False, weights=None, device=Non
     edges, uneven = _edges(x, bins, range, device)
     if uneven and np.any(edges[:-1] > edges[1:]):
         raise ValueError("histogram: edges ascend, and these do not")
+    if uneven and edges.dtype.kind in "iu" and a.dtype.kind in "iu" and a.dtype.itemsize == 8:
+        far = edges[(edges >= 2 ** 53) | (edges <= -2 ** 53)]
+        if far.size:
+            raise ValueError("histogram: edge %d is of those from 2**53 on, with which %s elements are "
+                             "not compared exactly; edges of float64 are taken" % (far[0], a.dtype))
     by, weights = _weights(weights, a.shape)
     counts = np.zeros(edges.size - 1, np.int64 if weights is None else weights.dtype)
     problem = _op.problem(type=name, n=x.size, bins=counts.size, uneven=uneven, weights=by)
