@@ -4,16 +4,21 @@
  *     matrix units idle in between.  Here blocks of A and B come by asynchronous copies, STAGES - 1
  *     of them under way, and fragments come from local memory one step ahead: those of A while the
  *     16 rows before them are multiplied, those of B as soon as their last product is on its way,
- *     so that the barrier before the next block has a quarter of this one to hide behind.
- * Work split: a group computes TILE_M x TILE_N of C; each of its warps 64 x 32, as 4 x 4 pieces of
- *     16 x 8.
- * Parameters: TILE_M and TILE_N, 64 or 128; ITEMS, TILE_M TILE_N / 64; DEPTH, 16; STAGES; BAND
- * (matmul_bands.clh); ALIGNED_A, ALIGNED_B: whether two neighbours that start at a multiple of 2
- * are an aligned vector; REAL, REAL_BITS, FACTOR, RESULT (matmul_elements.clh): of double; TRANS_A,
- * TRANS_B (matmul_access.clh). Launch: 3-D, work-groups of TILE_M * TILE_N / 64 x 1 x 1, along the
- * first dimension one per started tile of C, a layer of them for each product of the batch. Local
- * memory: STAGES blocks of A and B, 16 * (TILE_M + TILE_N) elements each, and padding. Limits: m,
- * n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 9.0.
+ *     so that the barrier before the next block has products to hide behind.
+ *     Groups take a tile each, or, where tiles do not fill the compute units, equal shares of the
+ *     blocks along k of all: the last group of a tile adds up what the others kept.
+ * Work split: a group computes TILE_M x TILE_N of C; each of its warps WARP_M x WARP_N, as pieces
+ *     of 16 x 8.  What a group takes: matmul_shares.clh.
+ * Parameters: TILE_M, TILE_N; WARP_M, a multiple of 32, and WARP_N, of 8; DEPTH, a multiple of 16;
+ * STAGES; BAND (matmul_bands.clh); ALIGNED_A, ALIGNED_B, ALIGNED_C: whether two neighbours that
+ * start at a multiple of 2 are an aligned vector; LAST_ADDS (last_group.clh), not 0; REAL,
+ * REAL_BITS, FACTOR, RESULT (matmul_elements.clh): of double; TRANS_A, TRANS_B (matmul_access.clh).
+ * Launch: 3-D, work-groups of 32 for each warp, along the first dimension one for each tile of C,
+ * or SPLIT, or PER_UNIT for each compute unit, which share their blocks; a layer of them for each
+ * product of the batch.
+ * Workspace: two tiles of sums for each group that shares.
+ * Local memory: STAGES blocks of A and B, DEPTH * (TILE_M + TILE_N) elements each, and padding.
+ * Limits: m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 9.0.
  *
  * Fragments, g = lane / 4, t = lane % 4 (PTX ISA, "Matrix Fragments for mma.sync.m16n8k16"):
  * element i of A is row g + 8 (i % 2), k 4 (i / 2) + t; of B k 4 i + t, column g; of C rows g, g,
@@ -21,28 +26,13 @@
  * follow one another in this order; loads of two elements, of which local memory gives no more at
  * once, would have to be moved there.
  */
-#include "common/async_copy.clh"
-#include "common/in_registers.clh"
-#include "matmul/matmul_access.clh"
-#include "matmul/matmul_bands.clh"
-#include "matmul/matmul_call.clh"
-#include "matmul/matmul_elements.clh"
+#define ROW_OF(r, half, g) (16 * (r) + 8 * (half) + (g))
+#define COLUMN_OF(s, g)    (8 * (s) + (g))
+#define PAIRS              1
+#include "matmul/matmul_mma_f64.clh"
 
-#if !defined(TILE_M) || TILE_M % 64
-#error "TILE_M: rows of a work-group's tile, a multiple of 64"
-#endif
-#if !defined(TILE_N) || TILE_N % 32
-#error "TILE_N: columns of a work-group's tile, a multiple of 32"
-#endif
-#if !defined(STAGES) || STAGES < 2
-#error "STAGES: blocks of A and B under way, 2 or more"
-#endif
-#if !defined(ALIGNED_A) || !defined(ALIGNED_B)
-#error "ALIGNED_A, ALIGNED_B: 1 where vectors of 2 are aligned, else 0"
-#endif
-
-#if ITEMS != TILE_M * TILE_N / 64 || DEPTH != 16
-#error "ITEMS, DEPTH: 64 outputs a work-item, and 16 along k, which one instruction takes"
+#if TILE_M * DEPTH % (2 * ITEMS) || TILE_N * DEPTH % (2 * ITEMS)
+#error "TILE_M * DEPTH and TILE_N * DEPTH: multiples of 2 * ITEMS, whole vectors for each item"
 #endif
 
 /* ---- tiles in local memory ------------------------------------------------------------------- *
@@ -67,23 +57,31 @@
 #define ALONG_A  (TRANS_A ? LINE_A : 8)
 #define ALONG_B  (TRANS_B ? 8 : LINE_B)
 
-/* Vectors of two of each tile that a work-item brings, and how many lines apart. */
-#define COPIES(side)         ((side)*DEPTH / 2 / ITEMS)
-#define VECTORS(along, side) (((along) ? DEPTH : (side)) / 2)
-#define APART(along, side)   (ITEMS / VECTORS(along, side))
+/* Elements of a copy, copies of each tile that a work-item begins, and how many lines apart. */
+#define WIDTH(aligned)                ((aligned) ? 2 : 1)
+#define COPIES(aligned, side)         ((side)*DEPTH / WIDTH(aligned) / ITEMS)
+#define VECTORS(along, aligned, side) (((along) ? DEPTH : (side)) / WIDTH(aligned))
 
-/* The next vector that a work-item brings of a matrix: its address, line and place in that. */
+/* The next copy that a work-item begins of a matrix: its address, line and place in that. */
 typedef struct vector {
     __global const factor *from;
     uint line, at;
 } vector;
 
-/* Its first of a matrix whose rows or columns start at i0. */
-static inline vector first_vector(__global const factor *from, uint ld, bool along, uint side,
-                                  uint i0)
+/* A pass of all work-items covers whole lines, or a part of one. */
+static inline uint2 first_place(bool along, bool aligned, uint side)
 {
-    const uint item = get_local_id(0), vectors = VECTORS(along, side);
-    const uint line = item / vectors + (along ? i0 : 0), at = item % vectors * 2 + (along ? 0 : i0);
+    const uint item = get_local_id(0), vectors = VECTORS(along, aligned, side);
+
+    return (uint2)(item / vectors, item % vectors * WIDTH(aligned));
+}
+
+/* Its first of a matrix whose rows or columns start at i0. */
+static inline vector first_vector(__global const factor *from, uint ld, bool along, bool aligned,
+                                  uint side, uint i0)
+{
+    const uint2 first = first_place(along, aligned, side);
+    const uint line = first.s0 + (along ? i0 : 0), at = first.s1 + (along ? 0 : i0);
 
     return (vector){from + (ulong)line * ld + at, line, at};
 }
@@ -91,18 +89,29 @@ static inline vector first_vector(__global const factor *from, uint ld, bool alo
 /* Begin to copy vectors of a tile that has room at `tile`, part `part` of `parts`, with zeros
  * beyond `lines` lines of `length`.  Addresses follow from the one before: there are no registers
  * to keep them in. */
-IN_REGISTERS void bring(vector *v, uint tile, uint part, uint parts, bool along, uint side,
-                        bool aligned, uint ld, uint lines, uint length)
+IN_REGISTERS void bring(vector *v, uint tile, uint part, uint parts, bool along, bool aligned,
+                        uint side, uint ld, uint lines, uint length)
 {
-    const uint item = get_local_id(0), vectors = VECTORS(along, side);
-    const uint first = tile + item / vectors * LINE(along, side) + item % vectors * 16;
+    const uint vectors = VECTORS(along, aligned, side), copies = COPIES(aligned, side);
+    const uint apart = vectors < ITEMS ? ITEMS / vectors : 1;  /* lines, from pass to pass */
+    const uint passes = vectors > ITEMS ? vectors / ITEMS : 1; /* of a line */
+    const uint2 first = first_place(along, aligned, side);
+    const uint to = tile + first.s0 * LINE(along, side) + first.s1 * 8;
 
 #pragma unroll
-    for (uint e = part * COPIES(side) / parts; e < (part + 1) * COPIES(side) / parts; e++) {
-        copy_2(first + e * APART(along, side) * LINE(along, side), v->from,
-               v->line < lines && v->at < length ? length - v->at : 0, aligned);
-        v->from += (ulong)ld * APART(along, side);
-        v->line += APART(along, side);
+    for (uint e = part * copies / parts; e < (part + 1) * copies / parts; e++) {
+        const uint on = e % passes * ITEMS * WIDTH(aligned);
+        const uint place = to + e / passes * apart * LINE(along, side) + on * 8;
+        const bool inside = v->line < lines && v->at + on < length;
+
+        if (aligned)
+            copy_inside(place, v->from + on, inside ? 16 : 0);
+        else
+            copy_8_inside(place, v->from + on, inside);
+        if (e % passes == passes - 1) {
+            v->from += (ulong)ld * apart;
+            v->line += apart;
+        }
     }
     if (along && part + 1 == parts) { /* else the next block's lines are those that follow */
         v->from -= (ulong)ld * side - DEPTH;
@@ -115,9 +124,9 @@ IN_REGISTERS void bring(vector *v, uint tile, uint part, uint parts, bool along,
 IN_REGISTERS void bring_part(uint stage, uint part, uint parts, vector *a, uint lda, uint m,
                              vector *b, uint ldb, uint n, uint k)
 {
-    bring(a, stage, part, parts, !TRANS_A, TILE_M, ALIGNED_A, lda, TRANS_A ? k : m,
+    bring(a, stage, part, parts, !TRANS_A, ALIGNED_A, TILE_M, lda, TRANS_A ? k : m,
           TRANS_A ? m : k);
-    bring(b, stage + TILE_A, part, parts, TRANS_B, TILE_N, ALIGNED_B, ldb, TRANS_B ? n : k,
+    bring(b, stage + TILE_A, part, parts, TRANS_B, ALIGNED_B, TILE_N, ldb, TRANS_B ? n : k,
           TRANS_B ? k : n);
 }
 
@@ -138,72 +147,24 @@ IN_REGISTERS void load_b(double *x, uint from)
         x[e] = as_double(local_load_1(from + e * 4 * ALONG_B));
 }
 
-/* c += a b, 16 x 16 by 16 x 8. */
-IN_REGISTERS void multiply(double *c, const double *a, const double *b)
-{
-    __asm__ volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
-                     "{%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
-                     : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-                     : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]),
-                       "d"(a[7]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
-}
+/* ---- a tile ---------------------------------------------------------------------------------- */
 
-/* The warp's first row and column in the group's tile, and g and t. */
-typedef struct place {
-    uint row, column, g, t;
-} place;
-
-static inline place place_of(uint item)
-{
-    const uint warp = item / 32;
-
-    return (place){.row = warp / (TILE_N / 32) * 64,
-                   .column = warp % (TILE_N / 32) * 32,
-                   .g = item % 32 / 4,
-                   .t = item % 4};
-}
-
-/* This lane's sums of the tile of C at (i0, j0). */
-IN_REGISTERS void store(__global result *c, uint ldc, uint i0, uint m, uint j0, uint n, REAL alpha,
-                        const double *sum, REAL beta)
+/* sum := the products of k from A and B, which start there, with the tile at (i0, j0). */
+IN_REGISTERS void multiply_tile(double *sum, __global const factor *a, uint lda,
+                                __global const factor *b, uint ldb, uint i0, uint j0, uint m,
+                                uint n, uint k, uint start)
 {
     const place at = place_of(get_local_id(0));
-
-#pragma unroll
-    for (uint e = 0; e < 64; e++) {
-        const uint i = i0 + at.row + e / 16 * 16 + e / 2 % 2 * 8 + at.g;
-        const uint j = j0 + at.column + e / 4 % 4 * 8 + 2 * at.t + e % 2;
-
-        if (i < m && j < n)
-            update_result(c + (ulong)i * ldc + j, alpha, sum[e], beta);
-    }
-}
-
-__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-matmul_mma_f64(__global const factor *restrict a, __global const factor *restrict b,
-               __global result *restrict c, const matmul_call call)
-{
-    const uint m = call.m, n = call.n, k = call.k;
-    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
-    __local double memory[STAGES * STAGE / 8] __attribute__((aligned(16)));
-    const uint2 tile =
-        tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
-    const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N;
-    const place at = place_of(get_local_id(0));
-    const uint start = local_address(memory);
     /* This lane's first elements, from a stage's start. */
     const uint lane_a = (at.row + at.g) * ACROSS_A + at.t * ALONG_A;
     const uint lane_b = (at.column + at.g) * ACROSS_B + at.t * ALONG_B + TILE_A;
-    vector next_a =
-        first_vector(a + in_batch(call.offset_a, call.stride_a), lda, !TRANS_A, TILE_M, i0);
-    vector next_b =
-        first_vector(b + in_batch(call.offset_b, call.stride_b), ldb, TRANS_B, TILE_N, j0);
-    double x[2][8], y[4][4]; /* of A, these 16 rows and the next; of B, all columns */
-    double sum[4 * 4 * 4];
+    vector next_a = first_vector(a, lda, !TRANS_A, ALIGNED_A, TILE_M, i0);
+    vector next_b = first_vector(b, ldb, TRANS_B, ALIGNED_B, TILE_N, j0);
+    double x[2][8], y[WIDE][4]; /* of A, these 16 rows and the next; of B, all columns */
     uint now = 0;
 
 #pragma unroll
-    for (uint e = 0; e < 64; e++)
+    for (uint e = 0; e < SUMS; e++)
         sum[e] = 0;
 #pragma unroll
     for (uint ahead = 0; ahead + 1 < STAGES; ahead++) {
@@ -215,7 +176,7 @@ matmul_mma_f64(__global const factor *restrict a, __global const factor *restric
     barrier(CLK_LOCAL_MEM_FENCE);
     load_a(x[0], start + lane_a);
 #pragma unroll
-    for (uint s = 0; s < 4; s++)
+    for (uint s = 0; s < WIDE; s++)
         load_b(y[s], start + lane_b + s * 8 * ACROSS_B);
         /* Volatile assembly in an unmarked loop is unrolled up to a thousand times. */
 #pragma unroll 1
@@ -223,29 +184,65 @@ matmul_mma_f64(__global const factor *restrict a, __global const factor *restric
         const uint before = start + (now ? now - 1 : STAGES - 1) * STAGE;
 
 #pragma unroll
-        for (uint r = 0; r < 4; r++) {
-            if (r == 2)
+        for (uint r = 0; r < STEPS * HIGH; r++) {
+            /* The 16 rows, or the first of the next step, whose fragments are loaded. */
+            const uint next = (r + 1) % HIGH, step = (r + 1) / HIGH % STEPS;
+
+            if (r == STEPS * HIGH / 2)
                 copies_commit();
-            if (r == 3) {
+            if (r == STEPS * HIGH - 1) {
                 now = now + 1 < STAGES ? now + 1 : 0;
                 COPIES_WAIT(STAGES - 2);
                 /* The next block is filled before it is read, and this one, of which all fragments
                  * are in registers, is read before it is refilled. */
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
-            load_a(x[(r + 1) % 2], start + now * STAGE + lane_a + (r + 1) % 4 * 16 * ACROSS_A);
+            load_a(x[(r + 1) % 2],
+                   start + now * STAGE + lane_a + next * 16 * ACROSS_A + step * 16 * ALONG_A);
 #pragma unroll
-            for (uint s = 0; s < 4; s++) {
-                multiply(sum + (4 * r + s) * 4, x[r % 2], y[s]);
-                if (r < 2)
-                    bring_part(before, 4 * r + s, 8, &next_a, lda, m, &next_b, ldb, n, k);
-                if (r == 3)
-                    load_b(y[s], start + now * STAGE + lane_b + s * 8 * ACROSS_B);
+            for (uint s = 0; s < WIDE; s++) {
+                multiply(sum + (WIDE * (r % HIGH) + s) * 4, x[r % 2], y[s]);
+                if (r < STEPS * HIGH / 2)
+                    bring_part(before, WIDE * r + s, STEPS * HIGH / 2 * WIDE, &next_a, lda, m,
+                               &next_b, ldb, n, k);
+                if (next == 0)
+                    load_b(y[s],
+                           start + now * STAGE + lane_b + s * 8 * ACROSS_B + step * 16 * ALONG_B);
             }
         }
     }
-    /* None is under way, though of zeros alone, once the group is gone. */
+    /* None is under way, though of zeros alone, once the group goes on. */
     COPIES_WAIT(0);
-    store(c + in_batch(call.offset_c, call.stride_c), ldc, i0, m, j0, n, call.alpha, sum,
-          call.beta);
+}
+
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
+matmul_mma_f64(__global const factor *restrict a, __global const factor *restrict b,
+               __global result *restrict c, __global double2 *sums,
+               __global group_counter *counters, const matmul_call call)
+{
+    const uint m = call.m, n = call.n, k = call.k;
+    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
+    __local double memory[STAGES * STAGE / 8] __attribute__((aligned(16)));
+    __local uint last;
+    const uint across = (n + TILE_N - 1) / TILE_N, down = (m + TILE_M - 1) / TILE_M;
+    shares s = shares_of(get_group_id(0), get_num_groups(0), across * down, call.unshared,
+                         max((k + DEPTH - 1) / DEPTH, 1u));
+    piece at;
+
+    a += in_batch(call.offset_a, call.stride_a);
+    b += in_batch(call.offset_b, call.stride_b);
+    c += in_batch(call.offset_c, call.stride_c);
+#pragma unroll 1
+    while (shares_next(&s, &at)) {
+        const uint2 tile = tile_of_group(at.tile, across, down);
+        const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N, front = at.first * DEPTH;
+        double sum[SUMS];
+
+        multiply_tile(sum, a + at_a(0, front, lda), lda, b + at_b(front, 0, ldb), ldb, i0, j0, m, n,
+                      min(at.count * DEPTH, k - front), local_address(memory));
+        if (at.count == s.each || add_up(sum, &s, &at, sums, counters, &last))
+            store(c, ldc, i0, m, j0, n, call.alpha, sum, call.beta);
+        /* Fragments of this piece, loaded ahead, are read before the next piece's blocks come. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
 }

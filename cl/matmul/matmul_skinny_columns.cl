@@ -31,28 +31,16 @@
 #define TILE_REALS (PITCH * DEPTH)
 #define SUM_REALS  (SLICES * CHUNK * LINE)
 
-/* The work-item's vectors of BATCH steps from `p` on, SLICES apart.  The group's steps begin with
- * p - slice: where all of them are inside, no load is guarded. */
-IN_REGISTERS void load_batch(factor *v, const skinny *x, const uint *place, uint p, uint slice)
+/* The work-item's vectors of BATCH steps from `p` on, SLICES apart. */
+IN_REGISTERS void load_batch(factor *v, const skinny *x, uint first, uint lane, uint p)
 {
-    if (p - slice + SLICES * BATCH <= x->k) {
 #pragma unroll
-        for (uint u = 0; u < BATCH; u++)
-#pragma unroll
-            for (uint l = 0; l < LOADS; l++)
-                load_raw(v + u * VECTOR,
-                         x->large + (ulong)(p + u * SLICES) * x->ld_large + place[l], l);
-        return;
+    for (uint u = 0; u < BATCH; u++) {
+        const uint step = p + u * SLICES;
+
+        load_elements(v + u * VECTOR, x->large + (ulong)step * x->ld_large, first, lane, LANES,
+                      step < x->k ? x->many : 0);
     }
-#pragma unroll
-    for (uint u = 0; u < BATCH; u++)
-#pragma unroll
-        for (uint l = 0; l < LOADS; l++)
-            if (p + u * SLICES < x->k)
-                load_raw(v + u * VECTOR,
-                         x->large + (ulong)(p + u * SLICES) * x->ld_large + place[l], l);
-            else
-                load_zeros(v + u * VECTOR, l);
 }
 
 /* A sum for each row and column, from what the tile has of those steps. */
@@ -82,25 +70,16 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
 {
     __local REAL local_reals[TILE_REALS > SUM_REALS ? TILE_REALS : SUM_REALS]
         __attribute__((aligned(64)));
-    const uint lane = get_local_id(0) % LANES, slice = get_local_id(0) / LANES;
+    const uint item = get_local_id(0), lane = item % LANES, slice = item / LANES;
     const uint first = get_group_id(0) * COLUMNS;
     const skinny x = skinny_of(a, b, &call);
     factor v[BATCH * VECTOR], next[BATCH * VECTOR];
-    uint place[LOADS];
-    REAL old[CHUNKS * SHARE(COLUMNS)];
     REAL sum[FEW * VECTOR]; /* row by row */
 
 #pragma unroll
     for (uint e = 0; e < FEW * VECTOR; e++)
         sum[e] = 0;
-        /* In place of columns beyond the last one the last, whose products nobody stores. */
-#pragma unroll
-    for (uint l = 0; l < LOADS; l++)
-        place[l] = min(first + PLACE(lane, LANES, l), x.many - A_LOAD);
-    load_batch(v, &x, place, slice, slice);
-    c += in_batch(call.offset_c, call.stride_c);
-    if (OLD_AHEAD(COLUMNS) && call.beta != 0)
-        load_olds(old, c, &call, &x, first, COLUMNS);
+    load_batch(v, &x, first, lane, slice);
     for (uint p0 = 0; p0 < x.k; p0 += DEPTH) {
         const uint steps = min(x.k - p0, (uint)DEPTH);
 
@@ -109,7 +88,7 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
         /* Filled before read: below, we read what other work-items wrote. */
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint p = 0; p < steps; p += SLICES * BATCH) {
-            load_batch(next, &x, place, p0 + p + SLICES * BATCH + slice, slice);
+            load_batch(next, &x, first, lane, p0 + p + SLICES * BATCH + slice);
             multiply(sum, local_reals + (p + slice) * PITCH, v);
 #pragma unroll
             for (uint e = 0; e < BATCH * VECTOR; e++)
@@ -118,8 +97,9 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
         /* Read before overwritten, by the next round or by the sums. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
+    c += in_batch(call.offset_c, call.stride_c);
     /* The slices' sums of CHUNK rows lie together, and each work-item adds up some outputs, always
-     * in the same order. */
+     * in the same order; neighbours store neighbours. */
 #pragma unroll
     for (uint s0 = 0; s0 < FEW; s0 += CHUNK) {
 #pragma unroll
@@ -131,18 +111,17 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
                         sum[(s0 + s) * VECTOR + e];
         /* Written before read: below, we read what other work-items wrote. */
         barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
-        for (uint r = 0; r < SHARE(COLUMNS); r++) {
-            const uint s = OUTPUT_FEW(r, COLUMNS), o = OUTPUT_MANY(r, COLUMNS);
+        for (uint e = item; e < CHUNK * COLUMNS; e += ITEMS) {
+            const uint s = FEW_ROWS ? e / COLUMNS : e % CHUNK;
+            const uint o = FEW_ROWS ? e % COLUMNS : e / CHUNK;
             REAL all = 0;
 
-            if (!is_output(&x, s0, s, first, o, COLUMNS))
+            if (s0 + s >= x.few || first + o >= x.many)
                 continue;
 #pragma unroll
             for (uint y = 0; y < SLICES; y++)
                 all += local_reals[(y * CHUNK + s) * LINE + o];
-            store_output(output_at(c, &call, s0 + s, first + o), &call, all, OLD_AHEAD(COLUMNS),
-                         old[s0 / CHUNK * SHARE(COLUMNS) + r]);
+            store_output(c, &call, s0 + s, first + o, all);
         }
         /* Read before overwritten by the next round. */
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -357,7 +357,7 @@ static void test_warps_copy_what_is_aligned(void **state)
     expect_built("mma", NULL, &p, &d, "COPY_A=16 COPY_B=8");
 }
 
-/* Tiles of C in one dimension, of 64 outputs a work-item; layers of them for a batch. */
+/* Tiles of C in one dimension, a warp for each part; layers of them for a batch. */
 static void test_float64_tiles_cover_c(void **state)
 {
     const device_facts d = hopper();
@@ -366,17 +366,17 @@ static void test_float64_tiles_cover_c(void **state)
 
     (void)state;
     matmul_in(&p)->type = TSR_F64;
-    x = expect_plan("mma-f64", NULL, &p, &d, 1, 0);
-    assert_int_equal(x.commands[0].local[0], 256);
+    x = expect_plan("mma-f64", "TILE_M=128 TILE_N=128 SPLIT=1", &p, &d, 1, 0);
+    assert_int_equal(x.commands[0].local[0], 256); /* 8 warps of 64 x 32 */
     assert_int_equal(x.commands[0].global[0], 3 * 2 * 256);
     assert_int_equal(x.commands[0].global[1], 1);
     assert_int_equal(x.commands[0].global[2], 1);
     plan_free(&x);
     matmul_in(&p)->batch = 7;
     matmul_in(&p)->stride_c = 257 * 129;
-    x = expect_plan("mma-f64", "TILE_M=64", &p, &d, 1, 0);
-    assert_int_equal(x.commands[0].local[0], 128);
-    assert_int_equal(x.commands[0].global[0], 5 * 2 * 128);
+    x = expect_plan("mma-f64", "TILE_M=64 TILE_N=128", &p, &d, 1, 0);
+    assert_int_equal(x.commands[0].local[0], 256); /* 8 warps of 32 x 32 */
+    assert_int_equal(x.commands[0].global[0], 5 * 2 * 256);
     assert_int_equal(x.commands[0].global[2], 7);
     plan_free(&x);
     matmul_in(&p)->m = 0;
@@ -384,9 +384,84 @@ static void test_float64_tiles_cover_c(void **state)
     plan_free(&x);
 }
 
-/* Four blocks of 16 along k: of A 128 rows of 16 + 4, of B 16 rows of 128 + 4. */
+/* Expect so many groups of a product of 64 x 64 tiles, which keep sums of two tiles each where any
+ * is shared. */
+static void expect_float64_groups(const char *set, const problem *p, size_t groups, bool share)
+{
+    device_facts d = hopper();
+    char values[64];
+    plan x;
+
+    d.compute_units = 132;
+    snprintf(values, sizeof(values), "TILE_M=64 TILE_N=64 %s", set);
+    x = expect_plan("mma-f64", values, p, &d, 1,
+                    share ? 2 * groups * 64 * 64 * sizeof(double) : (size_t)0);
+    assert_int_equal(x.commands[0].global[0], groups * 128);
+    plan_free(&x);
+}
+
+/* Groups share tiles: each of them so many, or all groups all blocks along k, of which there are
+ * no more groups. */
+static void test_float64_groups_share_k(void **state)
+{
+    problem p = product(128, 192, 1000); /* 6 tiles of 63 blocks */
+    device_facts d = hopper();
+
+    (void)state;
+    matmul_in(&p)->type = TSR_F64;
+    expect_float64_groups("SPLIT=1", &p, 6, false);
+    expect_float64_groups("SPLIT=4", &p, 24, true);
+    expect_float64_groups("SPLIT=0 PER_UNIT=2", &p, 264, true);
+    matmul_in(&p)->k = 40;
+    expect_float64_groups("SPLIT=4", &p, 18, true);
+    expect_float64_groups("SPLIT=0 PER_UNIT=2", &p, 18, true);
+    matmul_in(&p)->k = 16; /* a block: nothing to share */
+    expect_float64_groups("SPLIT=4", &p, 6, false);
+    expect_float64_groups("SPLIT=0 PER_UNIT=2", &p, 6, false);
+    p = product(64 * 132, 64, 1000); /* as many tiles as units */
+    matmul_in(&p)->type = TSR_F64;
+    expect_float64_groups("SPLIT=0 PER_UNIT=1", &p, 132, false);
+    matmul_in(&p)->m++; /* each group one, and of the last one all */
+    expect_float64_groups("SPLIT=0 PER_UNIT=1", &p, 132, true);
+    matmul_in(&p)->batch = 3;
+    matmul_in(&p)->stride_c = 1 << 20;
+    expect_float64_groups("SPLIT=4", &p, 133, false);
+    /* What is not asked for takes no memory that is not there. */
+    p = product(64, 64, 8192);
+    matmul_in(&p)->type = TSR_F64;
+    d.max_allocation = 2 * 4 * 64 * 64 * sizeof(double);
+    expect_reason("mma-f64", "TILE_M=64 TILE_N=64 SPLIT=4", &p, &d, NULL, NULL);
+    expect_reason("mma-f64", "TILE_M=64 TILE_N=64 SPLIT=8", &p, &d, "its sums take more", NULL);
+    expect_unsupported("mma-f64", &d, &p, NULL);
+}
+
+/* Tiles large enough for their traffic, and enough of them for the units. */
+static void test_float64_layout_follows_the_shape(void **state)
+{
+    device_facts d = hopper();
+    problem p = product(4096, 4096, 4096);
+    plan x;
+
+    (void)state;
+    d.compute_units = 132;
+    matmul_in(&p)->type = TSR_F64;
+    expect_built("mma-f64", NULL, &p, &d, "TILE_M=128 TILE_N=128");
+    p = product(64, 64, 8192);
+    matmul_in(&p)->type = TSR_F64;
+    x = plan_of("mma-f64", NULL, &p, &d);
+    assert_true(param(&x.params, "SPLIT") >= 8 || param(&x.params, "PER_UNIT") >= 1);
+    plan_free(&x);
+    p = product(500, 500, 500);
+    matmul_in(&p)->type = TSR_F64;
+    x = plan_of("mma-f64", NULL, &p, &d);
+    assert_true(param(&x.params, "TILE_M") * param(&x.params, "TILE_N") <= 64 * 128);
+    plan_free(&x);
+}
+
+/* Four blocks of 16 along k: of A 128 rows of 16 + 4, of B 16 rows of 128 + 4; a flag. */
 static void test_float64_runs_elsewhere(void **state)
 {
+    const char *const set = "TILE_M=128 TILE_N=128 STAGES=4";
     device_facts d = hopper();
     problem p = product(512, 512, 512);
 
@@ -398,10 +473,13 @@ static void test_float64_runs_elsewhere(void **state)
     expect_unsupported("mma-f64", &d, &p, NULL);
     matmul_in(&p)->batch = 3;
     expect_unsupported("mma-f64", &d, &p, NULL);
-    d.large_local = 4 * 8 * (128 * 20 + 16 * 132);
-    expect_unsupported("mma-f64", &d, &p, NULL);
+    d.large_local = 4 * 8 * (128 * 20 + 16 * 132) + 16;
+    expect_reason("mma-f64", set, &p, &d, NULL, NULL);
     d.large_local--;
-    expect_unsupported("mma-f64", &d, &p, "it needs 149504 bytes of local memory");
+    expect_reason("mma-f64", set, &p, &d, "it needs 149520 bytes of local memory", NULL);
+    expect_unsupported("mma-f64", &d, &p, NULL); /* smaller tiles do */
+    expect_reason("mma-f64", "TILE_M=32 TILE_N=128 WARP_M=64", &p, &d,
+                  "tiles of 32 x 128 are not cut into whole warps of 64 x 32", NULL);
     d = hopper();
     d.nv_capability = 86;
     expect_unsupported("mma-f64", &d, &p, "compute capability 9.0, this is 8.6");
@@ -420,10 +498,11 @@ static void test_float64_tells_alignment(void **state)
     matmul_in(&p)->type = TSR_F64;
     matmul_in(&p)->offset_a = 2;
     matmul_in(&p)->ldb = 66;
-    expect_built("mma-f64", NULL, &p, &d, "ALIGNED_A=1 ALIGNED_B=1");
+    expect_built("mma-f64", NULL, &p, &d, "ALIGNED_A=1 ALIGNED_B=1 ALIGNED_C=1");
     matmul_in(&p)->offset_a = 1;
     matmul_in(&p)->ldb = 65;
-    expect_built("mma-f64", NULL, &p, &d, "ALIGNED_A=0 ALIGNED_B=0");
+    matmul_in(&p)->ldc = 67;
+    expect_built("mma-f64", NULL, &p, &d, "ALIGNED_A=0 ALIGNED_B=0 ALIGNED_C=0");
 }
 
 /* Vectors are taken for aligned only where every row starts at a multiple of four. */
@@ -790,6 +869,8 @@ int main(void)
         cmocka_unit_test(test_warps_share_k),
         cmocka_unit_test(test_warps_copy_what_is_aligned),
         cmocka_unit_test(test_float64_tiles_cover_c),
+        cmocka_unit_test(test_float64_groups_share_k),
+        cmocka_unit_test(test_float64_layout_follows_the_shape),
         cmocka_unit_test(test_float64_runs_elsewhere),
         cmocka_unit_test(test_float64_tells_alignment),
         cmocka_unit_test(test_alignment_is_defined),

@@ -1,5 +1,4 @@
-/* Matrix instructions of a warp: 16 bits, TF32 or FP64 (cl/matmul/matmul_mma.cl), and FP64 with
- * fragments under way too (cl/matmul/matmul_mma_f64.cl). */
+/* Matrix instructions of a warp: 16 bits, TF32 or FP64: cl/matmul/matmul_mma.cl. */
 #include <float.h>
 #include <math.h>
 
@@ -305,61 +304,3 @@ const variant matmul_mma = {
     .tunables = mma_tunables,
     .tunable_count = ARRAY_COUNT(mma_tunables),
     .plan = plan_mma};
-
-/* ---- mma-f64 ----------------------------------------------------------------------------- */
-
-static const tunable mma_f64_tunables[] = {
-    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {64, 128}, 128},
-    {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {64, 128}, 128},
-    {"STAGES", "blocks along k under way: latency hidden against local memory", {3, 4, 5}, 4},
-    {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
-};
-
-enum { MMA_F64_DEPTH = 16 };
-
-/* Bytes of a block of an operand, `side` across and MMA_F64_DEPTH along k, and its padding. */
-static size_t mma_f64_block(size_t side, bool along)
-{
-    return sizeof(double) * (along ? side * (MMA_F64_DEPTH + 4) : MMA_F64_DEPTH * (side + 4));
-}
-
-static const char *plan_mma_f64(const job *j, plan *out)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
-    const size_t tile_m = param(j->params, "TILE_M"), tile_n = param(j->params, "TILE_N");
-    const size_t items = tile_m * tile_n / 64;
-    const size_t local = param(j->params, "STAGES") *
-                         (mma_f64_block(tile_m, !p->trans_a) + mma_f64_block(tile_n, p->trans_b));
-    const char *why;
-    command *c;
-
-    if (p->type != TSR_F64)
-        return plan_unsupported(out, "it multiplies float64, not %s", tsr_type_name(p->type));
-    why = unsupported_device(j, 90, local, out);
-    if (why)
-        return why;
-    matmul_define_operands(p, out);
-    /* Copies of 16 bytes take two elements. */
-    plan_define(out, "ALIGNED_A=%d", matmul_starts_at(&a, 2));
-    plan_define(out, "ALIGNED_B=%d", matmul_starts_at(&b, 2));
-    plan_define(out, "ITEMS=%zu", items);
-    plan_define(out, "DEPTH=%d", MMA_F64_DEPTH);
-    if (p->m == 0 || p->n == 0)
-        return NULL;
-    c = plan_launch_2d(out, 0, size_div_up(p->m, tile_m) * size_div_up(p->n, tile_n) * items, 1,
-                       items, 1);
-    matmul_layers(c, matmul_batch(p));
-    matmul_arguments(c, p);
-    return NULL;
-}
-
-const variant matmul_mma_f64 = {
-    .name = "mma-f64",
-    .idea = "copies and fragments on their way while others are multiplied: no unit waits",
-    .source = "matmul/matmul_mma_f64.cl",
-    .entries = {"matmul_mma_f64"},
-    .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
-    .tunables = mma_f64_tunables,
-    .tunable_count = ARRAY_COUNT(mma_f64_tunables),
-    .plan = plan_mma_f64};

@@ -52,7 +52,7 @@ extern const variant matmul_batched;
 /* matmul_cpu.c: a block of explicit vectors a work-item. */
 extern const variant matmul_cpu_block, matmul_cpu_panels, matmul_cpu_split, matmul_complex_panels;
 
-/* matmul_mma.c: matrix instructions of a warp. */
+/* matmul_mma.c, matmul_mma_f64.c: matrix instructions of a warp. */
 extern const variant matmul_mma, matmul_mma_f64;
 
 /** Whether `mma` takes less time than `wgmma-tensor`, which stages lines that are not aligned and
