@@ -521,7 +521,7 @@ static void chains_follow_the_shape(void **state)
         {2560, 2560, 2560, 0, "stream-k"},    {768, 768, 256, 0, "pipelined"},
         {4095, 4095, 4095, 4095, "cp-async"}, {4096, 4096, 256, 0, "cp-async"},
         {4096, 64, 4096, 0, "cp-async"},      {64, 64, 16384, 0, "pipelined"},
-        {128, 128, 16384, 0, "cp-async"},     {17, 17, 8, 0, "pipelined"},
+        {128, 128, 16384, 0, "cp-async"},     {17, 17, 24, 0, "pipelined"},
     };
     const device_facts none = large_gpu(), copies = ampere();
 
@@ -615,6 +615,40 @@ static void skinny_products_follow_the_large_factor(void **state)
                                                               .alpha = 1});
 
         assert_string_equal(first_supported(&p, &d), cases[i].name);
+    }
+}
+
+/* A short k: where C takes longer through memory than its multiply-adds, and is most of what moves.
+ */
+static void short_products_follow_what_c_moves(void **state)
+{
+    static const struct {
+        tsr_type type;
+        size_t m, n, k;
+        double beta;
+        bool outer;
+    } cases[] = {
+        {TSR_F32, 4096, 4096, 20, 0, true},  {TSR_F32, 4096, 4096, 21, 0, false},
+        {TSR_F32, 4096, 4096, 40, 1, true},  {TSR_F32, 4096, 4096, 41, 1, false},
+        {TSR_F64, 4096, 4096, 16, 0, true},  {TSR_F64, 4096, 4096, 17, 0, false},
+        {TSR_BF16, 4096, 4096, 10, 0, true}, {TSR_BF16, 4096, 4096, 11, 0, false},
+        {TSR_F32, 10000, 7, 6, 0, true},     {TSR_F32, 10000, 7, 7, 0, false},
+        {TSR_F32, 10000, 7, 7, 1, true},     {TSR_F32, 10000, 1, 1, 1, false},
+        {TSR_F32, 1, 10000, 1, 1, false},
+    };
+    const device_facts d = large_gpu(), cores = cpu(2);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const problem p = matmul_problem((tsr_matmul_problem){.type = cases[i].type,
+                                                              .m = cases[i].m,
+                                                              .n = cases[i].n,
+                                                              .k = cases[i].k,
+                                                              .alpha = 1,
+                                                              .beta = cases[i].beta});
+
+        assert_int_equal(strcmp(first_supported(&p, &d), "outer") == 0, cases[i].outer);
+        assert_string_not_equal(first_supported(&p, &cores), "outer");
     }
 }
 
@@ -1186,6 +1220,7 @@ int main(void)
         cmocka_unit_test(chains_follow_the_shape),
         cmocka_unit_test(matrix_units_follow_the_shape),
         cmocka_unit_test(skinny_products_follow_the_large_factor),
+        cmocka_unit_test(short_products_follow_what_c_moves),
         cmocka_unit_test(skinny_products_fit_the_local_memory),
         cmocka_unit_test(every_precision_has_a_kernel),
         cmocka_unit_test(lessons_say_what_they_leave_out),

@@ -340,6 +340,9 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     static const char *const skinny[] = {"skinny-columns", "skinny-dots", "wgmma-tensor",
                                          "wgmma-tf32",     "general",     "general-tiled",
                                          "pipelined",      "mma-f64",     "mma"};
+    static const char *const short_k[] = {
+        "outer",      "skinny-columns", "skinny-dots", "mma",           "wgmma-tensor",
+        "wgmma-tf32", "mma-f64",        "pipelined",   "general-tiled", "general"};
     static const char *const batch[] = {"batched", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
                                         "mma",     "pipelined",    "general-tiled", "general"};
     static const char *const of_complex[] = {"complex-pipelined", "complex-general"};
@@ -359,6 +362,8 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     /* Whole products in a group, where there is one or more for each compute unit. */
     if (size_max(m, n) <= 64 && matmul_batch(matmul_of(q)) >= size_max(d->compute_units, 2))
         return names_of_gpu(batch, ARRAY_COUNT(batch), matmul_of(q), d, out);
+    if (matmul_outer_gains(matmul_of(q)))
+        return names_of_gpu(short_k, ARRAY_COUNT(short_k), matmul_of(q), d, out);
     if (matmul_is_skinny(matmul_of(q)))
         return names_of_gpu(skinny, ARRAY_COUNT(skinny), matmul_of(q), d, out);
     if (matmul_batch(matmul_of(q)) == 1 && matmul_mma_gains(q, d))

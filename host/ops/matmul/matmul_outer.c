@@ -30,6 +30,22 @@ typedef struct layout {
     size_t across, classes, down; /* groups side by side; classes of rows, and groups of each */
 } layout;
 
+/* Multiply-adds in the time that a byte takes to or from memory. */
+static size_t steps_a_byte(const tsr_matmul_problem *p)
+{
+    return real_sums(p->type) == TSR_F64 ? 2 : 5;
+}
+
+bool matmul_outer_gains(const tsr_matmul_problem *p)
+{
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
+    const size_t moved = tsr_type_size(c.type) * (matmul_reads_c(p) ? 2 : 1); /* an element */
+    const double factors = (double)tsr_type_size(p->type) * (view_elements(&a) + view_elements(&b));
+
+    return size_min(p->m, p->n) >= 2 && p->k <= moved * steps_a_byte(p) &&
+           (double)moved * view_elements(&c) >= factors;
+}
+
 static size_t power_of_2_from(size_t n)
 {
     return (size_t)1 << size_log2_up(n);
