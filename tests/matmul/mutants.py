@@ -22,6 +22,9 @@ MUTANTS = {
     "matmul-column-major-strides":
         ("host/ops/matmul/matmul.c", "    p->stride_a = given.stride_b;\n"
          "    p->stride_b = given.stride_a;\n", 0, "", HOST + " device/matmul/general"),
+    "matmul-outer-classes":
+        ("host/ops/matmul/matmul_outer.c", "while (classes * ld % vector)", 0,
+         "while (ld % vector && classes < vector)", PLAN),
     "matmul-ld-unchecked":
         ("host/ops/matmul/matmul.c", "if (x->ld < x->length)", 0, "if (x->ld + 1 < x->length)", PLAN),
     "matmul-products-of-c-overlap":

@@ -390,12 +390,12 @@ static void outer_groups_follow_the_rows_of_c(void **state)
         size_t m, n, k, ld, offset;
         const char *wanted;
         size_t groups;
-    } cases[] = {{TSR_F32, 4096, 4096, 4, 4096, 0, "LANES=32 ROWS=8 DEPTH=4", 32 * 64},
-                 {TSR_F32, 4096, 4096, 3, 4096, 1, "LANES=32 ROWS=8 DEPTH=4", 33 * 64},
-                 {TSR_F32, 4096, 4096, 40, 4098, 0, "LANES=32 ROWS=8 DEPTH=32", 33 * 2 * 32},
-                 {TSR_BF16, 4096, 4095, 4, 4095, 0, "LANES=32 ROWS=4 DEPTH=4", 17 * 8 * 16},
+    } cases[] = {{TSR_F32, 4096, 4096, 4, 4096, 0, "LANES=32 ROWS=4 DEPTH=4", 32 * 128},
+                 {TSR_F32, 4096, 4096, 3, 4096, 1, "LANES=32 ROWS=4 DEPTH=4", 33 * 128},
+                 {TSR_F32, 4096, 4096, 40, 4098, 0, "LANES=32 ROWS=4 DEPTH=32", 33 * 2 * 64},
+                 {TSR_BF16, 4096, 4095, 4, 4095, 0, "LANES=32 ROWS=2 DEPTH=4", 17 * 8 * 32},
                  {TSR_F64, 9, 5, 1, 7, 0, "LANES=4 ROWS=1 DEPTH=1", 2},
-                 {TSR_F32, 1 << 20, 2, 64, 2, 0, "LANES=2 ROWS=8 DEPTH=4", 2 * 512},
+                 {TSR_F32, 1 << 20, 2, 64, 2, 0, "LANES=2 ROWS=4 DEPTH=8", 2 * 1024},
                  {TSR_F32, 40, 50, 70, 52, 0, "LANES=16 ROWS=1 DEPTH=64", 3}};
     const device_facts d = large_gpu(), cores = cpu(2);
 
@@ -521,7 +521,7 @@ static void chains_follow_the_shape(void **state)
         {2560, 2560, 2560, 0, "stream-k"},    {768, 768, 256, 0, "pipelined"},
         {4095, 4095, 4095, 4095, "cp-async"}, {4096, 4096, 256, 0, "cp-async"},
         {4096, 64, 4096, 0, "cp-async"},      {64, 64, 16384, 0, "pipelined"},
-        {128, 128, 16384, 0, "cp-async"},     {17, 17, 24, 0, "pipelined"},
+        {128, 128, 16384, 0, "cp-async"},     {17, 17, 49, 0, "pipelined"},
     };
     const device_facts none = large_gpu(), copies = ampere();
 
@@ -618,23 +618,35 @@ static void skinny_products_follow_the_large_factor(void **state)
     }
 }
 
-/* A short k: where C takes longer through memory than its multiply-adds, and is most of what moves.
- */
+/* A short k, with most of what moves in C; and few multiply-adds, beside chains alone. */
 static void short_products_follow_what_c_moves(void **state)
 {
     static const struct {
         tsr_type type;
-        size_t m, n, k;
+        size_t m, n, k, ld;
         double beta;
+        tsr_precision precision;
         bool outer;
     } cases[] = {
-        {TSR_F32, 4096, 4096, 20, 0, true},  {TSR_F32, 4096, 4096, 21, 0, false},
-        {TSR_F32, 4096, 4096, 40, 1, true},  {TSR_F32, 4096, 4096, 41, 1, false},
-        {TSR_F64, 4096, 4096, 16, 0, true},  {TSR_F64, 4096, 4096, 17, 0, false},
-        {TSR_BF16, 4096, 4096, 10, 0, true}, {TSR_BF16, 4096, 4096, 11, 0, false},
-        {TSR_F32, 10000, 7, 6, 0, true},     {TSR_F32, 10000, 7, 7, 0, false},
-        {TSR_F32, 10000, 7, 7, 1, true},     {TSR_F32, 10000, 1, 1, 1, false},
-        {TSR_F32, 1, 10000, 1, 1, false},
+        {TSR_F32, 4096, 4096, 8, 0, 0, TSR_PRECISION_DEFAULT, true},
+        {TSR_F32, 4096, 4096, 9, 0, 0, TSR_PRECISION_DEFAULT, false},
+        {TSR_F32, 4096, 4096, 16, 0, 1, TSR_PRECISION_DEFAULT, true},
+        {TSR_F32, 4096, 4096, 16, 4097, 0, TSR_PRECISION_TF32, true},
+        {TSR_F32, 4096, 4096, 17, 4097, 0, TSR_PRECISION_TF32, false},
+        {TSR_F32, 4096, 4096, 32, 4097, 1, TSR_PRECISION_DEFAULT, true},
+        {TSR_F64, 4096, 4096, 4, 0, 0, TSR_PRECISION_DEFAULT, true},
+        {TSR_F64, 4096, 4096, 5, 0, 0, TSR_PRECISION_DEFAULT, false},
+        {TSR_BF16, 4096, 4096, 6, 0, 0, TSR_PRECISION_DEFAULT, true},
+        {TSR_BF16, 4096, 4096, 7, 0, 0, TSR_PRECISION_DEFAULT, false},
+        {TSR_BF16, 15025, 87, 5, 95, 0, TSR_PRECISION_DEFAULT, true},
+        {TSR_BF16, 59, 24, 3, 0, 0, TSR_PRECISION_DEFAULT, false}, /* as fast by mma */
+        {TSR_F32, 46, 1903, 1, 0, 1, TSR_PRECISION_DEFAULT, true},
+        {TSR_F32, 46, 1903, 1, 0, 1, TSR_PRECISION_TF32, false},
+        {TSR_F32, 590, 123, 30, 0, 0, TSR_PRECISION_F32_STRICT, true},
+        {TSR_F32, 48, 43, 42, 0, 0, TSR_PRECISION_DEFAULT, true},
+        {TSR_F32, 48, 43, 49, 0, 0, TSR_PRECISION_DEFAULT, false},
+        {TSR_F64, 48, 43, 42, 0, 0, TSR_PRECISION_DEFAULT, false},
+        {TSR_F32, 10000, 16, 1, 0, 1, TSR_PRECISION_DEFAULT, false}, /* a skinny product */
     };
     const device_facts d = large_gpu(), cores = cpu(2);
 
@@ -644,8 +656,10 @@ static void short_products_follow_what_c_moves(void **state)
                                                               .m = cases[i].m,
                                                               .n = cases[i].n,
                                                               .k = cases[i].k,
+                                                              .ldc = cases[i].ld,
                                                               .alpha = 1,
-                                                              .beta = cases[i].beta});
+                                                              .beta = cases[i].beta,
+                                                              .precision = cases[i].precision});
 
         assert_int_equal(strcmp(first_supported(&p, &d), "outer") == 0, cases[i].outer);
         assert_string_not_equal(first_supported(&p, &cores), "outer");

@@ -7,8 +7,6 @@
 enum {
     VECTOR_BYTES = 16,
     LANES_MAX = 32,
-    ROWS_MAX = 8,
-    SUMS_MAX = 32, /* of a work-item, where ROWS does not say it */
     DEPTH_MAX = 64,
     LOADS_MAX = 24,   /* elements of tiles that a work-item brings at once */
     GROUPS_A_UNIT = 4 /* that keep memory busy */
@@ -30,20 +28,37 @@ typedef struct layout {
     size_t across, classes, down; /* groups side by side; classes of rows, and groups of each */
 } layout;
 
-/* Multiply-adds in the time that a byte takes to or from memory. */
-static size_t steps_a_byte(const tsr_matmul_problem *p)
+/* Whether factors are of a type that matrix units multiply: `mma` then takes few outputs as fast.
+ */
+static bool has_matrix_units(const tsr_matmul_problem *p)
 {
-    return real_sums(p->type) == TSR_F64 ? 2 : 5;
+    return tsr_type_size(p->type) == 2 || real_rounding(p->type, p->precision) > 0;
+}
+
+/* The longest k that takes no longer here than elsewhere.  A step costs as much for each output
+ * wherever C lies, while others lose time by reading C, and by rows that are not aligned. */
+static size_t k_most(const tsr_matmul_problem *p, const matmul_matrix *c)
+{
+    const size_t plain = p->type == TSR_F64 ? 4 : tsr_type_size(c->type) == 2 ? 6 : 8;
+    const bool aligned = matmul_starts_at(c, VECTOR_BYTES / tsr_type_size(c->type));
+
+    return plain * (matmul_reads_c(p) ? 2 : 1) * (aligned ? 1 : 2);
 }
 
 bool matmul_outer_gains(const tsr_matmul_problem *p)
 {
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
-    const size_t moved = tsr_type_size(c.type) * (matmul_reads_c(p) ? 2 : 1); /* an element */
     const double factors = (double)tsr_type_size(p->type) * (view_elements(&a) + view_elements(&b));
+    const double moved =
+        (double)tsr_type_size(c.type) * view_elements(&c) * (matmul_reads_c(p) ? 2 : 1);
 
-    return size_min(p->m, p->n) >= 2 && p->k <= moved * steps_a_byte(p) &&
-           (double)moved * view_elements(&c) >= factors;
+    if (matmul_is_skinny(p))
+        return false;
+    if (p->k <= k_most(p, &c) && moved >= factors && (moved >= 0x1p20 || !has_matrix_units(p)))
+        return true;
+    /* A launch is most of the time, and this has the least before and after the multiply-adds. */
+    return p->type == TSR_F32 && !has_matrix_units(p) && p->k <= 48 &&
+           (double)matmul_batch(p) * (double)p->m * (double)p->n * (double)p->k <= 0x1p22;
 }
 
 static size_t power_of_2_from(size_t n)
@@ -81,7 +96,8 @@ static void choose(const job *j, layout *s)
     const size_t columns = s->lanes * s->vector;
     const bool rows_set = s->rows;
 
-    s->rows = rows_set ? s->rows : size_min(ROWS_MAX, SUMS_MAX / s->vector);
+    /* More would leave too few work-items on a unit to wait for memory. */
+    s->rows = rows_set ? s->rows : matmul_reads_c(p) || s->vector > 4 ? 2 : 4;
     for (;;) {
         s->down = size_div_up(size_div_up(p->m, s->classes), height_of(s));
         if (rows_set || s->rows == 1 ||
