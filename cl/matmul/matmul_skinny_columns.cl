@@ -31,16 +31,28 @@
 #define TILE_REALS (PITCH * DEPTH)
 #define SUM_REALS  (SLICES * CHUNK * LINE)
 
-/* The work-item's vectors of BATCH steps from `p` on, SLICES apart. */
-IN_REGISTERS void load_batch(factor *v, const skinny *x, uint first, uint lane, uint p)
+/* The work-item's vectors of BATCH steps from `p` on, SLICES apart.  The group's steps begin with
+ * p - slice: where all of them are inside, no load is guarded. */
+IN_REGISTERS void load_batch(factor *v, const skinny *x, const uint *place, uint p, uint slice)
 {
+    if (p - slice + SLICES * BATCH <= x->k) {
 #pragma unroll
-    for (uint u = 0; u < BATCH; u++) {
-        const uint step = p + u * SLICES;
-
-        load_elements(v + u * VECTOR, x->large + (ulong)step * x->ld_large, first, lane, LANES,
-                      step < x->k ? x->many : 0);
+        for (uint u = 0; u < BATCH; u++)
+#pragma unroll
+            for (uint l = 0; l < LOADS; l++)
+                load_raw(v + u * VECTOR,
+                         x->large + (ulong)(p + u * SLICES) * x->ld_large + place[l], l);
+        return;
     }
+#pragma unroll
+    for (uint u = 0; u < BATCH; u++)
+#pragma unroll
+        for (uint l = 0; l < LOADS; l++)
+            if (p + u * SLICES < x->k)
+                load_raw(v + u * VECTOR,
+                         x->large + (ulong)(p + u * SLICES) * x->ld_large + place[l], l);
+            else
+                load_zeros(v + u * VECTOR, l);
 }
 
 /* A sum for each row and column, from what the tile has of those steps. */
@@ -70,16 +82,25 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
 {
     __local REAL local_reals[TILE_REALS > SUM_REALS ? TILE_REALS : SUM_REALS]
         __attribute__((aligned(64)));
-    const uint item = get_local_id(0), lane = item % LANES, slice = item / LANES;
+    const uint lane = get_local_id(0) % LANES, slice = get_local_id(0) / LANES;
     const uint first = get_group_id(0) * COLUMNS;
     const skinny x = skinny_of(a, b, &call);
     factor v[BATCH * VECTOR], next[BATCH * VECTOR];
+    uint place[LOADS];
+    REAL old[CHUNKS * SHARE(COLUMNS)];
     REAL sum[FEW * VECTOR]; /* row by row */
 
 #pragma unroll
     for (uint e = 0; e < FEW * VECTOR; e++)
         sum[e] = 0;
-    load_batch(v, &x, first, lane, slice);
+        /* In place of columns beyond the last one the last, whose products nobody stores. */
+#pragma unroll
+    for (uint l = 0; l < LOADS; l++)
+        place[l] = min(first + PLACE(lane, LANES, l), x.many - A_LOAD);
+    load_batch(v, &x, place, slice, slice);
+    c += in_batch(call.offset_c, call.stride_c);
+    if (OLD_AHEAD(COLUMNS) && call.beta != 0)
+        load_olds(old, c, &call, &x, first, COLUMNS);
     for (uint p0 = 0; p0 < x.k; p0 += DEPTH) {
         const uint steps = min(x.k - p0, (uint)DEPTH);
 
@@ -88,7 +109,7 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
         /* Filled before read: below, we read what other work-items wrote. */
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint p = 0; p < steps; p += SLICES * BATCH) {
-            load_batch(next, &x, first, lane, p0 + p + SLICES * BATCH + slice);
+            load_batch(next, &x, place, p0 + p + SLICES * BATCH + slice, slice);
             multiply(sum, local_reals + (p + slice) * PITCH, v);
 #pragma unroll
             for (uint e = 0; e < BATCH * VECTOR; e++)
@@ -97,9 +118,8 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
         /* Read before overwritten, by the next round or by the sums. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    c += in_batch(call.offset_c, call.stride_c);
     /* The slices' sums of CHUNK rows lie together, and each work-item adds up some outputs, always
-     * in the same order; neighbours store neighbours. */
+     * in the same order. */
 #pragma unroll
     for (uint s0 = 0; s0 < FEW; s0 += CHUNK) {
 #pragma unroll
@@ -111,17 +131,18 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
                         sum[(s0 + s) * VECTOR + e];
         /* Written before read: below, we read what other work-items wrote. */
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint e = item; e < CHUNK * COLUMNS; e += ITEMS) {
-            const uint s = FEW_ROWS ? e / COLUMNS : e % CHUNK;
-            const uint o = FEW_ROWS ? e % COLUMNS : e / CHUNK;
+#pragma unroll
+        for (uint r = 0; r < SHARE(COLUMNS); r++) {
+            const uint s = OUTPUT_FEW(r, COLUMNS), o = OUTPUT_MANY(r, COLUMNS);
             REAL all = 0;
 
-            if (s0 + s >= x.few || first + o >= x.many)
+            if (!is_output(&x, s0, s, first, o, COLUMNS))
                 continue;
 #pragma unroll
             for (uint y = 0; y < SLICES; y++)
                 all += local_reals[(y * CHUNK + s) * LINE + o];
-            store_output(c, &call, s0 + s, first + o, all);
+            store_output(output_at(c, &call, s0 + s, first + o), &call, all, OLD_AHEAD(COLUMNS),
+                         old[s0 / CHUNK * SHARE(COLUMNS) + r]);
         }
         /* Read before overwritten by the next round. */
         barrier(CLK_LOCAL_MEM_FENCE);

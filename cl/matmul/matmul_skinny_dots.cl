@@ -40,15 +40,31 @@
 #define SUM_AT(s, o, lane) ((FEW_ROWS ? (s)*OUTPUTS + (o) : (o)*CHUNK + (s)) * (TEAM + 1) + (lane))
 #define SUM_REALS          (CHUNK * OUTPUTS * (TEAM + 1))
 
-/* The work-item's vectors of each line in BATCH times STEPS from p on. */
+/* The work-item's vectors of each line in BATCH times STEPS from p on.  Where all of these are
+ * inside, no load is guarded. */
 IN_REGISTERS void load_batch(factor *v, __global const factor *const *line, uint lane, uint p,
                              uint k)
 {
+    if (p + STEPS * BATCH <= k) {
 #pragma unroll
-    for (uint u = 0; u < BATCH; u++)
+        for (uint u = 0; u < BATCH * LINES; u++)
 #pragma unroll
-        for (uint l = 0; l < LINES; l++)
-            load_elements(v + (u * LINES + l) * VECTOR, line[l], p + u * STEPS, lane, TEAM, k);
+            for (uint l = 0; l < LOADS; l++)
+                load_raw(v + u * VECTOR,
+                         line[u % LINES] + p + u / LINES * STEPS + PLACE(lane, TEAM, l), l);
+        return;
+    }
+#pragma unroll
+    for (uint u = 0; u < BATCH * LINES; u++)
+#pragma unroll
+        for (uint l = 0; l < LOADS; l++) {
+            const uint at = p + u / LINES * STEPS + PLACE(lane, TEAM, l);
+
+            if (at < k)
+                load_raw(v + u * VECTOR, line[u % LINES] + at, l);
+            else
+                load_zeros(v + u * VECTOR, l);
+        }
 }
 
 /* A sum for each row and line, from what the tile has of those steps. */
@@ -83,7 +99,7 @@ matmul_skinny_dots(__global const factor *restrict a, __global const factor *res
 {
     __local REAL local_reals[TILE_REALS > SUM_REALS ? TILE_REALS : SUM_REALS]
         __attribute__((aligned(64)));
-    const uint item = get_local_id(0), lane = item % TEAM, team = item / TEAM;
+    const uint lane = get_local_id(0) % TEAM, team = get_local_id(0) / TEAM;
     const uint first = get_group_id(0) * OUTPUTS;
     const skinny x = skinny_of(a, b, &call);
     /* Neighbouring teams take neighbouring lines.  In place of those beyond the last one the last,
@@ -91,6 +107,7 @@ matmul_skinny_dots(__global const factor *restrict a, __global const factor *res
     __global const factor *line[LINES];
     factor v[BATCH * LINES * VECTOR], next[BATCH * LINES * VECTOR];
     REAL sum[FEW * LINES]; /* row by row */
+    REAL old[CHUNKS * SHARE(OUTPUTS)];
 
 #pragma unroll
     for (uint l = 0; l < LINES; l++)
@@ -99,6 +116,9 @@ matmul_skinny_dots(__global const factor *restrict a, __global const factor *res
     for (uint e = 0; e < FEW * LINES; e++)
         sum[e] = 0;
     load_batch(v, line, lane, 0, x.k);
+    c += in_batch(call.offset_c, call.stride_c);
+    if (OLD_AHEAD(OUTPUTS) && call.beta != 0)
+        load_olds(old, c, &call, &x, first, OUTPUTS);
     for (uint p0 = 0; p0 < x.k; p0 += DEPTH) {
         const uint steps = min(x.k - p0, (uint)DEPTH);
 
@@ -115,9 +135,8 @@ matmul_skinny_dots(__global const factor *restrict a, __global const factor *res
         /* Read before overwritten, by the next round or by the sums. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    c += in_batch(call.offset_c, call.stride_c);
     /* The teams' sums of CHUNK rows lie together, and each work-item adds up some outputs, always
-     * in the same order; neighbours store neighbours. */
+     * in the same order. */
 #pragma unroll
     for (uint s0 = 0; s0 < FEW; s0 += CHUNK) {
 #pragma unroll
@@ -128,17 +147,18 @@ matmul_skinny_dots(__global const factor *restrict a, __global const factor *res
                     local_reals[SUM_AT(s, l * TEAMS + team, lane)] = sum[(s0 + s) * LINES + l];
         /* Written before read: below, we read what other work-items wrote. */
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint e = item; e < CHUNK * OUTPUTS; e += ITEMS) {
-            const uint s = FEW_ROWS ? e / OUTPUTS : e % CHUNK;
-            const uint o = FEW_ROWS ? e % OUTPUTS : e / CHUNK;
+#pragma unroll
+        for (uint r = 0; r < SHARE(OUTPUTS); r++) {
+            const uint s = OUTPUT_FEW(r, OUTPUTS), o = OUTPUT_MANY(r, OUTPUTS);
             REAL all = 0;
 
-            if (s0 + s >= x.few || first + o >= x.many)
+            if (!is_output(&x, s0, s, first, o, OUTPUTS))
                 continue;
 #pragma unroll
             for (uint y = 0; y < TEAM; y++)
                 all += local_reals[SUM_AT(s, o, y)];
-            store_output(c, &call, s0 + s, first + o, all);
+            store_output(output_at(c, &call, s0 + s, first + o), &call, all, OLD_AHEAD(OUTPUTS),
+                         old[s0 / CHUNK * SHARE(OUTPUTS) + r]);
         }
         /* Read before overwritten by the next round. */
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -76,8 +76,8 @@ BUGS = {
         ("batched", "matmul/matmul_batched.cl", "min(own, call.batch - 1)", 0, "own",
          ["GROUP=32", "DEPTH_MAX=16"]),
     "oclgrind-skinny-columns-end":
-        ("skinny-columns", "matmul/matmul_skinny_columns.cl", "step < x->k ? x->many : 0", 0,
-         "x->many", []),
+        ("skinny-columns", "matmul/matmul_skinny_columns.cl", "p + u * SLICES < x->k", 0,
+         "p < x->k + SLICES", []),
     "sweep-skinny-dots-lanes":
         ("skinny-dots", "matmul/matmul_skinny_dots.cl", "y < TEAM", 0, "y + 1 < TEAM", []),
     "oclgrind-outer-last-columns":

@@ -9,7 +9,7 @@ enum { WORKSPACE_MAX = 256 << 20 };
 
 enum {
     SUM_ITEMS = 256, /* of a group that adds up parts */
-    LANES_MAX = 8    /* work-items that share an output's parts */
+    LANES_MAX = 32   /* work-items that share an output's parts */
 };
 
 k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth)

@@ -1,6 +1,6 @@
 /* A C of few rows or few columns, whose large factor is read once:
  * cl/matmul/matmul_skinny_columns.cl and cl/matmul/matmul_skinny_dots.cl. */
-#include <float.h>
+#include <math.h>
 
 #include "base/sizes.h"
 #include "core/groups.h"
@@ -22,7 +22,8 @@ enum {
     BATCH_BYTES = 64,       /* whose loads a work-item has under way */
     TILE_BYTES = 16384,     /* of the small factor in local memory */
     SUMS_BYTES = 24576,     /* of sums there that are added up together */
-    ITEMS_A_UNIT = 512,     /* that are resident at once, at least */
+    UNIT_ITEMS = 2048,      /* of a unit at once, at most, */
+    UNIT_REGISTERS = 65536, /* and their registers */
     BUSY_ITEMS_A_UNIT = 256 /* up to which a work-item takes shorter vectors, for more of them */
 };
 
@@ -44,6 +45,7 @@ typedef struct layout {
     size_t items, peers; /* of a group; that share an output */
     size_t outputs;      /* of a group, in each row */
     size_t quantum;      /* of k, that a group takes at once */
+    size_t loads, sums;  /* of a work-item: vectors under way, and sums */
 } layout;
 
 static size_t power_of_2_from(size_t n)
@@ -97,6 +99,13 @@ static size_t built_for(size_t few)
     return few <= 6 ? few : size_round_up(few, few <= 8 ? 2 : 4);
 }
 
+/* Whether lines of the large factor are aligned vectors. */
+static bool is_aligned(const job *j, const skinny *s, size_t vector)
+{
+    return vector > 1 && j->device->kind != DEVICE_CPU &&
+           (s->along_k ? s->k : s->many) % vector == 0 && matmul_starts_at(&s->large, vector);
+}
+
 /* Elements of a line that a work-item takes at once: as many as a wide load brings, as long as
  * registers hold their sums, but fewer where there would be too few work-items: a load takes about
  * as long whatever it brings. */
@@ -112,40 +121,46 @@ static size_t vector_of(const job *j, const skinny *s, size_t batch)
     while (vector > 1 &&
            (double)s->many * (double)s->k < (double)(vector * batch * units(j)) * BUSY_ITEMS_A_UNIT)
         vector /= 2;
+    /* Shorter ones that are aligned are better than longer ones that come in pieces. */
+    for (size_t shorter = vector; shorter > 1; shorter /= 2)
+        if (is_aligned(j, s, shorter))
+            return shorter;
     return vector;
-}
-
-/* Whether lines of the large factor, of `length` elements, are aligned vectors. */
-static bool is_aligned(const job *j, const skinny *s, size_t vector, size_t length)
-{
-    return vector > 1 && j->device->kind != DEVICE_CPU && length % vector == 0 &&
-           matmul_starts_at(&s->large, vector);
 }
 
 /* ---- the share of k ------------------------------------------------------------------------ */
 
-/* Measured on an H100, in microseconds: what a group takes from its start to its end, and for each
- * batch of loads; a second launch; and bytes a microsecond from memory, and of sums. */
-static const double group_us = 1.0, batch_us = 0.45, launch_us = 2.2, bytes_a_us = 2.8e6,
+/* Measured on an H100, in microseconds: what a group takes from its start to its end; for each
+ * batch of loads, beside what its bytes take; and a second launch.  Bytes a microsecond that memory
+ * brings a unit, and that sums of parts are written and read at. */
+static const double group_us = 1.0, batch_us = 0.4, launch_us = 2.2, unit_bytes_a_us = 21e3,
                     sum_bytes_a_us = 1.5e6;
+
+/* Work-items of a unit that registers let run at once. */
+static double items_a_unit(const skinny *s, const layout *x, size_t real)
+{
+    const size_t batch = x->loads * x->vector * s->type;
+    const size_t registers = 40 + x->sums * real / 4 + 2 * batch / 4;
+
+    return size_min(UNIT_ITEMS, UNIT_REGISTERS / registers);
+}
 
 /* What a product takes where `groups` along C's long side share k in parts. */
 static double cost_us(const job *j, const skinny *s, const layout *x, size_t groups, k_parts k)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t resident = units(j) * size_max(ITEMS_A_UNIT / x->items, 1);
-    const size_t waves = size_div_up(groups * k.parts, resident);
-    const size_t batches = size_div_up(k.span, x->quantum);
-    const double bytes = (double)s->many * (double)s->k * (double)s->type;
-    double us = (double)waves * (group_us + (double)batches * batch_us);
+    const double real = (double)matmul_real_size(p), all = (double)(groups * k.parts);
+    const double most = floor(fmax(items_a_unit(s, x, (size_t)real) / (double)x->items, 1));
+    const double together = fmin(ceil(all / (double)units(j)), most); /* on a unit */
+    const double waves = fmax(ceil(all / (double)units(j)) / together, 1);
+    const double batches = (double)size_div_up(k.span, x->quantum);
+    const double bytes = together * (double)(x->items * x->loads * x->vector * s->type);
+    const double us = waves * (group_us + batches * (batch_us + bytes / unit_bytes_a_us));
 
-    if (us < bytes / bytes_a_us)
-        us = bytes / bytes_a_us;
     if (k.parts == 1)
         return us;
     return us + launch_us +
-           2.0 * (double)k.parts * (double)p->m * (double)p->n * (double)matmul_real_size(p) /
-               sum_bytes_a_us;
+           2.0 * (double)k.parts * (double)p->m * (double)p->n * real / sum_bytes_a_us;
 }
 
 /* How many groups share k, where SPLIT does not say it. */
@@ -276,7 +291,7 @@ static const char *plan_columns(const job *j, plan *out)
     if (why)
         return why;
     x.vector = vector_of(j, &s, x.batch);
-    x.aligned = is_aligned(j, &s, x.vector, s.many);
+    x.aligned = is_aligned(j, &s, x.vector);
     if (!lanes)
         lanes = lanes_of(&s, x.vector);
     if (!slices)
@@ -285,6 +300,8 @@ static const char *plan_columns(const job *j, plan *out)
     x.peers = slices;
     x.outputs = lanes * x.vector;
     x.quantum = slices * x.batch;
+    x.loads = x.batch;
+    x.sums = s.few * x.vector;
     plan_set(out, "LANES", (uint32_t)lanes);
     plan_set(out, "SLICES", (uint32_t)slices);
     return plan_groups(j, &s, &x, out);
@@ -353,11 +370,13 @@ static const char *plan_dots(const job *j, plan *out)
         lines = lines_of(j, &s, x.vector);
     teams = size_min(GROUP_ITEMS / team, power_of_2_from(size_div_up(s.many, lines)));
     x.batch = size_max(BATCH_BYTES / VECTOR_BYTES / lines, 1);
-    x.aligned = is_aligned(j, &s, x.vector, s.k);
+    x.aligned = is_aligned(j, &s, x.vector);
     x.items = team * teams;
     x.peers = team;
     x.outputs = teams * lines;
     x.quantum = team * x.vector * x.batch;
+    x.loads = lines * x.batch;
+    x.sums = s.few * lines;
     plan_set(out, "TEAM", (uint32_t)team);
     plan_set(out, "LINES", (uint32_t)lines);
     return plan_groups(j, &s, &x, out);
