@@ -22,6 +22,7 @@
  *     preparation 16640 bytes.
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
+#include "common/last_group.clh"
 #include "common/tensor_copy.clh"
 #include "common/warp.clh"
 #include "common/wgmma.clh"
@@ -36,9 +37,13 @@
 #if FORMAT != FORMAT_TF32 && FORMAT != FORMAT_BF16 && FORMAT != FORMAT_F16
 #error "FORMAT: of the factors, 0 for TF32, 1 for BF16, 2 for FP16"
 #endif
-#if (TILE_M != 128 && TILE_M != 256) || (TILE_N != 128 && TILE_N != 192 && TILE_N != 256) ||       \
+#if TILE_M != 64 && TILE_M != 128 && TILE_M != 256
+#error "TILE_M: rows of a work-group's tile, 64, 128 or 256"
+#endif
+#if (TILE_N != 16 && TILE_N != 32 && TILE_N != 64 && TILE_N != 128 && TILE_N != 192 &&             \
+     TILE_N != 256) ||                                                                             \
     TILE_M + TILE_N > 448
-#error "TILE_M, TILE_N: rows and columns of a work-group's tile"
+#error "TILE_N: its columns, 16, 32, 64, 128, 192 or 256; 256 x 256 is more than registers hold"
 #endif
 #ifndef STAGES
 #error "STAGES: blocks of A and B under way"
@@ -62,8 +67,17 @@
 #if ROW_BYTES != 128
 #error "ROW_BYTES: 128, of a row of a box"
 #endif
-#if CONSUMERS != 256 || PRODUCERS != 128
-#error "CONSUMERS, PRODUCERS: 256 and 128, as registers are divided"
+#if CONSUMERS != (TILE_M == 64 ? 128 : 256) || (PRODUCERS != 32 && PRODUCERS != 128)
+#error "CONSUMERS, PRODUCERS: a warp group for 64 rows, else two; a warp, or a warp group"
+#endif
+#if TURNED != 0 && TURNED != 1
+#error "TURNED: 1 where C is stored transposed, else 0"
+#endif
+#ifndef UNIT_GROUPS
+#error "UNIT_GROUPS: for how many work-groups a compute unit is to have registers"
+#endif
+#if !LAST_ADDS
+#error "LAST_ADDS: 1 or 2: a tile's last group adds up"
 #endif
 #if !defined(PREPARE_ITEMS) || !defined(PIECE) || PREPARE_ITEMS % PIECE
 #error "PREPARE_ITEMS, PIECE: work-items that stage, a multiple of a side of what they stage"
@@ -75,10 +89,27 @@
 #define ROW         (ROW_BYTES / sizeof(ELEMENT))
 #define BLOCK_K     ROW
 #define BYTES_A     (TILE_M * ROW_BYTES)
-#define BYTES_B     (TILE_N * ROW_BYTES)
+/* Boxes across k are whole rows. */
+#define WIDTH_B     (ALONG_B || TILE_N >= ROW ? TILE_N : ROW)
+#define BYTES_B     (WIDTH_B * ROW_BYTES)
 #define STAGE_BYTES (BYTES_A + BYTES_B)
 
 /* ---- preparation --------------------------------------------------------------------------- */
+
+#define ROWS_AT_ONCE (PREPARE_ITEMS / PIECE)
+#define PER_ITEM     (PIECE / ROWS_AT_ONCE) /* elements of a piece that a work-item stages */
+
+/* Offsets of operands in elements, and of what is staged and of parts' sums in the workspace in
+ * bytes; `pieces_a` of A that groups stage; parts of k, of `span` blocks each. */
+typedef struct tensor_call {
+    ulong offset_a, offset_b, offset_c;
+    ulong staged_a, staged_b, sums;
+    uint m, n, k;
+    uint lda, ldb, ldc;
+    uint pitch_a, pitch_b, pieces_a;
+    uint span, parts;
+    float alpha, beta;
+} tensor_call;
 
 /* An operand as it is stored, and where it is staged: transposed where `turned`. */
 typedef struct operand {
@@ -107,79 +138,122 @@ static inline ELEMENT element_of(factor x)
 }
 
 /* Stage the piece of PIECE x PIECE elements: row by row, and where it is turned through local
- * memory, so that neighbouring work-items write neighbours too. */
+ * memory, so that neighbouring work-items write neighbours too.  All loads come before the first
+ * store: those that follow one would wait for it, as the compiler does not know that they lie apart.
+ */
 IN_REGISTERS void stage(operand o, uint piece, __local factor *tile)
 {
     const uint across = (o.columns + PIECE - 1) / PIECE;
     const uint r0 = piece / across * PIECE, c0 = piece % across * PIECE;
     const uint x = get_local_id(0) % PIECE, y = get_local_id(0) / PIECE;
+    factor v[PER_ITEM];
 
-#pragma unroll 4
-    for (uint e = y; e < PIECE; e += PREPARE_ITEMS / PIECE) {
-        const bool inside = r0 + e < o.rows && c0 + x < o.columns;
-        const factor v = inside ? o.x[(ulong)(r0 + e) * o.ld + c0 + x] : 0;
+#pragma unroll
+    for (uint e = 0; e < PER_ITEM; e++) {
+        const uint r = r0 + y + e * ROWS_AT_ONCE;
 
-        if (o.turned)
-            tile[e * (PIECE + 1) + x] = v;
-        else if (inside)
-            o.to[(ulong)(r0 + e) * o.pitch + c0 + x] = element_of(v);
+        v[e] = r < o.rows && c0 + x < o.columns ? o.x[(ulong)r * o.ld + c0 + x] : 0;
     }
-    if (!o.turned)
+    if (!o.turned) {
+#pragma unroll
+        for (uint e = 0; e < PER_ITEM; e++) {
+            const uint r = r0 + y + e * ROWS_AT_ONCE;
+
+            if (r < o.rows && c0 + x < o.columns)
+                o.to[(ulong)r * o.pitch + c0 + x] = element_of(v[e]);
+        }
         return;
+    }
+#pragma unroll
+    for (uint e = 0; e < PER_ITEM; e++)
+        tile[(y + e * ROWS_AT_ONCE) * (PIECE + 1) + x] = v[e];
     /* Filled before read: below, we read what other work-items wrote. */
     barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll 4
-    for (uint e = y; e < PIECE; e += PREPARE_ITEMS / PIECE)
-        if (c0 + e < o.columns && r0 + x < o.rows)
-            o.to[(ulong)(c0 + e) * o.pitch + r0 + x] = element_of(tile[x * (PIECE + 1) + e]);
+#pragma unroll
+    for (uint e = 0; e < PER_ITEM; e++) {
+        const uint r = c0 + y + e * ROWS_AT_ONCE;
+
+        if (r < o.columns && r0 + x < o.rows)
+            o.to[(ulong)r * o.pitch + r0 + x] =
+                element_of(tile[x * (PIECE + 1) + y + e * ROWS_AT_ONCE]);
+    }
 }
 
-/* Stage what has to be, A by the first pieces_a groups and B by the others, and write the maps,
- * A's and then B's, at the start of the workspace. */
+/* A as it is stored. */
+static inline operand operand_a(__global const factor *a, __global uchar *work,
+                                const tensor_call *call)
+{
+    const operand o = {a + call->offset_a,
+                       call->lda,
+                       TRANS_A ? call->k : call->m,
+                       TRANS_A ? call->m : call->k,
+                       TRANS_A && ALONG_A,
+                       (__global ELEMENT *)(work + call->staged_a),
+                       call->pitch_a};
+
+    return o;
+}
+
+static inline operand operand_b(__global const factor *b, __global uchar *work,
+                                const tensor_call *call)
+{
+    const operand o = {b + call->offset_b,
+                       call->ldb,
+                       TRANS_B ? call->n : call->k,
+                       TRANS_B ? call->k : call->n,
+                       !TRANS_B && ALONG_B,
+                       (__global ELEMENT *)(work + call->staged_b),
+                       call->pitch_b};
+
+    return o;
+}
+
+/* What is copied of an operand: of `outside` rows of op(A) or columns of op(B), in boxes of `box`.
+ */
+static inline tensor tensor_of(const operand *o, bool staged, bool along, uint outside, uint k,
+                               uint box)
+{
+    const tensor t = {staged ? (__global const void *)o->to : o->x,
+                      along ? k : outside,
+                      along ? outside : k,
+                      (ulong)(staged ? o->pitch : o->ld) * sizeof(ELEMENT),
+                      ROW,
+                      along ? box : BLOCK_K};
+
+    return t;
+}
+
+/* The tensor of A, or of B. */
+static inline tensor tensor_which(bool of_b, __global const factor *a, __global const factor *b,
+                                  __global uchar *work, const tensor_call *call)
+{
+    const operand op_a = operand_a(a, work, call), op_b = operand_b(b, work, call);
+    const tensor of_a = tensor_of(&op_a, STAGED_A, ALONG_A, call->m, call->k, TILE_M);
+    const tensor other = tensor_of(&op_b, STAGED_B, ALONG_B, call->n, call->k, TILE_N);
+
+    return of_b ? other : of_a;
+}
+
+/* Stage what has to be, A by the first pieces_a groups and B by the others. */
 __kernel __attribute__((reqd_work_group_size(PREPARE_ITEMS, 1, 1))) void
-matmul_tensor_prepare(uint m, uint n, uint k, __global const factor *a, ulong offset_a, uint lda,
-                      __global const factor *b, ulong offset_b, uint ldb, __global uchar *work,
-                      ulong staged_a, ulong staged_b, uint pitch_a, uint pitch_b, uint pieces_a)
+matmul_tensor_prepare(__global const factor *a, __global const factor *b, __global uchar *work,
+                      const tensor_call call)
 {
     __local factor tile[PIECE * (PIECE + 1)];
-    const operand op_a = {a + offset_a,
-                          lda,
-                          TRANS_A ? k : m,
-                          TRANS_A ? m : k,
-                          TRANS_A && ALONG_A,
-                          (__global ELEMENT *)(work + staged_a),
-                          pitch_a};
-    const operand op_b = {b + offset_b,
-                          ldb,
-                          TRANS_B ? n : k,
-                          TRANS_B ? k : n,
-                          !TRANS_B && ALONG_B,
-                          (__global ELEMENT *)(work + staged_b),
-                          pitch_b};
     const uint piece = get_group_id(0);
 
-    if (piece == 0 && get_local_id(0) == 0) {
-        const tensor of_a = {STAGED_A ? (__global const void *)op_a.to : op_a.x,
-                             ALONG_A ? k : m,
-                             ALONG_A ? m : k,
-                             (ulong)(STAGED_A ? pitch_a : lda) * sizeof(ELEMENT),
-                             ROW,
-                             ALONG_A ? TILE_M : BLOCK_K};
-        const tensor of_b = {STAGED_B ? (__global const void *)op_b.to : op_b.x,
-                             ALONG_B ? k : n,
-                             ALONG_B ? n : k,
-                             (ulong)(STAGED_B ? pitch_b : ldb) * sizeof(ELEMENT),
-                             ROW,
-                             ALONG_B ? TILE_N : BLOCK_K};
-        __global ulong *maps = (__global ulong *)work;
+#if MAPS == 1
+    if (piece == 0 && get_local_id(0) < 2) {
+        const tensor t = tensor_which(get_local_id(0), a, b, work, &call);
 
-        TENSOR_DESCRIBE(maps, ELEMENT_TYPE, of_a);
-        TENSOR_DESCRIBE(maps + TENSOR_MAP_WORDS, ELEMENT_TYPE, of_b);
+        TENSOR_DESCRIBE((__global ulong *)work + get_local_id(0) * TENSOR_MAP_WORDS, ELEMENT_TYPE,
+                        t);
     }
-    if (STAGED_A && piece < pieces_a)
-        stage(op_a, piece, tile);
+#endif
+    if (STAGED_A && piece < call.pieces_a)
+        stage(operand_a(a, work, &call), piece, tile);
     else if (STAGED_B)
-        stage(op_b, piece - pieces_a, tile);
+        stage(operand_b(b, work, &call), piece - call.pieces_a, tile);
 }
 
 /* ---- multiplying --------------------------------------------------------------------------- */
@@ -187,7 +261,25 @@ matmul_tensor_prepare(uint m, uint n, uint k, __global const factor *a, ulong of
 /* The sums of 64 rows by TILE_N columns: HELD in each work-item, the first operands of the
  * assembly.  After them come its tiles of A and B. */
 #define HELD (TILE_N / 2)
-#if TILE_N == 128
+#if TILE_N == 16
+#define COLUMNS          "n16"
+#define SUMS             "{" WGMMA_SUMS_8 "}"
+#define OPERANDS(how, c) OPERANDS_8(how, c, 0)
+#define TILE_A           "%8"
+#define TILE_B           "%9"
+#elif TILE_N == 32
+#define COLUMNS          "n32"
+#define SUMS             "{" WGMMA_SUMS_16 "}"
+#define OPERANDS(how, c) OPERANDS_16(how, c, 0)
+#define TILE_A           "%16"
+#define TILE_B           "%17"
+#elif TILE_N == 64
+#define COLUMNS          "n64"
+#define SUMS             "{" WGMMA_SUMS_32 "}"
+#define OPERANDS(how, c) OPERANDS_32(how, c, 0)
+#define TILE_A           "%32"
+#define TILE_B           "%33"
+#elif TILE_N == 128
 #define COLUMNS          "n128"
 #define SUMS             "{" WGMMA_SUMS_64 "}"
 #define OPERANDS(how, c) OPERANDS_64(how, c, 0)
@@ -207,14 +299,21 @@ matmul_tensor_prepare(uint m, uint n, uint k, __global const factor *a, ulong of
 #define TILE_B           "%129"
 #endif
 
+/* Rows of a tile that a warp group multiplies: 64, or twice that. */
+#define GROUP_ROWS (TILE_M / (CONSUMERS / 128))
+#define HALVES     (GROUP_ROWS / 64)
+/* Elements of C that a work-item reads at once where they are no pairs. */
+#define SINGLES 16
+
+#define TEXT(x)          #x
+#define TEXT_EXPANDED(x) TEXT(x)
+
 /* An instruction takes 32 bytes of k.  Only those for 16 bits say whether their operands run
  * across k. */
 #if FORMAT == FORMAT_TF32
 #define SHAPE "m64" COLUMNS "k8.f32.tf32.tf32 "
 #define TURNS ", 1, 1;\n\t"
 #else
-#define TEXT(x)          #x
-#define TEXT_EXPANDED(x) TEXT(x)
 #if TRANS_A
 #define TURN_A "1"
 #else
@@ -269,18 +368,19 @@ typedef struct output {
     bool pairs, fours; /* two, or four, neighbours from a multiple on are an aligned vector */
 } output;
 
-static inline void store(const output *o, uint i, uint j, float sum)
+/* Element (i, j) of the product. */
+static inline __global result *at(const output *o, uint i, uint j)
 {
-    update_result(o->c + (ulong)i * o->ldc + j, o->alpha, sum, o->beta);
+    return TURNED ? o->c + (ulong)j * o->ldc + i : o->c + (ulong)i * o->ldc + j;
 }
 
 /* Whether columns j, which is even, and j + 1 go as a pair. */
 static inline bool is_pair(const output *o, uint j)
 {
-    return o->pairs && j + 1 < o->n;
+    return !TURNED && o->pairs && j + 1 < o->n;
 }
 
-/* What two neighbours of C become, which were `before`. */
+/* What two neighbours of a row become, which were `before`. */
 static inline float2 scaled(const output *o, float2 sums, float2 before)
 {
     const float2 out = o->alpha * sums;
@@ -291,21 +391,19 @@ static inline float2 scaled(const output *o, float2 sums, float2 before)
 /* Columns j and j + 1 of row i; what a pair was is read. */
 static inline void store_pair(const output *o, uint i, uint j, float2 sums, float2 before)
 {
-    __global result *to = o->c + (ulong)i * o->ldc + j;
-
     if (is_pair(o, j)) {
         const float2 out = scaled(o, sums, before);
 
-        VSTOREA_RESULTS(out, 2, to);
+        VSTOREA_RESULTS(out, 2, at(o, i, j));
         return;
     }
     if (j < o->n)
-        store(o, i, j, sums.s0);
+        update_result(at(o, i, j), o->alpha, sums.s0, o->beta);
     if (j + 1 < o->n)
-        store(o, i, j + 1, sums.s1);
+        update_result(at(o, i, j + 1), o->alpha, sums.s1, o->beta);
 }
 
-#if RESULT == F16 || RESULT == BF16
+#if !TURNED && (RESULT == F16 || RESULT == BF16)
 /* Lanes of a warp hold pairs of 4 bytes, and four of them a piece of 16 bytes: half of what memory
  * takes at once.  So lanes exchange pairs, and four write a piece of 32 bytes. */
 #define EXCHANGES 1
@@ -347,23 +445,23 @@ static inline float2 pair_of(const float *sums, uint high, uint e)
 /* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ...  What a row was is read before any of
  * it is written: reads that follow writes would wait for them, as the compiler does not know that
  * they lie apart.  `whole`: C has all columns of the tile. */
-IN_REGISTERS void store_sums(const output *o, uint i, uint j, bool whole, const float *sums)
+IN_REGISTERS void store_pairs(const output *o, uint i, uint j, bool whole, const float *sums)
 {
 #pragma unroll
     for (uint high = 0; high < 2; high++) {
-        __global result *c = o->c + (ulong)(i + 8 * high) * o->ldc + j;
-        const bool inside = i + 8 * high < o->m;
+        const uint row = i + 8 * high;
+        const bool inside = row < o->m;
         float2 before[HELD / 4];
 
 #pragma unroll
         for (uint e = 0; e < HELD / 4; e++)
             if (inside && o->beta != 0 && is_pair(o, j + 8 * e))
-                before[e] = VLOADA_RESULTS(2, (__global const result *)(c + 8 * e));
+                before[e] = VLOADA_RESULTS(2, (__global const result *)at(o, row, j + 8 * e));
 #if EXCHANGES
         if (whole && o->fours) {
 #pragma unroll
             for (uint e = 0; e < HELD / 4; e += 2)
-                store_exchanged(c + 8 * e, inside,
+                store_exchanged(at(o, row, j + 8 * e), inside,
                                 pair_bits(scaled(o, pair_of(sums, high, e), before[e])),
                                 pair_bits(scaled(o, pair_of(sums, high, e + 1), before[e + 1])));
             continue;
@@ -373,20 +471,73 @@ IN_REGISTERS void store_sums(const output *o, uint i, uint j, bool whole, const 
             continue;
 #pragma unroll
         for (uint e = 0; e < HELD / 4; e++)
-            store_pair(o, i + 8 * high, j + 8 * e, pair_of(sums, high, e), before[e]);
+            store_pair(o, row, j + 8 * e, pair_of(sums, high, e), before[e]);
     }
 }
 
-/* What the work-items of a group share: blocks along k, tiles of C down and across, and addresses
- * in local memory: of the stages, and of a barrier a stage that it is full, and empty. */
+/* Sum e is that of row i + ROW_OF(e), column j + COLUMN_OF(e). */
+#define ROW_OF(e)    ((e) / 2 % 2 * 8)
+#define COLUMN_OF(e) ((e) / 4 * 8 + (e) % 2)
+
+/* The same one by one, where rows do not start at pairs.  As many at once are read before they are
+ * written. */
+IN_REGISTERS void store_singles(const output *o, uint i, uint j, const float *sums)
+{
+#pragma unroll
+    for (uint first = 0; first < HELD; first += SINGLES) {
+        float before[SINGLES];
+
+#pragma unroll
+        for (uint e = 0; e < SINGLES; e++) {
+            const uint r = i + ROW_OF(first + e), c = j + COLUMN_OF(first + e);
+
+            before[e] = o->beta != 0 && r < o->m && c < o->n ? load_result(at(o, r, c)) : 0;
+        }
+#pragma unroll
+        for (uint e = 0; e < SINGLES; e++) {
+            const uint r = i + ROW_OF(first + e), c = j + COLUMN_OF(first + e);
+
+            if (r < o->m && c < o->n)
+                update_result(at(o, r, c), 1,
+                              o->beta == 0 ? o->alpha * sums[first + e]
+                                           : o->alpha * sums[first + e] + o->beta * before[e],
+                              0);
+        }
+    }
+}
+
+IN_REGISTERS void store_sums(const output *o, uint i, uint j, bool whole, const float *sums)
+{
+    if (!TURNED && o->pairs)
+        store_pairs(o, i, j, whole, sums);
+    else
+        store_singles(o, i, j, sums);
+}
+
+/* What the work-items of a group share: blocks along k, and those of a part of it; tiles of C down
+ * and across, and pieces, which are those of every part; addresses in local memory: of the stages,
+ * and of a barrier a stage that it is full, and empty. */
 typedef struct team {
-    uint blocks, down, across, memory, full, empty;
+    uint blocks, span, down, across, pieces, memory, full, empty;
 } team;
 
-/* Row and column of the first element of the g-th tile. */
-static inline uint2 tile_start(const team *t, uint g)
+/* A tile's part of k: where it starts, in elements of C and in blocks, and how many blocks. */
+typedef struct piece {
+    uint tile, part;
+    uint2 start;
+    uint first, count;
+} piece;
+
+/* All tiles of a part come before the next part's: groups that run side by side share blocks. */
+static inline piece piece_of(const team *t, uint g)
 {
-    return tile_of_group(g, t->across, t->down) * (uint2)(TILE_N, TILE_M);
+    const uint tiles = t->down * t->across;
+    piece p = {.tile = g % tiles, .part = g / tiles};
+
+    p.start = tile_of_group(p.tile, t->across, t->down) * (uint2)(TILE_N, TILE_M);
+    p.first = p.part * t->span;
+    p.count = min(t->span, t->blocks - p.first);
+    return p;
 }
 
 /* A place in the ring of stages, and how often it has come round. */
@@ -414,7 +565,7 @@ static inline void bring(uint to, __global const ulong *map, bool along, uint si
         tensor_copy(to + x * ROW_BYTES, map, x0 + x, k, full);
 }
 
-/* Keep the stages filled, tile after tile: one work-item. */
+/* Keep the stages filled, piece after piece: one work-item. */
 static inline void produce(const team *t, __global const ulong *maps)
 {
     place p = {0, 1};
@@ -422,42 +573,120 @@ static inline void produce(const team *t, __global const ulong *maps)
     tensor_acquire(maps);
     tensor_acquire(maps + TENSOR_MAP_WORDS);
 #pragma unroll 1
-    for (uint g = get_group_id(0); g < t->down * t->across; g += get_num_groups(0)) {
-        const uint2 start = tile_start(t, g);
+    for (uint g = get_group_id(0); g < t->pieces; g += get_num_groups(0)) {
+        const piece x = piece_of(t, g);
 
 #pragma unroll 1
-        for (uint block = 0; block < t->blocks; block++) {
+        for (uint block = x.first; block < x.first + x.count; block++) {
             const uint to = t->memory + p.stage * STAGE_BYTES, full = t->full + 8 * p.stage;
 
             mbarrier_wait(t->empty + 8 * p.stage, p.parity);
             mbarrier_arrive_expect(full, STAGE_BYTES);
-            bring(to, maps, ALONG_A, TILE_M, start.y, block * BLOCK_K, full);
-            bring(to + BYTES_A, maps + TENSOR_MAP_WORDS, ALONG_B, TILE_N, start.x, block * BLOCK_K,
-                  full);
+            bring(to, maps, ALONG_A, TILE_M, x.start.y, block * BLOCK_K, full);
+            bring(to + BYTES_A, maps + TENSOR_MAP_WORDS, ALONG_B, WIDTH_B, x.start.x,
+                  block * BLOCK_K, full);
             step_on(&p);
         }
     }
 }
 
-/* Multiply the stages of one tile as they arrive, and store. */
-IN_REGISTERS void consume(const output *o, const team *t, uint2 start, place *p)
+/* ---- parts of k ---------------------------------------------------------------------------- */
+
+/* Where parts' sums are kept, how many parts a tile has, and who has counted. */
+typedef struct keeping {
+    __global float4 *sums;
+    __global group_counter *counters;
+    __local uint *last;
+    uint parts, tiles;
+} keeping;
+
+/* The consumers alone wait for each other. */
+static inline void consumers_barrier(void)
+{
+    __asm__ volatile("bar.sync 1, %0;" ::"r"(CONSUMERS) : "memory");
+}
+
+/* Of 64 rows of a tile, the vectors of sums of this work-item. */
+static inline __global float4 *kept(const keeping *k, const piece *x, uint part, uint low)
+{
+    return k->sums +
+           (ulong)((part * k->tiles + x->tile) * HALVES + low) * (HELD / 4) * CONSUMERS +
+           get_local_id(0);
+}
+
+IN_REGISTERS void keep(__global float4 *to, const float *sums)
+{
+#pragma unroll
+    for (uint e = 0; e < HELD / 4; e++)
+        to[e * CONSUMERS] =
+            (float4)(sums[4 * e], sums[4 * e + 1], sums[4 * e + 2], sums[4 * e + 3]);
+}
+
+/* Whether all parts of the tile are kept, and this group is the last of them. */
+static inline bool is_last_part(const keeping *k, const piece *x)
+{
+    bool found;
+
+    /* What the group wrote comes before it is counted. */
+    consumers_barrier();
+    if (get_local_id(0) == 0) {
+        *k->last = count_group(k->counters + x->tile) == k->parts - 1;
+        if (*k->last)
+            reset_counter(k->counters + x->tile);
+    }
+    /* The last group reads after the others were counted. */
+    consumers_barrier();
+    found = *k->last != 0;
+    /* Read before it is written again. */
+    consumers_barrier();
+    return found;
+}
+
+/* The sums of all parts, always in the same order. */
+IN_REGISTERS void add_up(const keeping *k, const piece *x, uint low, float *sums)
+{
+#pragma unroll
+    for (uint e = 0; e < HELD; e++)
+        sums[e] = 0;
+#pragma unroll 1
+    for (uint part = 0; part < k->parts; part++) {
+        __global const float4 *from = kept(k, x, part, low);
+
+#pragma unroll
+        for (uint e = 0; e < HELD / 4; e++) {
+            const float4 v = from[e * CONSUMERS];
+
+            sums[4 * e] += v.s0;
+            sums[4 * e + 1] += v.s1;
+            sums[4 * e + 2] += v.s2;
+            sums[4 * e + 3] += v.s3;
+        }
+    }
+}
+
+/* ---- a piece ------------------------------------------------------------------------------- */
+
+/* Multiply the stages of one piece as they arrive, and store. */
+IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, const piece *x, place *p)
 {
     const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
-    const uint i = start.y + warp / 4 * (TILE_M / 2) + warp % 4 * 16 + lane / 4;
-    const uint j = start.x + lane % 4 * 2;
-    const ulong tile_a = wgmma_tile_turned(t->memory + warp / 4 * (BYTES_A / 2), 0);
+    const uint i = x->start.y + warp / 4 * GROUP_ROWS + warp % 4 * 16 + lane / 4;
+    const uint j = x->start.x + lane % 4 * 2;
+    const bool whole = o->n - x->start.x >= TILE_N;
+    const ulong tile_a =
+        wgmma_tile_turned(t->memory + warp / 4 * (GROUP_ROWS * ROW_BYTES), 0);
     const ulong tile_b = wgmma_tile_turned(t->memory + BYTES_A, ALONG_B ? 0 : ROW * ROW_BYTES);
-    uint blocks = t->blocks;
+    uint blocks = x->count;
     uint before = 0; /* the barrier of the stage before, 0 at first */
     float upper[HELD];
-#if TILE_M == 256
+#if HALVES == 2
     float lower[HELD];
 #endif
 
 #pragma unroll
     for (uint e = 0; e < HELD; e++)
         upper[e] = 0;
-#if TILE_M == 256
+#if HALVES == 2
 #pragma unroll
     for (uint e = 0; e < HELD; e++)
         lower[e] = 0;
@@ -470,7 +699,7 @@ IN_REGISTERS void consume(const output *o, const team *t, uint2 start, place *p)
 
         mbarrier_wait(t->full + 8 * p->stage, p->parity);
         MULTIPLY_STAGE(upper, from_a, from_b);
-#if TILE_M == 256
+#if HALVES == 2
         MULTIPLY_STAGE(lower, from_a + 64 * ROW_BYTES / 16, from_b);
         __asm__ volatile(WGMMA_WAIT("2")::: "memory");
 #else
@@ -483,70 +712,121 @@ IN_REGISTERS void consume(const output *o, const team *t, uint2 start, place *p)
         step_on(p);
     } while (--blocks);
     __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(SUM_UPDATED, upper)::"memory");
-#if TILE_M == 256
+#if HALVES == 2
     __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(SUM_UPDATED, lower)::"memory");
 #endif
     if (lane == 0)
         mbarrier_arrive(before);
-    store_sums(o, i, j, o->n - start.x >= TILE_N, upper);
-#if TILE_M == 256
-    store_sums(o, i + 64, j, o->n - start.x >= TILE_N, lower);
+    if (k->parts > 1) {
+        keep(kept(k, x, x->part, 0), upper);
+#if HALVES == 2
+        keep(kept(k, x, x->part, 1), lower);
+#endif
+        if (!is_last_part(k, x))
+            return;
+        add_up(k, x, 0, upper);
+#if HALVES == 2
+        add_up(k, x, 1, lower);
+#endif
+    }
+    store_sums(o, i, j, whole, upper);
+#if HALVES == 2
+    store_sums(o, i + 64, j, whole, lower);
 #endif
 }
 
 /* C := beta C on the group's tiles: k is 0. */
 static inline void scale(const output *o, const team *t)
 {
-    for (uint g = get_group_id(0); g < t->down * t->across; g += get_num_groups(0)) {
-        const uint2 start = tile_start(t, g);
+    for (uint g = get_group_id(0); g < t->pieces; g += get_num_groups(0)) {
+        const uint2 start = piece_of(t, g).start;
 
-        for (uint e = get_local_id(0); e < TILE_M * TILE_N; e += get_local_size(0))
-            if (start.y + e / TILE_N < o->m && start.x + e % TILE_N < o->n)
-                store(o, start.y + e / TILE_N, start.x + e % TILE_N, 0);
+        for (uint e = get_local_id(0); e < TILE_M * TILE_N; e += get_local_size(0)) {
+            const uint i = start.y + e / TILE_N, j = start.x + e % TILE_N;
+
+            if (i < o->m && j < o->n)
+                update_result(at(o, i, j), o->alpha, 0, o->beta);
+        }
     }
 }
 
-/* a and b are read through the maps in `work`.  k is 0 where there is nothing to add up. */
+/* a and b are read through maps that the group writes into `work`.  k is 0 where there is nothing
+ * to add up. */
 __kernel __attribute__((reqd_work_group_size(CONSUMERS + PRODUCERS, 1, 1))) void
-matmul_tensor(uint m, uint n, uint k, float alpha, __global const factor *a, ulong offset_a,
-              uint lda, __global const factor *b, ulong offset_b, uint ldb, float beta,
-              __global result *c, ulong offset_c, uint ldc, __global const uchar *work)
+matmul_tensor(__global const factor *a, __global const factor *b, __global result *c,
+              __global uchar *work, __global group_counter *counters, const tensor_call call)
 {
     __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
-    const bool pairs = ldc % 2 == 0 && (ulong)(c + offset_c) % (2 * sizeof(result)) == 0;
-    const bool fours = ldc % 4 == 0 && (ulong)(c + offset_c) % (4 * sizeof(result)) == 0;
-    const output o = {m, n, alpha, beta, c + offset_c, ldc, pairs, fours};
-    const team t = {.blocks = (k + BLOCK_K - 1) / BLOCK_K,
-                    .down = (m + TILE_M - 1) / TILE_M,
-                    .across = (n + TILE_N - 1) / TILE_N,
+    __local ulong maps_local[2 * TENSOR_MAP_WORDS] __attribute__((aligned(128)));
+    __local uint last;
+    const uint ldc = call.ldc;
+    const bool pairs = ldc % 2 == 0 && (ulong)(c + call.offset_c) % (2 * sizeof(result)) == 0;
+    const bool fours = ldc % 4 == 0 && (ulong)(c + call.offset_c) % (4 * sizeof(result)) == 0;
+    const output o = {call.m, call.n, call.alpha, call.beta, c + call.offset_c, ldc, pairs, fours};
+    const uint down = (call.m + TILE_M - 1) / TILE_M, across = (call.n + TILE_N - 1) / TILE_N;
+    const team t = {.blocks = (call.k + BLOCK_K - 1) / BLOCK_K,
+                    .span = call.span,
+                    .down = down,
+                    .across = across,
+                    .pieces = down * across * call.parts,
                     .memory = (local_address(memory) + 1023) / 1024 * 1024,
                     .full = local_address(barriers),
                     .empty = local_address(barriers) + 8 * STAGES};
+    const keeping k = {(__global float4 *)(work + call.sums), counters, &last, call.parts,
+                       down * across};
 
-    if (k == 0) {
+#if UNIT_GROUPS > 1
+    __asm__ volatile("//@groups " TEXT_EXPANDED(UNIT_GROUPS));
+#endif
+    if (call.k == 0) {
         scale(&o, &t);
         return;
     }
     if (get_local_id(0) == 0) {
         for (uint s = 0; s < STAGES; s++) {
             mbarrier_init(t.full + 8 * s, 1);
-            mbarrier_init(t.empty + 8 * s, 8);
+            mbarrier_init(t.empty + 8 * s, CONSUMERS / 32);
         }
         mbarrier_publish();
     }
     /* Initialised before used. */
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) >= CONSUMERS) {
+        const uint lane = get_local_id(0) - CONSUMERS;
+        __global ulong *maps = (__global ulong *)work;
+
+#if PRODUCERS == 128
         __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory");
-        if (get_local_id(0) == CONSUMERS)
-            produce(&t, (__global const ulong *)work);
+#endif
+#if MAPS > 1
+        maps += get_group_id(0) * (2 * TENSOR_MAP_WORDS);
+        if (lane < 2) {
+            const tensor of = tensor_which(lane, a, b, work, &call);
+
+#if MAPS == 2
+            TENSOR_DESCRIBE(maps + lane * TENSOR_MAP_WORDS, ELEMENT_TYPE, of);
+#else
+            TENSOR_DESCRIBE_AT(local_address(maps_local) + lane * 8 * TENSOR_MAP_WORDS,
+                               maps + lane * TENSOR_MAP_WORDS, ELEMENT_TYPE, of);
+#endif
+        }
+        if (lane < 32)
+            warp_barrier();
+#endif
+        if (lane == 0)
+            produce(&t, maps);
     } else {
         place p = {0, 0};
 
+#if PRODUCERS == 128
         __asm__ volatile(WGMMA "setmaxnreg.inc.sync.aligned.u32 240;" ::: "memory");
+#endif
 #pragma unroll 1
-        for (uint g = get_group_id(0); g < t.down * t.across; g += get_num_groups(0))
-            consume(&o, &t, tile_start(&t, g), &p);
+        for (uint g = get_group_id(0); g < t.pieces; g += get_num_groups(0)) {
+            const piece x = piece_of(&t, g);
+
+            consume(&o, &t, &k, &x, &p);
+        }
     }
 }

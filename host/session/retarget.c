@@ -6,6 +6,7 @@
 #include "base/fail.h"
 
 static const char mark[] = "//@";
+static const char groups_mark[] = "//@groups ";
 
 bool retarget_wanted(const char *source, char target[RETARGET_NAME])
 {
@@ -24,9 +25,18 @@ bool retarget_wanted(const char *source, char target[RETARGET_NAME])
     return true;
 }
 
+/* The digit that the text says of work-groups on a unit. */
+static char groups_wanted(const char *ptx)
+{
+    const char *found = strstr(ptx, groups_mark);
+    const char digit = found ? found[strlen(groups_mark)] : '1';
+
+    return digit >= '1' && digit <= '9' ? digit : '1';
+}
+
 /* Copy the start of a line as it must be for the target; returns how much of the line that was. */
-static size_t change_start(const char *line, size_t length, const char *target, text *out,
-                           bool *marked, bool *raised)
+static size_t change_start(const char *line, size_t length, const char *target, char groups,
+                           text *out, bool *marked, bool *raised)
 {
     const size_t blank = strspn(line, " \t");
     char wanted[RETARGET_NAME + 8], chip[RETARGET_NAME + 16];
@@ -46,7 +56,7 @@ static size_t change_start(const char *line, size_t length, const char *target, 
     }
     if (strncmp(line + blank, ".reqntid", 8) == 0) {
         text_append_bytes(out, line, length);
-        text_append(out, "\n.minnctapersm 1");
+        text_format(out, "\n.minnctapersm %c", groups);
         return length;
     }
     return 0;
@@ -54,11 +64,12 @@ static size_t change_start(const char *line, size_t length, const char *target, 
 
 tsr_status retarget_ptx(const char *ptx, const char *target, text *out, tsr_error *err)
 {
+    const char groups = groups_wanted(ptx);
     bool marked = false, raised = false;
 
     for (const char *line = ptx; *line;) {
         const size_t length = strcspn(line, "\n");
-        const size_t done = change_start(line, length, target, out, &marked, &raised);
+        const size_t done = change_start(line, length, target, groups, out, &marked, &raised);
 
         text_append_bytes(out, line + done, length - done);
         line += length;

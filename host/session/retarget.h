@@ -25,7 +25,8 @@ bool retarget_wanted(const char *source, char target[RETARGET_NAME]);
 
 /**
  * PTX for another target: marks off, `.target sm_NN,` raised, and after each `.reqntid` a
- * `.minnctapersm 1`, by which a work-item gets as many registers as one work-group leaves it.
+ * `.minnctapersm 1`, by which a work-item gets as many registers as one work-group leaves it; or
+ * 2 to 9, where the text has a comment `//@groups 2`, as many as so many work-groups leave.
  *
  * @return TSR_OK; TSR_EUNSUPPORTED where the text is no PTX for the target's chip, or has no mark;
  *         TSR_ENOMEM.

@@ -1,6 +1,8 @@
 /* Hopper's matrix instructions, fed by tensor copies: cl/matmul/matmul_tensor.cl. */
 #include "base/sizes.h"
+#include "core/last_group.h"
 #include "core/registry.h"
+#include "ops/matmul/matmul_parts.h"
 #include "ops/matmul/matmul_plan.h"
 #include "ops/matmul/matmul_variants.h"
 
@@ -8,28 +10,40 @@
 enum { PREPARE, MULTIPLY };
 
 static const tunable tunables[] = {
-    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {128, 256}, 128},
-    {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {128, 192, 256}, 256},
-    {"STAGES", "blocks of A and B under way: latency hidden against local memory", {3, 4, 6}, 4},
+    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 64, 128, 256}, 0},
+    {"TILE_N",
+     "columns of a work-group's tile: fewer reads of A against B",
+     {0, 16, 32, 64, 128, 192, 256},
+     0},
+    {"TURN", "1: C as it is; 2: its transpose, so that few rows become few columns", {0, 1, 2}, 0},
+    {"STAGES", "blocks of A and B under way: latency against local memory", {0, 3, 4, 5, 6, 8}, 0},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+    {"SPLIT",
+     "groups that share k: more of them against adding up",
+     {0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32},
+     0,
+     .host_only = true},
     {"PERSISTENT", "1: a work-group a compute unit takes tile after tile; 2: one each", {1, 2}, 1},
+    {"MAPS", "x", {1, 2, 3}, 3},
 };
 
 /* What the kernels are built with; sizes in bytes. */
 enum {
-    ROW_BYTES = 128, /* a row of a box */
-    CONSUMERS = 256, /* work-items of a group that multiply, and that bring tiles */
-    PRODUCERS = 128,
-    ITEMS = CONSUMERS + PRODUCERS,
+    ROW_BYTES = 128,     /* a row of a box */
+    GROUP = 128,         /* work-items that multiply together */
+    PRODUCER_WARP = 32,  /* work-items that bring tiles; */
+    PRODUCER_GROUP = 128, /* those that give registers to the others */
     PREPARE_ITEMS = 256, /* of a group that stages */
     PIECE = 64,          /* rows and columns of what it stages */
-    MAP_BYTES = 128      /* of a map, A's and then B's at the start of the workspace */
+    MAP_BYTES = 128      /* of a map: A's and B's of each group at the start of the workspace */
 };
 
 enum {
     MAPS = 2 * MAP_BYTES,
-    ALIGNMENT = 2048, /* of stages in local memory, and barriers beside them, at most */
-    STAGED_ALIGN = 256
+    ALIGNMENT = 2048, /* of stages in local memory, and barriers and maps beside them, at most */
+    STAGED_ALIGN = 256,
+    UNIT_LOCAL = 228 << 10, /* local memory of a compute unit */
+    SUMS_MANY = 64 /* of a work-item, from which the producers give it registers */
 };
 
 /* FORMAT of the factors. */
@@ -85,77 +99,265 @@ static source source_b(const tsr_matmul_problem *p)
                      matmul_ld_b(p), p->offset_b);
 }
 
-static void prepare(const tsr_matmul_problem *p, const source *a, const source *b, plan *out)
-{
-    command *c = plan_launch_1d(out, PREPARE, size_max(a->pieces + b->pieces, 1) * PREPARE_ITEMS,
-                                PREPARE_ITEMS);
+/* ---- tiles --------------------------------------------------------------------------------- */
 
-    command_u32(c, (uint32_t)p->m);
-    command_u32(c, (uint32_t)p->n);
-    command_u32(c, (uint32_t)p->k);
-    matmul_inputs(c, p);
-    command_workspace(c);
-    command_u64(c, MAPS);
-    command_u64(c, MAPS + a->bytes);
-    command_u32(c, (uint32_t)a->pitch);
-    command_u32(c, (uint32_t)b->pitch);
-    command_u32(c, (uint32_t)a->pieces);
+/* How a product is cut into work-groups. */
+typedef struct tiling {
+    bool turned; /* C^T = op(B)^T op(A)^T is computed */
+    size_t tile_m, tile_n, stages;
+    size_t consumers, producers; /* work-items */
+    size_t local;                /* bytes of local memory */
+    size_t a_unit;               /* groups that a compute unit takes at once */
+    k_parts k;
+} tiling;
+
+/* C^T = op(B)^T op(A)^T, stored as C: A and B change places, and so do m and n. */
+static tsr_matmul_problem turned(const tsr_matmul_problem *p)
+{
+    tsr_matmul_problem t = *p;
+
+    t.m = p->n;
+    t.n = p->m;
+    t.trans_a = !p->trans_b;
+    t.trans_b = !p->trans_a;
+    t.lda = matmul_ld_b(p);
+    t.ldb = matmul_ld_a(p);
+    t.ldc = matmul_ld_c(p);
+    t.offset_a = p->offset_b;
+    t.offset_b = p->offset_a;
+    return t;
 }
 
-static const char *plan_tensor(const job *j, plan *out)
+/* Elements of k in a block. */
+static size_t block_k(const tsr_matmul_problem *p)
+{
+    return format(p) == FORMAT_TF32 ? 32 : 64;
+}
+
+/* A tile of so many rows and columns, with as many stages as STAGES says or memory holds. */
+static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n)
+{
+    static const size_t stages[] = {8, 6, 5, 4, 3};
+    const tsr_matmul_problem *given = matmul_of(j->problem);
+    const tsr_matmul_problem p = turn ? turned(given) : *given;
+    const bool along_b = format(&p) == FORMAT_TF32 || p.trans_b;
+    const size_t width = along_b ? tile_n : size_max(tile_n, 64);
+    const size_t stage = (tile_m + width) * ROW_BYTES, set = param(j->params, "STAGES");
+    tiling t = {.turned = turn, .tile_m = tile_m, .tile_n = tile_n, .stages = set};
+    const size_t sums = tile_m * tile_n / (tile_m == 64 ? GROUP : 2 * GROUP);
+    const size_t budget = sums > 32 ? 200 << 10 : tile_m == 64 ? 72 << 10 : 110 << 10;
+
+    t.consumers = tile_m == 64 ? GROUP : 2 * GROUP;
+    t.producers = sums > SUMS_MANY ? PRODUCER_GROUP : PRODUCER_WARP;
+    for (size_t s = 0; !t.stages && s < ARRAY_COUNT(stages); s++)
+        if (stages[s] * stage <= budget || stages[s] == 3)
+            t.stages = stages[s];
+    t.local = t.stages * stage + ALIGNMENT;
+    t.a_unit = sums > 32 ? 1 : size_max(size_min(UNIT_LOCAL / (t.local + 1024), 3), 1);
+    return t;
+}
+
+/* Nanoseconds. */
+static double cost(const job *j, const tiling *t)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t tile_m = param(j->params, "TILE_M"), tile_n = param(j->params, "TILE_N");
-    const size_t local = param(j->params, "STAGES") * (tile_m + tile_n) * ROW_BYTES + ALIGNMENT;
+    const size_t m = t->turned ? p->n : p->m, n = t->turned ? p->m : p->n;
+    const size_t tiles = size_div_up(m, t->tile_m) * size_div_up(n, t->tile_n);
+    const size_t units = size_max(j->device->compute_units, 1);
+    const size_t groups = tiles * t->k.parts;
+    const size_t waves = size_div_up(groups, units);
+    const double blocks = (double)size_div_up(t->k.span, block_k(p));
+    const double products = (double)(t->tile_m * t->tile_n) / 32 / 1.5;
+    const double bytes = (double)((t->tile_m + t->tile_n) * ROW_BYTES) / 75;
+    const double block = products > bytes ? products : bytes;
+    const double out = (double)(t->tile_m * t->tile_n) / 32;
+
+    return 2500 + (double)waves * (800 + block * blocks + out) +
+           (t->k.parts > 1 ? 1500 + (double)t->k.parts * 2 * out : 0);
+}
+
+/* The best parts of k for a tile, where SPLIT does not set them. */
+static tiling cut_k(const job *j, tiling t)
+{
+    static const size_t parts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
+    const tsr_matmul_problem *given = matmul_of(j->problem);
+    const tsr_matmul_problem p = t.turned ? turned(given) : *given;
+    const size_t set = param(j->params, "SPLIT");
+    const size_t tiles = size_div_up(p.m, t.tile_m) * size_div_up(p.n, t.tile_n);
+    const bool shares = tiles <= GROUP_COUNTERS_MAX;
+    tiling best = t;
+
+    best.k = matmul_parts_cut(j, shares ? set : 1, block_k(&p));
+    for (size_t i = 0; shares && !set && i < ARRAY_COUNT(parts); i++) {
+        t.k = matmul_parts_cut(j, parts[i], block_k(&p));
+        if (t.k.span < 4 * block_k(&p))
+            break;
+        if (cost(j, &t) < cost(j, &best))
+            best = t;
+    }
+    return best;
+}
+
+/* Tiles that were measured. */
+static const struct {
+    size_t m, n;
+} shapes[] = {{128, 256}, {256, 128}, {128, 192}, {128, 128}, {128, 64},
+              {64, 64},   {128, 32},  {128, 16}};
+
+/* What no tunable sets follows from the cost. */
+static tiling choose(const job *j)
+{
+    const size_t set_m = param(j->params, "TILE_M"), set_n = param(j->params, "TILE_N");
+    const size_t set_turn = param(j->params, "TURN");
+    bool found = false;
+    tiling best = {0};
+
+    for (unsigned turn = 1; turn <= 2; turn++)
+        for (size_t i = 0; i < ARRAY_COUNT(shapes); i++) {
+            const size_t m = set_m ? set_m : shapes[i].m, n = set_n ? set_n : shapes[i].n;
+            tiling t;
+
+            if (m + n > 448 || (set_turn ? set_turn != turn : turn == 2 && matmul_of(j->problem)->m > 64))
+                continue;
+            t = cut_k(j, tiling_of(j, turn == 2, m, n));
+            if (!found || cost(j, &t) < cost(j, &best))
+                best = t;
+            found = true;
+        }
+    return best;
+}
+
+/* ---- commands ------------------------------------------------------------------------------ */
+
+/* The scalars of both kernels: tensor_call of cl/matmul/matmul_tensor.cl. */
+typedef struct tensor_call {
+    uint64_t offset_a, offset_b, offset_c;
+    uint64_t staged_a, staged_b, sums;
+    uint32_t m, n, k;
+    uint32_t lda, ldb, ldc;
+    uint32_t pitch_a, pitch_b, pieces_a;
+    uint32_t span, parts;
+    float alpha, beta;
+    uint32_t unused;
+} tensor_call;
+
+_Static_assert(sizeof(tensor_call) == 104 && sizeof(tensor_call) <= BLOCK_BYTES_MAX,
+               "as OpenCL C lays it out, and no larger than a command's");
+
+static void operand_pair(command *c, bool turned)
+{
+    command_operand(c, turned ? MATMUL_B : MATMUL_A);
+    command_operand(c, turned ? MATMUL_A : MATMUL_B);
+}
+
+/* That the product cannot run, by what it is alone. */
+static const char *unsupported(const tsr_matmul_problem *p, plan *out)
+{
     const tsr_precision used = real_precision(p->type, p->precision);
     const char *why = matmul_unsupported_batch(p, out);
-    source a, b;
-    size_t groups;
-    command *c;
 
     if (why)
         return why;
     if (used != TSR_PRECISION_TF32 && used != TSR_PRECISION_BF16 && used != TSR_PRECISION_F16)
         return plan_unsupported(out, "it rounds factors to TF32 or 16 bits, and %s is %s",
                                 tsr_type_name(p->type), tsr_precision_name(used));
-    if (tile_m + tile_n > 448)
-        return "the sums of a tile of 256 x 256 are more than the registers hold";
-    why = matmul_unsupported_local(j, local, out);
+    return NULL;
+}
+
+static void define(const tsr_matmul_problem *p, const tiling *t, const source *a, const source *b,
+                   plan *out)
+{
+    plan_set(out, "TILE_M", (uint32_t)t->tile_m);
+    plan_set(out, "TILE_N", (uint32_t)t->tile_n);
+    plan_set(out, "TURN", t->turned ? 2 : 1);
+    plan_set(out, "STAGES", (uint32_t)t->stages);
+    plan_set(out, "SPLIT", (uint32_t)t->k.parts);
+    matmul_define_operands(p, out);
+    plan_define(out, "FORMAT=%u", format(p));
+    plan_define(out, "TURNED=%d", t->turned);
+    plan_define(out, "STAGED_A=%d", a->staged);
+    plan_define(out, "STAGED_B=%d", b->staged);
+    plan_define(out, "ROW_BYTES=%d", ROW_BYTES);
+    plan_define(out, "MAP_BYTES=%d", MAP_BYTES);
+    plan_define(out, "CONSUMERS=%zu", t->consumers);
+    plan_define(out, "PRODUCERS=%zu", t->producers);
+    plan_define(out, "UNIT_GROUPS=%zu", t->a_unit);
+    plan_define(out, "PREPARE_ITEMS=%d", PREPARE_ITEMS);
+    plan_define(out, "PIECE=%d", PIECE);
+    plan_define(out, "LAST_ADDS=%d", LAST_GROUP_PTX);
+}
+
+static const char *plan_tensor(const job *j, plan *out)
+{
+    const char *why = unsupported(matmul_of(j->problem), out);
+    const size_t units = size_max(j->device->compute_units, 1);
+    size_t tiles, groups, items;
+    tsr_matmul_problem p;
+    tensor_call call;
+    source a, b;
+    command *c;
+    tiling t;
+
     if (why)
         return why;
-    a = source_a(p);
-    b = source_b(p);
-    if (MAPS + a.size + b.size > (double)j->device->max_allocation)
+    if (param(j->params, "TILE_M") + param(j->params, "TILE_N") > 448)
+        return "the sums of a tile of 256 x 256 are more than the registers hold";
+    t = choose(j);
+    p = t.turned ? turned(matmul_of(j->problem)) : *matmul_of(j->problem);
+    why = matmul_unsupported_local(j, t.local, out);
+    if (why)
+        return why;
+    a = source_a(&p);
+    b = source_b(&p);
+    tiles = size_div_up(p.m, t.tile_m) * size_div_up(p.n, t.tile_n);
+    groups = tiles * t.k.parts;
+    if (param(j->params, "PERSISTENT") == 1)
+        groups = size_min(groups, units * t.a_unit);
+    call = (tensor_call){.offset_a = p.offset_a,
+                         .offset_b = p.offset_b,
+                         .offset_c = p.offset_c,
+                         .staged_a = size_max(groups, 1) * MAPS,
+                         .m = (uint32_t)p.m,
+                         .n = (uint32_t)p.n,
+                         .k = (uint32_t)matmul_k_read(&p),
+                         .lda = (uint32_t)matmul_ld_a(&p),
+                         .ldb = (uint32_t)matmul_ld_b(&p),
+                         .ldc = (uint32_t)p.ldc,
+                         .pitch_a = (uint32_t)a.pitch,
+                         .pitch_b = (uint32_t)b.pitch,
+                         .pieces_a = (uint32_t)a.pieces,
+                         .span = (uint32_t)size_div_up(t.k.span, block_k(&p)),
+                         .parts = (uint32_t)t.k.parts,
+                         .alpha = (float)matmul_alpha(&p),
+                         .beta = (float)p.beta};
+    if (!t.turned)
+        call.ldc = (uint32_t)matmul_ld_c(&p);
+    call.staged_b = call.staged_a + a.bytes;
+    call.sums = call.staged_b + b.bytes;
+    out->workspace = call.sums;
+    if (t.k.parts > 1)
+        out->workspace += tiles * t.k.parts * t.tile_m * t.tile_n * sizeof(float);
+    if ((double)call.staged_a + a.size + b.size > (double)j->device->max_allocation)
         return plan_unsupported(out,
                                 "what it stages takes more than the %llu bytes of an allocation",
                                 (unsigned long long)j->device->max_allocation);
-
-    matmul_define_operands(p, out);
-    plan_define(out, "FORMAT=%u", format(p));
-    plan_define(out, "STAGED_A=%d", a.staged);
-    plan_define(out, "STAGED_B=%d", b.staged);
-    plan_define(out, "ROW_BYTES=%d", ROW_BYTES);
-    plan_define(out, "MAP_BYTES=%d", MAP_BYTES);
-    plan_define(out, "CONSUMERS=%d", CONSUMERS);
-    plan_define(out, "PRODUCERS=%d", PRODUCERS);
-    plan_define(out, "PREPARE_ITEMS=%d", PREPARE_ITEMS);
-    plan_define(out, "PIECE=%d", PIECE);
-    out->workspace = MAPS + a.bytes + b.bytes;
-    if (p->m == 0 || p->n == 0)
+    define(&p, &t, &a, &b, out);
+    if (p.m == 0 || p.n == 0)
         return NULL;
-    if (matmul_k_read(p))
-        prepare(p, &a, &b, out);
-    groups = size_div_up(p->m, tile_m) * size_div_up(p->n, tile_n);
-    if (param(j->params, "PERSISTENT") == 1)
-        groups = size_min(groups, size_max(j->device->compute_units, 1));
-    c = plan_launch_1d(out, MULTIPLY, groups * ITEMS, ITEMS);
-    command_u32(c, (uint32_t)p->m);
-    command_u32(c, (uint32_t)p->n);
-    command_u32(c, (uint32_t)matmul_k_read(p));
-    command_real(c, p->type, matmul_alpha(p));
-    matmul_inputs(c, p);
-    matmul_output(c, p);
+    if (matmul_k_read(&p) && (a.staged || b.staged || param(j->params, "MAPS") == 1)) {
+        c = plan_launch_1d(out, PREPARE, size_max(a.pieces + b.pieces, 1) * PREPARE_ITEMS,
+                           PREPARE_ITEMS);
+        operand_pair(c, t.turned);
+        command_workspace(c);
+        command_block(c, &call, sizeof(call));
+    }
+    items = t.consumers + t.producers;
+    c = plan_launch_1d(out, MULTIPLY, groups * items, items);
+    operand_pair(c, t.turned);
+    command_operand(c, MATMUL_C);
     command_workspace(c);
+    command_group_counters(c);
+    command_block(c, &call, sizeof(call));
     return NULL;
 }
 
@@ -164,7 +366,9 @@ const variant matmul_wgmma_tensor = {
     .idea = "the chip copies boxes of A and B by itself, with zeros beyond edges: TF32, BF16, FP16",
     .source = "matmul/matmul_tensor.cl",
     .entries = {"matmul_tensor_prepare", "matmul_tensor"},
-    .needs = 1u << FEATURE_TENSOR_COPY | 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
+    .needs = 1u << FEATURE_TENSOR_COPY | 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL |
+             1u << FEATURE_PTX,
+    .group_counters = true,
     .tunables = tunables,
     .tunable_count = ARRAY_COUNT(tunables),
     .plan = plan_tensor};
