@@ -86,9 +86,9 @@
 #error "MAP_BYTES: 8 * TENSOR_MAP_WORDS, of a map in workspace"
 #endif
 
-#define ROW         (ROW_BYTES / sizeof(ELEMENT))
-#define BLOCK_K     ROW
-#define BYTES_A     (TILE_M * ROW_BYTES)
+#define ROW     (ROW_BYTES / sizeof(ELEMENT))
+#define BLOCK_K ROW
+#define BYTES_A (TILE_M * ROW_BYTES)
 /* Boxes across k are whole rows. */
 #define WIDTH_B     (ALONG_B || TILE_N >= ROW ? TILE_N : ROW)
 #define BYTES_B     (WIDTH_B * ROW_BYTES)
@@ -139,7 +139,8 @@ static inline ELEMENT element_of(factor x)
 
 /* Stage the piece of PIECE x PIECE elements: row by row, and where it is turned through local
  * memory, so that neighbouring work-items write neighbours too.  All loads come before the first
- * store: those that follow one would wait for it, as the compiler does not know that they lie apart.
+ * store: those that follow one would wait for it, as the compiler does not know that they lie
+ * apart.
  */
 IN_REGISTERS void stage(operand o, uint piece, __local factor *tile)
 {
@@ -609,8 +610,7 @@ static inline void consumers_barrier(void)
 /* Of 64 rows of a tile, the vectors of sums of this work-item. */
 static inline __global float4 *kept(const keeping *k, const piece *x, uint part, uint low)
 {
-    return k->sums +
-           (ulong)((part * k->tiles + x->tile) * HALVES + low) * (HELD / 4) * CONSUMERS +
+    return k->sums + (ulong)((part * k->tiles + x->tile) * HALVES + low) * (HELD / 4) * CONSUMERS +
            get_local_id(0);
 }
 
@@ -667,14 +667,14 @@ IN_REGISTERS void add_up(const keeping *k, const piece *x, uint low, float *sums
 /* ---- a piece ------------------------------------------------------------------------------- */
 
 /* Multiply the stages of one piece as they arrive, and store. */
-IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, const piece *x, place *p)
+IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, const piece *x,
+                          place *p)
 {
     const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
     const uint i = x->start.y + warp / 4 * GROUP_ROWS + warp % 4 * 16 + lane / 4;
     const uint j = x->start.x + lane % 4 * 2;
     const bool whole = o->n - x->start.x >= TILE_N;
-    const ulong tile_a =
-        wgmma_tile_turned(t->memory + warp / 4 * (GROUP_ROWS * ROW_BYTES), 0);
+    const ulong tile_a = wgmma_tile_turned(t->memory + warp / 4 * (GROUP_ROWS * ROW_BYTES), 0);
     const ulong tile_b = wgmma_tile_turned(t->memory + BYTES_A, ALONG_B ? 0 : ROW * ROW_BYTES);
     uint blocks = x->count;
     uint before = 0; /* the barrier of the stage before, 0 at first */

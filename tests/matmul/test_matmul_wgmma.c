@@ -724,11 +724,12 @@ static void test_precisions_are_kept(void **state)
 }
 
 /* The operands of wgmma-tensor: what the chip can copy is not staged, the rest is, in rows of 256
- * aligned bytes, transposed where k does not run along memory. */
+ * aligned bytes, transposed where k does not run along memory.  Each group has two maps. */
 static void test_tensor_stages_what_it_must(void **state)
 {
     enum { MAPS = 256 };
     static const char name[] = "wgmma-tensor";
+    static const char set[] = "TILE_M=128 TILE_N=256 TURN=1 SPLIT=1";
     device_facts d = hopper();
     problem p = product(300, 520, 68);
     plan x;
@@ -737,24 +738,23 @@ static void test_tensor_stages_what_it_must(void **state)
     d.compute_units = 132;
     matmul_in(&p)->precision = TSR_PRECISION_TF32;
     matmul_in(&p)->trans_b = true;
-    x = expect_plan(name, NULL, &p, &d, 2, MAPS);
-    assert_int_equal(x.commands[0].global[0], 256); /* the maps alone */
-    assert_int_equal(x.commands[1].global[0], 3 * 3 * 384);
+    x = expect_plan(name, set, &p, &d, 1, 9 * MAPS);
+    assert_int_equal(x.commands[0].global[0], 3 * 3 * 384);
     expect_options(&x, name, &d, "STAGED_A=0 STAGED_B=0");
     plan_free(&x);
     d.compute_units = 4; /* a work-group each takes what there is */
-    x = expect_plan(name, NULL, &p, &d, 2, MAPS);
-    assert_int_equal(x.commands[1].global[0], 4 * 384);
+    x = expect_plan(name, set, &p, &d, 1, 4 * MAPS);
+    assert_int_equal(x.commands[0].global[0], 4 * 384);
     plan_free(&x);
     /* B transposed: 520 rows of 68, padded to 128; pieces of 64 x 64. */
     matmul_in(&p)->trans_b = false;
-    x = expect_plan(name, NULL, &p, &d, 2, MAPS + 520 * 128 * 4);
+    x = expect_plan(name, set, &p, &d, 2, 4 * MAPS + 520 * 128 * 4);
     assert_int_equal(x.commands[0].global[0], 2 * 9 * 256);
     expect_options(&x, name, &d, "STAGED_A=0 STAGED_B=1");
     plan_free(&x);
     /* Rows of A that are not aligned: as they are, 300 of 68, padded. */
     matmul_in(&p)->offset_a = 1;
-    x = expect_plan(name, NULL, &p, &d, 2, MAPS + 520 * 128 * 4 + 300 * 128 * 4);
+    x = expect_plan(name, set, &p, &d, 2, 4 * MAPS + 520 * 128 * 4 + 300 * 128 * 4);
     expect_options(&x, name, &d, "STAGED_A=1 STAGED_B=1");
     plan_free(&x);
     /* Of 16 bits, any order goes as it is; eight are 16 bytes. */
@@ -762,25 +762,102 @@ static void test_tensor_stages_what_it_must(void **state)
     matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;
     matmul_in(&p)->offset_a = 0;
     matmul_in(&p)->lda = 72;
-    x = expect_plan(name, NULL, &p, &d, 2, MAPS);
+    x = expect_plan(name, set, &p, &d, 1, 4 * MAPS);
     expect_options(&x, name, &d, "FORMAT=2 STAGED_A=0 STAGED_B=0");
     plan_free(&x);
     matmul_in(&p)->lda = 0;
-    x = expect_plan(name, NULL, &p, &d, 2, MAPS + 300 * 128 * 2);
+    x = expect_plan(name, set, &p, &d, 2, 4 * MAPS + 300 * 128 * 2);
     plan_free(&x);
     /* Float32 that is rounded to 16 bits is staged. */
     matmul_in(&p)->type = TSR_F32;
     matmul_in(&p)->precision = TSR_PRECISION_BF16;
-    expect_built(name, NULL, &p, &d, "FORMAT=1 STAGED_A=1 STAGED_B=1");
+    expect_built(name, set, &p, &d, "FORMAT=1 STAGED_A=1 STAGED_B=1");
     /* Nothing to add up: C is scaled alone. */
     matmul_in(&p)->alpha = 0;
-    x = plan_of(name, NULL, &p, &d);
+    x = plan_of(name, set, &p, &d);
     assert_int_equal(x.count, 1);
     assert_int_equal(x.commands[0].global[0], 4 * 384);
     plan_free(&x);
     matmul_in(&p)->m = 0;
-    x = plan_of(name, NULL, &p, &d);
+    x = plan_of(name, set, &p, &d);
     assert_int_equal(x.count, 0);
+    plan_free(&x);
+}
+
+/* Groups that share k keep their sums in the workspace, and the last of a tile adds them up. */
+static void test_tensor_groups_share_k(void **state)
+{
+    device_facts d = hopper();
+    problem p = product(256, 512, 1000);
+    plan x;
+
+    (void)state;
+    d.compute_units = 132;
+    matmul_in(&p)->type = TSR_BF16;
+    x = expect_plan("wgmma-tensor", "TILE_M=128 TILE_N=256 TURN=1 SPLIT=4", &p, &d, 1,
+                    4 * 4 * (256 + 128 * 256 * 4));
+    assert_int_equal(param(&x.params, "SPLIT"), 4);
+    assert_int_equal(x.commands[0].global[0], 4 * 4 * 384);
+    plan_free(&x);
+    /* Blocks of 64: 16 of them are 6, 6 and 4. */
+    x = plan_of("wgmma-tensor", "TILE_M=128 TILE_N=256 TURN=1 SPLIT=3", &p, &d);
+    assert_int_equal(param(&x.params, "SPLIT"), 3);
+    plan_free(&x);
+    matmul_in(&p)->k = 64; /* one block */
+    x = plan_of("wgmma-tensor", "TILE_M=128 TILE_N=256 TURN=1 SPLIT=4", &p, &d);
+    assert_int_equal(param(&x.params, "SPLIT"), 1);
+    plan_free(&x);
+}
+
+/* What no tunable sets: the tile that ends soonest, and C transposed where it has few rows. */
+static void expect_tile(const problem *p, size_t m, size_t n, size_t turn)
+{
+    device_facts d = hopper();
+    plan x;
+
+    d.compute_units = 132;
+    x = plan_of("wgmma-tensor", NULL, p, &d);
+    assert_int_equal(param(&x.params, "TILE_M"), m);
+    assert_int_equal(param(&x.params, "TILE_N"), n);
+    assert_int_equal(param(&x.params, "TURN"), turn);
+    plan_free(&x);
+}
+
+static void test_tensor_tiles_follow_the_shape(void **state)
+{
+    static const struct {
+        size_t m, n, k, tile_m, tile_n, turn;
+    } cases[] = {{8192, 8192, 8192, 128, 256, 1},
+                 {1024, 1024, 1024, 128, 64, 1},
+                 {512, 512, 512, 64, 64, 1},
+                 {32, 8192, 8192, 128, 32, 2},
+                 {8192, 32, 8192, 128, 32, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        problem p = product(cases[i].m, cases[i].n, cases[i].k);
+
+        matmul_in(&p)->type = TSR_BF16;
+        expect_tile(&p, cases[i].tile_m, cases[i].tile_n, cases[i].turn);
+    }
+}
+
+/* C^T = op(B)^T op(A)^T: operands change places, and so does what is staged of them. */
+static void test_tensor_turns_c(void **state)
+{
+    device_facts d = hopper();
+    problem p = product(32, 1000, 520);
+    plan x;
+
+    (void)state;
+    d.compute_units = 132;
+    matmul_in(&p)->type = TSR_BF16;
+    matmul_in(&p)->lda = 521; /* not aligned */
+    x = plan_of("wgmma-tensor", "TURN=2 TILE_M=128 TILE_N=32", &p, &d);
+    expect_options(&x, "wgmma-tensor", &d, "TURNED=1 TRANS_A=1 TRANS_B=1 STAGED_A=0 STAGED_B=1");
+    assert_int_equal(x.count, 2);
+    assert_int_equal(x.commands[1].arg[0].index, MATMUL_B);
+    assert_int_equal(x.commands[1].arg[1].index, MATMUL_A);
     plan_free(&x);
 }
 
@@ -813,7 +890,8 @@ static void test_tensor_runs_elsewhere(void **state)
     p = product(512, 512, 512);
     matmul_in(&p)->precision = TSR_PRECISION_TF32;
     d.large_local = 4 * (128 + 256) * 128;
-    expect_unsupported(name, &d, &p, "bytes of local memory");
+    expect_reason(name, "TILE_M=128 TILE_N=256 STAGES=4", &p, &d, "bytes of local memory", NULL);
+    expect_reason(name, "TILE_M=256 TILE_N=256", &p, &d, "registers", NULL);
     d = hopper();
     d.feature[FEATURE_TENSOR_COPY] = FEATURE_NO;
     expect_unsupported(name, &d, &p, "tensor copies");
@@ -882,6 +960,9 @@ int main(void)
         cmocka_unit_test(test_fused_copies_where_it_pays),
         cmocka_unit_test(test_precisions_are_kept),
         cmocka_unit_test(test_tensor_stages_what_it_must),
+        cmocka_unit_test(test_tensor_groups_share_k),
+        cmocka_unit_test(test_tensor_tiles_follow_the_shape),
+        cmocka_unit_test(test_tensor_turns_c),
         cmocka_unit_test(test_tensor_runs_elsewhere),
         cmocka_unit_test(test_small_products_go_to_warps),
     };

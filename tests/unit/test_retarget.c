@@ -42,6 +42,29 @@ static void test_every_mark_goes(void **state)
     text_free(&out);
 }
 
+/* A comment says for how many work-groups a unit is to have registers. */
+static void test_groups_of_a_unit(void **state)
+{
+    static const struct {
+        const char *says, *wanted;
+    } cases[] = {{"//@groups 2", "\n.minnctapersm 2\n"},
+                 {"//@groups 0", "\n.minnctapersm 1\n"},
+                 {"//@groups ", "\n.minnctapersm 1\n"},
+                 {"", "\n.minnctapersm 1\n"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        text in = {0}, out = {0};
+        tsr_error err = {0};
+
+        text_format(&in, "%s\n\t%s\n", ptx, cases[i].says);
+        assert_int_equal(retarget_ptx(text_get(&in), "sm_90a", &out, &err), TSR_OK);
+        assert_non_null(strstr(text_get(&out), cases[i].wanted));
+        text_free(&in);
+        text_free(&out);
+    }
+}
+
 static void test_what_cannot_be_retargeted(void **state)
 {
     static const struct {
@@ -83,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_mark_goes),
+        cmocka_unit_test(test_groups_of_a_unit),
         cmocka_unit_test(test_what_cannot_be_retargeted),
         cmocka_unit_test(test_which_sources_want_it),
     };

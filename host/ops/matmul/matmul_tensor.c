@@ -29,13 +29,13 @@ static const tunable tunables[] = {
 
 /* What the kernels are built with; sizes in bytes. */
 enum {
-    ROW_BYTES = 128,     /* a row of a box */
-    GROUP = 128,         /* work-items that multiply together */
-    PRODUCER_WARP = 32,  /* work-items that bring tiles; */
+    ROW_BYTES = 128,      /* a row of a box */
+    GROUP = 128,          /* work-items that multiply together */
+    PRODUCER_WARP = 32,   /* work-items that bring tiles; */
     PRODUCER_GROUP = 128, /* those that give registers to the others */
-    PREPARE_ITEMS = 256, /* of a group that stages */
-    PIECE = 64,          /* rows and columns of what it stages */
-    MAP_BYTES = 128      /* of a map: A's and B's of each group at the start of the workspace */
+    PREPARE_ITEMS = 256,  /* of a group that stages */
+    PIECE = 64,           /* rows and columns of what it stages */
+    MAP_BYTES = 128       /* of a map: A's and B's of each group at the start of the workspace */
 };
 
 enum {
@@ -43,7 +43,7 @@ enum {
     ALIGNMENT = 2048, /* of stages in local memory, and barriers and maps beside them, at most */
     STAGED_ALIGN = 256,
     UNIT_LOCAL = 228 << 10, /* local memory of a compute unit */
-    SUMS_MANY = 64 /* of a work-item, from which the producers give it registers */
+    SUMS_MANY = 64          /* of a work-item, from which the producers give it registers */
 };
 
 /* FORMAT of the factors. */
@@ -201,8 +201,8 @@ static tiling cut_k(const job *j, tiling t)
 /* Tiles that were measured. */
 static const struct {
     size_t m, n;
-} shapes[] = {{128, 256}, {256, 128}, {128, 192}, {128, 128}, {128, 64},
-              {64, 64},   {128, 32},  {128, 16}};
+} shapes[] = {{128, 256}, {256, 128}, {128, 192}, {128, 128},
+              {128, 64},  {64, 64},   {128, 32},  {128, 16}};
 
 /* What no tunable sets follows from the cost. */
 static tiling choose(const job *j)
@@ -217,7 +217,8 @@ static tiling choose(const job *j)
             const size_t m = set_m ? set_m : shapes[i].m, n = set_n ? set_n : shapes[i].n;
             tiling t;
 
-            if (m + n > 448 || (set_turn ? set_turn != turn : turn == 2 && matmul_of(j->problem)->m > 64))
+            if (m + n > 448 ||
+                (set_turn ? set_turn != turn : turn == 2 && matmul_of(j->problem)->m > 64))
                 continue;
             t = cut_k(j, tiling_of(j, turn == 2, m, n));
             if (!found || cost(j, &t) < cost(j, &best))
