@@ -76,6 +76,9 @@
 #ifndef UNIT_GROUPS
 #error "UNIT_GROUPS: for how many work-groups a compute unit is to have registers"
 #endif
+#if FUSED != 0 && (FUSED != 1 || !(STAGED_A || STAGED_B))
+#error "FUSED: 1 where the groups that multiply stage, else 0"
+#endif
 #if !LAST_ADDS
 #error "LAST_ADDS: 1 or 2: a tile's last group adds up"
 #endif
@@ -96,17 +99,22 @@
 
 /* ---- preparation --------------------------------------------------------------------------- */
 
-#define ROWS_AT_ONCE (PREPARE_ITEMS / PIECE)
+#if FUSED
+#define STAGE_ITEMS CONSUMERS
+#else
+#define STAGE_ITEMS PREPARE_ITEMS
+#endif
+#define ROWS_AT_ONCE (STAGE_ITEMS / PIECE)
 #define PER_ITEM     (PIECE / ROWS_AT_ONCE) /* elements of a piece that a work-item stages */
 
 /* Offsets of operands in elements, and of what is staged and of parts' sums in the workspace in
- * bytes; `pieces_a` of A that groups stage; parts of k, of `span` blocks each. */
+ * bytes; `pieces` that groups stage, pieces_a of A; parts of k, of `span` blocks each. */
 typedef struct tensor_call {
     ulong offset_a, offset_b, offset_c;
     ulong staged_a, staged_b, sums;
     uint m, n, k;
     uint lda, ldb, ldc;
-    uint pitch_a, pitch_b, pieces_a;
+    uint pitch_a, pitch_b, pieces_a, pieces;
     uint span, parts;
     float alpha, beta;
 } tensor_call;
@@ -134,6 +142,22 @@ static inline ELEMENT element_of(factor x)
     return bits;
 #else
     return x;
+#endif
+}
+
+/* The consumers alone wait for each other. */
+static inline void consumers_barrier(void)
+{
+    __asm__ volatile("bar.sync 1, %0;" ::"r"(CONSUMERS) : "memory");
+}
+
+/* Those that stage do. */
+static inline void stage_barrier(void)
+{
+#if FUSED
+    consumers_barrier();
+#else
+    barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 }
 
@@ -169,7 +193,7 @@ IN_REGISTERS void stage(operand o, uint piece, __local factor *tile)
     for (uint e = 0; e < PER_ITEM; e++)
         tile[(y + e * ROWS_AT_ONCE) * (PIECE + 1) + x] = v[e];
     /* Filled before read: below, we read what other work-items wrote. */
-    barrier(CLK_LOCAL_MEM_FENCE);
+    stage_barrier();
 #pragma unroll
     for (uint e = 0; e < PER_ITEM; e++) {
         const uint r = c0 + y + e * ROWS_AT_ONCE;
@@ -235,7 +259,19 @@ static inline tensor tensor_which(bool of_b, __global const factor *a, __global 
     return of_b ? other : of_a;
 }
 
-/* Stage what has to be, A by the first pieces_a groups and B by the others. */
+/* Stage a piece of A, or of B, which come after those of A. */
+IN_REGISTERS void stage_piece(__global const factor *a, __global const factor *b,
+                              __global uchar *work, const tensor_call *call, uint piece,
+                              __local factor *tile)
+{
+    if (STAGED_A && piece < call->pieces_a)
+        stage(operand_a(a, work, call), piece, tile);
+    else if (STAGED_B)
+        stage(operand_b(b, work, call), piece - call->pieces_a, tile);
+}
+
+#if !FUSED
+/* Stage what has to be, a piece each group. */
 __kernel __attribute__((reqd_work_group_size(PREPARE_ITEMS, 1, 1))) void
 matmul_tensor_prepare(__global const factor *a, __global const factor *b, __global uchar *work,
                       const tensor_call call)
@@ -251,11 +287,67 @@ matmul_tensor_prepare(__global const factor *a, __global const factor *b, __glob
                         t);
     }
 #endif
-    if (STAGED_A && piece < call.pieces_a)
-        stage(operand_a(a, work, &call), piece, tile);
-    else if (STAGED_B)
-        stage(operand_b(b, work, &call), piece - call.pieces_a, tile);
+    stage_piece(a, b, work, &call, piece, tile);
 }
+#else
+/* Where the groups that multiply stage, they take pieces by tickets, so that whoever waits for a
+ * piece waits for a group that runs.  Counters: the next ticket, pieces that are staged, and groups
+ * that have ended, of which the last leaves them at 0. */
+enum { TICKETS_TAKEN, PIECES_DONE, GROUPS_ENDED, STAGE_COUNTERS };
+
+/* The consumers' part. */
+IN_REGISTERS void stage_pieces(__global const factor *a, __global const factor *b,
+                               __global uchar *work, const tensor_call *call,
+                               __global group_counter *counters, __local factor *tile,
+                               __local uint *ticket)
+{
+    uint next = 0, piece;
+
+    if (get_local_id(0) == 0)
+        next = count_group(counters + TICKETS_TAKEN);
+    for (;;) {
+        if (get_local_id(0) == 0)
+            *ticket = next;
+        /* Written before read. */
+        consumers_barrier();
+        piece = *ticket;
+        if (piece >= call->pieces)
+            break;
+        if (get_local_id(0) == 0)
+            next = count_group(counters + TICKETS_TAKEN);
+        stage_piece(a, b, work, call, piece, tile);
+        tensor_publish();
+        /* All of the piece is written before it counts, and read before it is written again. */
+        consumers_barrier();
+        if (get_local_id(0) == 0)
+            count_group(counters + PIECES_DONE);
+    }
+    /* What was local memory to turn pieces is written by copies next. */
+    tensor_publish();
+}
+
+/* Wait until all pieces are staged. */
+static inline void await_pieces(const tensor_call *call, __global group_counter *counters)
+{
+    uint done;
+
+    do {
+        __asm__ volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                         : "=r"(done)
+                         : "l"(counters + PIECES_DONE)
+                         : "memory");
+    } while (done < call->pieces);
+    tensor_publish();
+}
+
+/* A group ends: its producer waits for nothing any more. */
+static inline void end_staging(__global group_counter *counters)
+{
+    if (count_group(counters + GROUPS_ENDED) == get_num_groups(0) - 1)
+        for (uint c = 0; c < STAGE_COUNTERS; c++)
+            reset_counter(counters + c);
+}
+#endif
 
 /* ---- multiplying --------------------------------------------------------------------------- */
 
@@ -601,12 +693,6 @@ typedef struct keeping {
     uint parts, tiles;
 } keeping;
 
-/* The consumers alone wait for each other. */
-static inline void consumers_barrier(void)
-{
-    __asm__ volatile("bar.sync 1, %0;" ::"r"(CONSUMERS) : "memory");
-}
-
 /* Of 64 rows of a tile, the vectors of sums of this work-item. */
 static inline __global float4 *kept(const keeping *k, const piece *x, uint part, uint low)
 {
@@ -773,8 +859,8 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
                     .memory = (local_address(memory) + 1023) / 1024 * 1024,
                     .full = local_address(barriers),
                     .empty = local_address(barriers) + 8 * STAGES};
-    const keeping k = {(__global float4 *)(work + call.sums), counters, &last, call.parts,
-                       down * across};
+    const keeping k = {(__global float4 *)(work + call.sums), counters + 4 * FUSED, &last,
+                       call.parts, down * across};
 
 #if UNIT_GROUPS > 1
     __asm__ volatile("//@groups " TEXT_EXPANDED(UNIT_GROUPS));
@@ -796,9 +882,6 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
         const uint lane = get_local_id(0) - CONSUMERS;
         __global ulong *maps = (__global ulong *)work;
 
-#if PRODUCERS == 128
-        __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory");
-#endif
 #if MAPS > 1
         maps += get_group_id(0) * (2 * TENSOR_MAP_WORDS);
         if (lane < 2) {
@@ -814,6 +897,16 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
         if (lane < 32)
             warp_barrier();
 #endif
+#if PRODUCERS == 128
+        __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory");
+#endif
+#if FUSED
+        /* The consumers have left the local memory of the stages. */
+        if (lane < 32)
+            __asm__ volatile("bar.sync 2, %0;" ::"r"(CONSUMERS + 32) : "memory");
+        if (lane == 0)
+            await_pieces(&call, counters);
+#endif
         if (lane == 0)
             produce(&t, maps);
     } else {
@@ -822,11 +915,19 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
 #if PRODUCERS == 128
         __asm__ volatile(WGMMA "setmaxnreg.inc.sync.aligned.u32 240;" ::: "memory");
 #endif
+#if FUSED
+        stage_pieces(a, b, work, &call, counters, (__local factor *)memory, &last);
+        __asm__ volatile("bar.arrive 2, %0;" ::"r"(CONSUMERS + 32) : "memory");
+#endif
 #pragma unroll 1
         for (uint g = get_group_id(0); g < t.pieces; g += get_num_groups(0)) {
             const piece x = piece_of(&t, g);
 
             consume(&o, &t, &k, &x, &p);
         }
+#if FUSED
+        if (get_local_id(0) == 0)
+            end_staging(counters);
+#endif
     }
 }

@@ -25,6 +25,10 @@ static const tunable tunables[] = {
      .host_only = true},
     {"PERSISTENT", "1: a work-group a compute unit takes tile after tile; 2: one each", {1, 2}, 1},
     {"MAPS", "x", {1, 2, 3}, 3},
+    {"PREPARE",
+     "1: a launch before stages what is not aligned; 2: the groups that multiply do",
+     {1, 2},
+     1},
 };
 
 /* What the kernels are built with; sizes in bytes. */
@@ -42,6 +46,7 @@ enum {
     MAPS = 2 * MAP_BYTES,
     ALIGNMENT = 2048, /* of stages in local memory, and barriers and maps beside them, at most */
     STAGED_ALIGN = 256,
+    STAGE_COUNTERS = 4,     /* of groups that stage, before those of tiles */
     UNIT_LOCAL = 228 << 10, /* local memory of a compute unit */
     SUMS_MANY = 64          /* of a work-item, from which the producers give it registers */
 };
@@ -184,7 +189,7 @@ static tiling cut_k(const job *j, tiling t)
     const tsr_matmul_problem p = t.turned ? turned(given) : *given;
     const size_t set = param(j->params, "SPLIT");
     const size_t tiles = size_div_up(p.m, t.tile_m) * size_div_up(p.n, t.tile_n);
-    const bool shares = tiles <= GROUP_COUNTERS_MAX;
+    const bool shares = tiles + STAGE_COUNTERS <= GROUP_COUNTERS_MAX;
     tiling best = t;
 
     best.k = matmul_parts_cut(j, shares ? set : 1, block_k(&p));
@@ -236,10 +241,9 @@ typedef struct tensor_call {
     uint64_t staged_a, staged_b, sums;
     uint32_t m, n, k;
     uint32_t lda, ldb, ldc;
-    uint32_t pitch_a, pitch_b, pieces_a;
+    uint32_t pitch_a, pitch_b, pieces_a, pieces;
     uint32_t span, parts;
     float alpha, beta;
-    uint32_t unused;
 } tensor_call;
 
 _Static_assert(sizeof(tensor_call) == 104 && sizeof(tensor_call) <= BLOCK_BYTES_MAX,
@@ -296,6 +300,7 @@ static const char *plan_tensor(const job *j, plan *out)
     tsr_matmul_problem p;
     tensor_call call;
     source a, b;
+    bool fused;
     command *c;
     tiling t;
 
@@ -327,6 +332,7 @@ static const char *plan_tensor(const job *j, plan *out)
                          .pitch_a = (uint32_t)a.pitch,
                          .pitch_b = (uint32_t)b.pitch,
                          .pieces_a = (uint32_t)a.pieces,
+                         .pieces = (uint32_t)(a.pieces + b.pieces),
                          .span = (uint32_t)size_div_up(t.k.span, block_k(&p)),
                          .parts = (uint32_t)t.k.parts,
                          .alpha = (float)matmul_alpha(&p),
@@ -342,10 +348,12 @@ static const char *plan_tensor(const job *j, plan *out)
         return plan_unsupported(out,
                                 "what it stages takes more than the %llu bytes of an allocation",
                                 (unsigned long long)j->device->max_allocation);
+    fused = matmul_k_read(&p) && (a.staged || b.staged) && param(j->params, "PREPARE") == 2;
     define(&p, &t, &a, &b, out);
+    plan_define(out, "FUSED=%d", fused);
     if (p.m == 0 || p.n == 0)
         return NULL;
-    if (matmul_k_read(&p) && (a.staged || b.staged || param(j->params, "MAPS") == 1)) {
+    if (matmul_k_read(&p) && !fused && (a.staged || b.staged || param(j->params, "MAPS") == 1)) {
         c = plan_launch_1d(out, PREPARE, size_max(a.pieces + b.pieces, 1) * PREPARE_ITEMS,
                            PREPARE_ITEMS);
         operand_pair(c, t.turned);
