@@ -2,24 +2,32 @@
  *
  * Idea: the chip itself copies boxes of A and B into local memory, in the swizzled order that
  *     wgmma takes, with zeros beyond the edges, and float32 rounded to TF32 on the way: one
- *     instruction an operand and block along k, by one work-item, and no packing.
- *     What it cannot copy as it is, a kernel before stages in workspace: rows that are not
- *     aligned to 16 bytes; operands whose neighbours do not run along k, since wgmma takes TF32
- *     along k alone, transposed; float32 that becomes BF16 or FP16.  Of those wgmma takes both
- *     orders.
- * Work split: a group of 384 computes tiles of C, TILE_M x TILE_N each: a producer keeps STAGES
- *     blocks of A and B under way, two warp groups multiply half the rows each.  While they store
- *     a tile, the producer fills the stages for the group's next one.
- * Parameters: FORMAT of the factors (below); FACTOR and RESULT (matmul_elements.clh); TILE_M, 128
- *     or 256, and TILE_N, 128, 192 or 256, not both 256; STAGES; BAND (matmul_bands.clh); TRANS_A,
- *     TRANS_B (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace;
- *     CONSUMERS, PRODUCERS, PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES as the host counts with
- *     them (below).
- * Launch: 1-D, the preparation in work-groups of 256, one for each 64 x 64 elements that are staged
- *     and at least one; then groups of 384, PERSISTENT = 1 as many as compute units or started
- *     tiles of C, 2 one per tile.
- * Local memory: STAGES * (TILE_M + TILE_N) * 128 bytes and up to 1 KiB of alignment; the
- *     preparation 16640 bytes.
+ *     instruction an operand and block along k, by one work-item, and no packing.  It finds them by
+ *     maps, which every group writes for itself.
+ *     What it cannot copy as it is, is staged in workspace before, by a launch or by the groups
+ *     that multiply: rows that are not aligned to 16 bytes; operands whose neighbours do not run
+ *     along k, since wgmma takes TF32 along k alone, transposed; float32 that becomes BF16 or FP16.
+ *     Of those wgmma takes both orders.
+ *     Where C has few tiles, groups share k: each keeps the sums of its part in workspace, and the
+ *     last of a tile adds them up, always in the same order.
+ *     Of few rows, C^T = op(B)^T op(A)^T is computed: wgmma multiplies 64 rows at least, but as few
+ *     columns as there are.
+ * Work split: a group computes tiles of C, TILE_M x TILE_N each, or parts of them: a producer keeps
+ *     STAGES blocks of A and B under way, a warp group or two multiply 64 or 128 rows each.  While
+ *     they store a tile, the producer fills the stages for the group's next one.
+ * Parameters: FORMAT of the factors (below); FACTOR and RESULT (matmul_elements.clh); TILE_M, 64,
+ *     128 or 256, and TILE_N, 16 to 256, not both 256; TURNED, 1 where C is stored transposed, and
+ * A and B have changed places; STAGES; BAND (matmul_bands.clh); TRANS_A, TRANS_B
+ *     (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace; FUSED: whether the
+ *     groups that multiply stage; SINGLE: whether each has one tile or part alone; UNIT_GROUPS: for
+ * how many groups a compute unit is to have registers; SPLIT, parts of k, of launches alone;
+ * LAST_ADDS (last_group.clh); CONSUMERS, PRODUCERS, PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES
+ * as the host counts with them (below). Launch: 1-D, the preparation, where anything is staged, in
+ * work-groups of 256, one for each 64 x 64 elements; then groups of CONSUMERS + PRODUCERS,
+ * PERSISTENT = 1 as many as compute units hold or as there are tiles and parts, 2 one each.
+ * Workspace: two maps a group, what is staged, and sums of parts.
+ * Local memory: STAGES * (TILE_M + TILE_N) * 128 bytes and up to 2 KiB beside; the preparation
+ *     16640 bytes.
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "common/last_group.clh"
@@ -72,6 +80,9 @@
 #endif
 #if TURNED != 0 && TURNED != 1
 #error "TURNED: 1 where C is stored transposed, else 0"
+#endif
+#if SINGLE != 0 && SINGLE != 1
+#error "SINGLE: 1 where no group has more than one tile or part, else 0"
 #endif
 #ifndef UNIT_GROUPS
 #error "UNIT_GROUPS: for how many work-groups a compute unit is to have registers"
@@ -279,14 +290,6 @@ matmul_tensor_prepare(__global const factor *a, __global const factor *b, __glob
     __local factor tile[PIECE * (PIECE + 1)];
     const uint piece = get_group_id(0);
 
-#if MAPS == 1
-    if (piece == 0 && get_local_id(0) < 2) {
-        const tensor t = tensor_which(get_local_id(0), a, b, work, &call);
-
-        TENSOR_DESCRIBE((__global ulong *)work + get_local_id(0) * TENSOR_MAP_WORDS, ELEMENT_TYPE,
-                        t);
-    }
-#endif
     stage_piece(a, b, work, &call, piece, tile);
 }
 #else
@@ -396,7 +399,7 @@ static inline void end_staging(__global group_counter *counters)
 #define GROUP_ROWS (TILE_M / (CONSUMERS / 128))
 #define HALVES     (GROUP_ROWS / 64)
 /* Elements of C that a work-item reads at once where they are no pairs. */
-#define SINGLES 16
+#define SINGLES (HELD < 16 ? HELD : 16)
 
 #define TEXT(x)          #x
 #define TEXT_EXPANDED(x) TEXT(x)
@@ -467,6 +470,7 @@ static inline __global result *at(const output *o, uint i, uint j)
     return TURNED ? o->c + (ulong)j * o->ldc + i : o->c + (ulong)i * o->ldc + j;
 }
 
+#if !SINGLE
 /* Whether columns j, which is even, and j + 1 go as a pair. */
 static inline bool is_pair(const output *o, uint j)
 {
@@ -496,11 +500,9 @@ static inline void store_pair(const output *o, uint i, uint j, float2 sums, floa
         update_result(at(o, i, j + 1), o->alpha, sums.s1, o->beta);
 }
 
-#if !TURNED && (RESULT == F16 || RESULT == BF16)
-/* Lanes of a warp hold pairs of 4 bytes, and four of them a piece of 16 bytes: half of what memory
- * takes at once.  So lanes exchange pairs, and four write a piece of 32 bytes. */
-#define EXCHANGES 1
+#endif
 
+#if RESULT == F16 || RESULT == BF16
 /* Two neighbours of C as they are stored, rounded to nearest even: the last operand is lower. */
 static inline uint pair_bits(float2 v)
 {
@@ -513,6 +515,13 @@ static inline uint pair_bits(float2 v)
 #endif
     return bits;
 }
+#endif
+
+#if !SINGLE
+#if !TURNED && (RESULT == F16 || RESULT == BF16)
+/* Lanes of a warp hold pairs of 4 bytes, and four of them a piece of 16 bytes: half of what memory
+ * takes at once.  So lanes exchange pairs, and four write a piece of 32 bytes. */
+#define EXCHANGES 1
 
 /* Pairs of a row at `to` and 8 columns on: of two neighbouring lanes the even one stores four
  * columns there, and the odd one four of those 8 on.  `inside`: C has the row.  All lanes of the
@@ -607,6 +616,114 @@ IN_REGISTERS void store_sums(const output *o, uint i, uint j, bool whole, const 
         store_singles(o, i, j, sums);
 }
 
+#endif
+
+#if SINGLE
+/* The only tile of a group goes to C through local memory, where nothing is to come any more: that
+ * takes a loop of few instructions, where one for each sum would have to be fetched from memory
+ * first, and neighbouring work-items write neighbours.  Rows of the tile lie PITCH apart, so that
+ * work-items meet different banks. */
+#define PITCH (TURNED ? TILE_N + 1 : TILE_N + 8)
+
+#if TILE_M * PITCH * 4 > STAGES * (TILE_M + TILE_N) * ROW_BYTES
+#error "STAGES: as many as hold the sums of a tile"
+#endif
+
+/* Rows `row` and row + 8 of the tile, columns `column`, + 1, + 8, + 9, ... */
+IN_REGISTERS void place_sums(__local float *tile, uint row, uint column, const float *sums)
+{
+#pragma unroll
+    for (uint e = 0; e < HELD / 2; e++) {
+        __local float *to = tile + (row + e % 2 * 8) * PITCH + column + e / 2 * 8;
+
+#if TURNED
+        to[0] = sums[2 * e];
+        to[1] = sums[2 * e + 1];
+#else
+        *(__local float2 *)to = (float2)(sums[2 * e], sums[2 * e + 1]);
+#endif
+    }
+}
+
+/* Four neighbours of a row of C. */
+static inline void store_four(const output *o, __global result *to, float4 sums, float4 before)
+{
+    const float4 scaled = o->alpha * sums;
+    const float4 out = o->beta == 0 ? scaled : scaled + o->beta * before;
+
+#if RESULT == F16 || RESULT == BF16
+    *(__global uint2 *)to = (uint2)(pair_bits(out.s01), pair_bits(out.s23));
+#else
+    VSTOREA_RESULTS(out, 4, to);
+#endif
+}
+
+/* As many at once are read before they are written. */
+#define BATCH 4
+
+/* Where rows of C are aligned vectors of four, and its columns a multiple of them. */
+static inline void store_fours(const output *o, __local const float *tile, uint2 start)
+{
+#pragma unroll 1
+    for (uint first = get_local_id(0); first < TILE_M * TILE_N / 4; first += BATCH * CONSUMERS) {
+        float4 before[BATCH];
+
+#pragma unroll
+        for (uint b = 0; b < BATCH; b++) {
+            const uint e = first + b * CONSUMERS, r = e / (TILE_N / 4), c = e % (TILE_N / 4) * 4;
+
+            if (o->beta != 0 && start.y + r < o->m && start.x + c < o->n)
+                before[b] =
+                    VLOADA_RESULTS(4, (__global const result *)at(o, start.y + r, start.x + c));
+        }
+#pragma unroll
+        for (uint b = 0; b < BATCH; b++) {
+            const uint e = first + b * CONSUMERS, r = e / (TILE_N / 4), c = e % (TILE_N / 4) * 4;
+
+            if (start.y + r < o->m && start.x + c < o->n)
+                store_four(o, at(o, start.y + r, start.x + c),
+                           *(__local const float4 *)(tile + r * PITCH + c), before[b]);
+        }
+    }
+}
+
+/* One by one, neighbours of C by neighbouring work-items. */
+static inline void store_ones(const output *o, __local const float *tile, uint2 start)
+{
+#pragma unroll 1
+    for (uint first = get_local_id(0); first < TILE_M * TILE_N; first += BATCH * CONSUMERS) {
+        float before[BATCH];
+
+#pragma unroll
+        for (uint b = 0; b < BATCH; b++) {
+            const uint e = first + b * CONSUMERS;
+            const uint r = TURNED ? e % TILE_M : e / TILE_N, c = TURNED ? e / TILE_M : e % TILE_N;
+
+            if (o->beta != 0 && start.y + r < o->m && start.x + c < o->n)
+                before[b] = load_result(at(o, start.y + r, start.x + c));
+        }
+#pragma unroll
+        for (uint b = 0; b < BATCH; b++) {
+            const uint e = first + b * CONSUMERS;
+            const uint r = TURNED ? e % TILE_M : e / TILE_N, c = TURNED ? e / TILE_M : e % TILE_N;
+            const float scaled = o->alpha * tile[r * PITCH + c];
+
+            if (start.y + r < o->m && start.x + c < o->n)
+                update_result(at(o, start.y + r, start.x + c), 1,
+                              o->beta == 0 ? scaled : scaled + o->beta * before[b], 0);
+        }
+    }
+}
+
+static inline void store_tile(const output *o, __local const float *tile, uint2 start)
+{
+    if (!TURNED && o->fours && o->n % 4 == 0)
+        store_fours(o, tile, start);
+    else
+        store_ones(o, tile, start);
+}
+#endif
+
 /* What the work-items of a group share: blocks along k, and those of a part of it; tiles of C down
  * and across, and pieces, which are those of every part; addresses in local memory: of the stages,
  * and of a barrier a stage that it is full, and empty. */
@@ -663,8 +780,6 @@ static inline void produce(const team *t, __global const ulong *maps)
 {
     place p = {0, 1};
 
-    tensor_acquire(maps);
-    tensor_acquire(maps + TENSOR_MAP_WORDS);
 #pragma unroll 1
     for (uint g = get_group_id(0); g < t->pieces; g += get_num_groups(0)) {
         const piece x = piece_of(t, g);
@@ -754,12 +869,11 @@ IN_REGISTERS void add_up(const keeping *k, const piece *x, uint low, float *sums
 
 /* Multiply the stages of one piece as they arrive, and store. */
 IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, const piece *x,
-                          place *p)
+                          place *p, __local float *tile)
 {
     const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
     const uint i = x->start.y + warp / 4 * GROUP_ROWS + warp % 4 * 16 + lane / 4;
     const uint j = x->start.x + lane % 4 * 2;
-    const bool whole = o->n - x->start.x >= TILE_N;
     const ulong tile_a = wgmma_tile_turned(t->memory + warp / 4 * (GROUP_ROWS * ROW_BYTES), 0);
     const ulong tile_b = wgmma_tile_turned(t->memory + BYTES_A, ALONG_B ? 0 : ROW * ROW_BYTES);
     uint blocks = x->count;
@@ -815,9 +929,21 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
         add_up(k, x, 1, lower);
 #endif
     }
-    store_sums(o, i, j, whole, upper);
+#if SINGLE
+    /* Both warp groups have multiplied what is overwritten. */
+    consumers_barrier();
+    place_sums(tile, i - x->start.y, j - x->start.x, upper);
 #if HALVES == 2
-    store_sums(o, i + 64, j, whole, lower);
+    place_sums(tile, i - x->start.y + 64, j - x->start.x, lower);
+#endif
+    /* Placed before stored: below, we read what other work-items placed. */
+    consumers_barrier();
+    store_tile(o, tile, x->start);
+#else
+    store_sums(o, i, j, o->n - x->start.x >= TILE_N, upper);
+#if HALVES == 2
+    store_sums(o, i + 64, j, o->n - x->start.x >= TILE_N, lower);
+#endif
 #endif
 }
 
@@ -882,21 +1008,17 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
         const uint lane = get_local_id(0) - CONSUMERS;
         __global ulong *maps = (__global ulong *)work;
 
-#if MAPS > 1
         maps += get_group_id(0) * (2 * TENSOR_MAP_WORDS);
         if (lane < 2) {
+            __global ulong *map = maps + lane * TENSOR_MAP_WORDS;
             const tensor of = tensor_which(lane, a, b, work, &call);
 
-#if MAPS == 2
-            TENSOR_DESCRIBE(maps + lane * TENSOR_MAP_WORDS, ELEMENT_TYPE, of);
-#else
-            TENSOR_DESCRIBE_AT(local_address(maps_local) + lane * 8 * TENSOR_MAP_WORDS,
-                               maps + lane * TENSOR_MAP_WORDS, ELEMENT_TYPE, of);
-#endif
+            TENSOR_DESCRIBE_AT(local_address(maps_local) + lane * 8 * TENSOR_MAP_WORDS, map,
+                               ELEMENT_TYPE, of);
+            tensor_acquire(map);
         }
         if (lane < 32)
             warp_barrier();
-#endif
 #if PRODUCERS == 128
         __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory");
 #endif
@@ -923,7 +1045,7 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
         for (uint g = get_group_id(0); g < t.pieces; g += get_num_groups(0)) {
             const piece x = piece_of(&t, g);
 
-            consume(&o, &t, &k, &x, &p);
+            consume(&o, &t, &k, &x, &p, (__local float *)memory);
         }
 #if FUSED
         if (get_local_id(0) == 0)

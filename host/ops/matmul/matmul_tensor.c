@@ -24,7 +24,6 @@ static const tunable tunables[] = {
      0,
      .host_only = true},
     {"PERSISTENT", "1: a work-group a compute unit takes tile after tile; 2: one each", {1, 2}, 1},
-    {"MAPS", "x", {1, 2, 3}, 3},
     {"PREPARE",
      "1: a launch before stages what is not aligned; 2: the groups that multiply do",
      {1, 2},
@@ -46,7 +45,10 @@ enum {
     MAPS = 2 * MAP_BYTES,
     ALIGNMENT = 2048, /* of stages in local memory, and barriers and maps beside them, at most */
     STAGED_ALIGN = 256,
-    STAGE_COUNTERS = 4,     /* of groups that stage, before those of tiles */
+    STAGE_COUNTERS = 4,    /* of groups that stage, before those of tiles */
+    LOCAL_ALL = 200 << 10, /* for the stages of one group on a unit, of two, of three */
+    LOCAL_HALF = 110 << 10,
+    LOCAL_THIRD = 72 << 10,
     UNIT_LOCAL = 228 << 10, /* local memory of a compute unit */
     SUMS_MANY = 64          /* of a work-item, from which the producers give it registers */
 };
@@ -113,6 +115,7 @@ typedef struct tiling {
     size_t consumers, producers; /* work-items */
     size_t local;                /* bytes of local memory */
     size_t a_unit;               /* groups that a compute unit takes at once */
+    size_t tiles;
     k_parts k;
 } tiling;
 
@@ -139,8 +142,9 @@ static size_t block_k(const tsr_matmul_problem *p)
     return format(p) == FORMAT_TF32 ? 32 : 64;
 }
 
-/* A tile of so many rows and columns, with as many stages as STAGES says or memory holds. */
-static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n)
+/* A tile of so many rows and columns, of k in such parts.  Where there is a group for each unit or
+ * less, it has all local memory for its stages; else small tiles share it. */
+static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k_parts k)
 {
     static const size_t stages[] = {8, 6, 5, 4, 3};
     const tsr_matmul_problem *given = matmul_of(j->problem);
@@ -148,10 +152,13 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n)
     const bool along_b = format(&p) == FORMAT_TF32 || p.trans_b;
     const size_t width = along_b ? tile_n : size_max(tile_n, 64);
     const size_t stage = (tile_m + width) * ROW_BYTES, set = param(j->params, "STAGES");
-    tiling t = {.turned = turn, .tile_m = tile_m, .tile_n = tile_n, .stages = set};
     const size_t sums = tile_m * tile_n / (tile_m == 64 ? GROUP : 2 * GROUP);
-    const size_t budget = sums > 32 ? 200 << 10 : tile_m == 64 ? 72 << 10 : 110 << 10;
+    tiling t = {.turned = turn, .tile_m = tile_m, .tile_n = tile_n, .stages = set, .k = k};
+    size_t budget = LOCAL_ALL;
 
+    t.tiles = size_div_up(p.m, tile_m) * size_div_up(p.n, tile_n);
+    if (sums <= 32 && t.tiles * k.parts > size_max(j->device->compute_units, 1))
+        budget = tile_m == 64 ? LOCAL_THIRD : LOCAL_HALF;
     t.consumers = tile_m == 64 ? GROUP : 2 * GROUP;
     t.producers = sums > SUMS_MANY ? PRODUCER_GROUP : PRODUCER_WARP;
     for (size_t s = 0; !t.stages && s < ARRAY_COUNT(stages); s++)
@@ -166,10 +173,8 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n)
 static double cost(const job *j, const tiling *t)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t m = t->turned ? p->n : p->m, n = t->turned ? p->m : p->n;
-    const size_t tiles = size_div_up(m, t->tile_m) * size_div_up(n, t->tile_n);
     const size_t units = size_max(j->device->compute_units, 1);
-    const size_t groups = tiles * t->k.parts;
+    const size_t groups = t->tiles * t->k.parts;
     const size_t waves = size_div_up(groups, units);
     const double blocks = (double)size_div_up(t->k.span, block_k(p));
     const double products = (double)(t->tile_m * t->tile_n) / 32 / 1.5;
@@ -182,20 +187,18 @@ static double cost(const job *j, const tiling *t)
 }
 
 /* The best parts of k for a tile, where SPLIT does not set them. */
-static tiling cut_k(const job *j, tiling t)
+static tiling cut_k(const job *j, bool turn, size_t tile_m, size_t tile_n)
 {
     static const size_t parts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
-    const tsr_matmul_problem *given = matmul_of(j->problem);
-    const tsr_matmul_problem p = t.turned ? turned(given) : *given;
-    const size_t set = param(j->params, "SPLIT");
-    const size_t tiles = size_div_up(p.m, t.tile_m) * size_div_up(p.n, t.tile_n);
-    const bool shares = tiles + STAGE_COUNTERS <= GROUP_COUNTERS_MAX;
-    tiling best = t;
+    const size_t depth = block_k(matmul_of(j->problem)), set = param(j->params, "SPLIT");
+    tiling best = tiling_of(j, turn, tile_m, tile_n, matmul_parts_cut(j, set, depth)), t;
+    const bool shares = best.tiles + STAGE_COUNTERS <= GROUP_COUNTERS_MAX;
 
-    best.k = matmul_parts_cut(j, shares ? set : 1, block_k(&p));
-    for (size_t i = 0; shares && !set && i < ARRAY_COUNT(parts); i++) {
-        t.k = matmul_parts_cut(j, parts[i], block_k(&p));
-        if (t.k.span < 4 * block_k(&p))
+    if (!shares)
+        return tiling_of(j, turn, tile_m, tile_n, matmul_parts_cut(j, 1, depth));
+    for (size_t i = 0; !set && i < ARRAY_COUNT(parts); i++) {
+        t = tiling_of(j, turn, tile_m, tile_n, matmul_parts_cut(j, parts[i], depth));
+        if (t.k.span < 4 * depth)
             break;
         if (cost(j, &t) < cost(j, &best))
             best = t;
@@ -225,7 +228,7 @@ static tiling choose(const job *j)
             if (m + n > 448 ||
                 (set_turn ? set_turn != turn : turn == 2 && matmul_of(j->problem)->m > 64))
                 continue;
-            t = cut_k(j, tiling_of(j, turn == 2, m, n));
+            t = cut_k(j, turn == 2, m, n);
             if (!found || cost(j, &t) < cost(j, &best))
                 best = t;
             found = true;
@@ -296,7 +299,7 @@ static const char *plan_tensor(const job *j, plan *out)
 {
     const char *why = unsupported(matmul_of(j->problem), out);
     const size_t units = size_max(j->device->compute_units, 1);
-    size_t tiles, groups, items;
+    size_t groups, items;
     tsr_matmul_problem p;
     tensor_call call;
     source a, b;
@@ -315,8 +318,7 @@ static const char *plan_tensor(const job *j, plan *out)
         return why;
     a = source_a(&p);
     b = source_b(&p);
-    tiles = size_div_up(p.m, t.tile_m) * size_div_up(p.n, t.tile_n);
-    groups = tiles * t.k.parts;
+    groups = t.tiles * t.k.parts;
     if (param(j->params, "PERSISTENT") == 1)
         groups = size_min(groups, units * t.a_unit);
     call = (tensor_call){.offset_a = p.offset_a,
@@ -343,7 +345,7 @@ static const char *plan_tensor(const job *j, plan *out)
     call.sums = call.staged_b + b.bytes;
     out->workspace = call.sums;
     if (t.k.parts > 1)
-        out->workspace += tiles * t.k.parts * t.tile_m * t.tile_n * sizeof(float);
+        out->workspace += t.tiles * t.k.parts * t.tile_m * t.tile_n * sizeof(float);
     if ((double)call.staged_a + a.size + b.size > (double)j->device->max_allocation)
         return plan_unsupported(out,
                                 "what it stages takes more than the %llu bytes of an allocation",
@@ -351,9 +353,10 @@ static const char *plan_tensor(const job *j, plan *out)
     fused = matmul_k_read(&p) && (a.staged || b.staged) && param(j->params, "PREPARE") == 2;
     define(&p, &t, &a, &b, out);
     plan_define(out, "FUSED=%d", fused);
+    plan_define(out, "SINGLE=%d", groups == t.tiles * t.k.parts);
     if (p.m == 0 || p.n == 0)
         return NULL;
-    if (matmul_k_read(&p) && !fused && (a.staged || b.staged || param(j->params, "MAPS") == 1)) {
+    if (matmul_k_read(&p) && !fused && (a.staged || b.staged)) {
         c = plan_launch_1d(out, PREPARE, size_max(a.pieces + b.pieces, 1) * PREPARE_ITEMS,
                            PREPARE_ITEMS);
         operand_pair(c, t.turned);
