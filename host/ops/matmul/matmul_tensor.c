@@ -24,6 +24,7 @@ static const tunable tunables[] = {
      0,
      .host_only = true},
     {"PERSISTENT", "1: a work-group a compute unit takes tile after tile; 2: one each", {1, 2}, 1},
+    {"COPY", "1: the chip copies boxes by maps; 2: work-items copy what is aligned", {1, 2}, 1},
     {"PREPARE",
      "1: a launch before stages what is not aligned; 2: the groups that multiply do",
      {1, 2},
@@ -303,7 +304,7 @@ static const char *plan_tensor(const job *j, plan *out)
     tsr_matmul_problem p;
     tensor_call call;
     source a, b;
-    bool fused;
+    bool fused, mapped;
     command *c;
     tiling t;
 
@@ -351,7 +352,14 @@ static const char *plan_tensor(const job *j, plan *out)
                                 "what it stages takes more than the %llu bytes of an allocation",
                                 (unsigned long long)j->device->max_allocation);
     fused = matmul_k_read(&p) && (a.staged || b.staged) && param(j->params, "PREPARE") == 2;
+    mapped = param(j->params, "COPY") == 1;
+    if (!mapped &&
+        (a.staged || b.staged || format(&p) == FORMAT_TF32 || t.producers == PRODUCER_GROUP))
+        return "work-items copy 16 bits where rows are aligned, for tiles of up to 128 x 128";
+    if (!mapped)
+        t.producers = 64;
     define(&p, &t, &a, &b, out);
+    plan_define(out, "MAPPED=%d", mapped);
     plan_define(out, "FUSED=%d", fused);
     plan_define(out, "SINGLE=%d", groups == t.tiles * t.k.parts);
     if (p.m == 0 || p.n == 0)
