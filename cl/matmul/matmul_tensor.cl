@@ -75,15 +75,11 @@
 #if ROW_BYTES != 128
 #error "ROW_BYTES: 128, of a row of a box"
 #endif
-#if CONSUMERS != (TILE_M == 64 ? 128 : 256) ||                                                     \
-    (PRODUCERS != 32 && PRODUCERS != 64 && PRODUCERS != 128)
+#if CONSUMERS != (TILE_M == 64 ? 128 : 256) || (PRODUCERS != 32 && PRODUCERS != 128)
 #error "CONSUMERS, PRODUCERS: a warp group for 64 rows, else two; a warp, or a warp group"
 #endif
 #if TURNED != 0 && TURNED != 1
 #error "TURNED: 1 where C is stored transposed, else 0"
-#endif
-#if MAPPED != 1 && (MAPPED != 0 || FORMAT == FORMAT_TF32 || STAGED_A || STAGED_B || PRODUCERS != 64)
-#error "MAPPED: 1 where the chip copies by maps, 0 where 64 work-items copy 16 bits as they are"
 #endif
 #if SINGLE != 0 && SINGLE != 1
 #error "SINGLE: 1 where no group has more than one tile or part, else 0"
@@ -676,7 +672,7 @@ static inline void store_fours(const output *o, __local const float *tile, uint2
         for (uint b = 0; b < BATCH; b++) {
             const uint e = first + b * CONSUMERS, r = e / (TILE_N / 4), c = e % (TILE_N / 4) * 4;
 
-            if (o->beta != 0 && start.y + r < o->m && start.x + c < o->n)
+            if (o->beta != 0 && r < TILE_M && start.y + r < o->m && start.x + c < o->n)
                 before[b] =
                     VLOADA_RESULTS(4, (__global const result *)at(o, start.y + r, start.x + c));
         }
@@ -684,7 +680,7 @@ static inline void store_fours(const output *o, __local const float *tile, uint2
         for (uint b = 0; b < BATCH; b++) {
             const uint e = first + b * CONSUMERS, r = e / (TILE_N / 4), c = e % (TILE_N / 4) * 4;
 
-            if (start.y + r < o->m && start.x + c < o->n)
+            if (r < TILE_M && start.y + r < o->m && start.x + c < o->n)
                 store_four(o, at(o, start.y + r, start.x + c),
                            *(__local const float4 *)(tile + r * PITCH + c), before[b]);
         }
@@ -802,77 +798,6 @@ static inline void produce(const team *t, __global const ulong *maps)
     }
 }
 
-#if !MAPPED
-/* ---- copies by work-items ------------------------------------------------------------------ */
-
-/* An operand as it is copied without a map: of `outside` rows of op(A), or columns of op(B). */
-typedef struct rows {
-    __global const factor *x;
-    uint ld, outside, k;
-} rows;
-
-/* Copy 16 bytes of which the first `bytes` are there, and 0 for the others. */
-static inline void copy_part(uint to, __global const void *from, int bytes)
-{
-    __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-                     "r"(min(max(bytes, 0), 16))
-                     : "memory");
-}
-
-/* This producer's part of `size` rows or columns from x0, and 64 of k: 16 bytes of every eighth row
- * of a box. */
-IN_REGISTERS void copy_rows(uint to, const rows *o, bool along, uint size, uint x0, uint k0)
-{
-    const uint lane = get_local_id(0) - CONSUMERS, c = lane % 8, r0 = lane / 8;
-    const uint mine = to + r0 * ROW_BYTES + (c ^ r0 % 8) * 16;
-    const uint step = PRODUCERS / 8;
-
-    if (along) {
-        __global const factor *from = o->x + (ulong)(x0 + r0) * o->ld + k0 + c * 8;
-        const int bytes = 2 * ((int)o->k - (int)(k0 + c * 8));
-
-#pragma unroll
-        for (uint r = 0; r < size; r += step)
-            copy_part(mine + r * ROW_BYTES, from + (ulong)r * o->ld,
-                      x0 + r0 + r < o->outside ? bytes : 0);
-        return;
-    }
-#pragma unroll
-    for (uint x = 0; x < size; x += ROW) {
-        __global const factor *from = o->x + (ulong)(k0 + r0) * o->ld + x0 + x + c * 8;
-        const int bytes = 2 * ((int)o->outside - (int)(x0 + x + c * 8));
-
-#pragma unroll
-        for (uint r = 0; r < BLOCK_K; r += step)
-            copy_part(mine + (x + r) * ROW_BYTES, from + (ulong)r * o->ld,
-                      k0 + r0 + r < o->k ? bytes : 0);
-    }
-}
-
-/* As produce(), by all producers. */
-IN_REGISTERS void produce_rows(const team *t, const rows *a, const rows *b)
-{
-    place p = {0, 1};
-
-#pragma unroll 1
-    for (uint g = get_group_id(0); g < t->pieces; g += get_num_groups(0)) {
-        const piece x = piece_of(t, g);
-
-#pragma unroll 1
-        for (uint block = x.first; block < x.first + x.count; block++) {
-            const uint to = t->memory + p.stage * STAGE_BYTES, full = t->full + 8 * p.stage;
-
-            mbarrier_wait(t->empty + 8 * p.stage, p.parity);
-            copy_rows(to, a, ALONG_A, TILE_M, x.start.y, block * BLOCK_K);
-            copy_rows(to + BYTES_A, b, ALONG_B, WIDTH_B, x.start.x, block * BLOCK_K);
-            copies_delay(full);
-            mbarrier_arrive(full);
-            step_on(&p);
-        }
-    }
-}
-#endif
-
 /* ---- parts of k ---------------------------------------------------------------------------- */
 
 /* Where parts' sums are kept, how many parts a tile has, and who has counted. */
@@ -973,10 +898,6 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
         const ulong from_b = tile_b + p->stage * (STAGE_BYTES / 16);
 
         mbarrier_wait(t->full + 8 * p->stage, p->parity);
-#if !MAPPED
-        /* What work-items copied is seen by the instructions. */
-        wgmma_publish();
-#endif
         MULTIPLY_STAGE(upper, from_a, from_b);
 #if HALVES == 2
         MULTIPLY_STAGE(lower, from_a + 64 * ROW_BYTES / 16, from_b);
@@ -1049,9 +970,7 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
 {
     __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
-#if MAPPED
     __local ulong maps_local[2 * TENSOR_MAP_WORDS] __attribute__((aligned(128)));
-#endif
     __local uint last;
     const uint ldc = call.ldc;
     const bool pairs = ldc % 2 == 0 && (ulong)(c + call.offset_c) % (2 * sizeof(result)) == 0;
@@ -1078,7 +997,7 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
     }
     if (get_local_id(0) == 0) {
         for (uint s = 0; s < STAGES; s++) {
-            mbarrier_init(t.full + 8 * s, MAPPED ? 1 : PRODUCERS);
+            mbarrier_init(t.full + 8 * s, 1);
             mbarrier_init(t.empty + 8 * s, CONSUMERS / 32);
         }
         mbarrier_publish();
@@ -1086,7 +1005,6 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
     /* Initialised before used. */
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) >= CONSUMERS) {
-#if MAPPED
         const uint lane = get_local_id(0) - CONSUMERS;
         __global ulong *maps = (__global ulong *)work;
 
@@ -1113,12 +1031,6 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
 #endif
         if (lane == 0)
             produce(&t, maps);
-#else
-        const rows of_a = {a + call.offset_a, call.lda, call.m, call.k};
-        const rows of_b = {b + call.offset_b, call.ldb, call.n, call.k};
-
-        produce_rows(&t, &of_a, &of_b);
-#endif
     } else {
         place p = {0, 0};
 

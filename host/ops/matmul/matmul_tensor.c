@@ -1,4 +1,6 @@
 /* Hopper's matrix instructions, fed by tensor copies: cl/matmul/matmul_tensor.cl. */
+#include <math.h>
+
 #include "base/sizes.h"
 #include "core/last_group.h"
 #include "core/registry.h"
@@ -24,11 +26,10 @@ static const tunable tunables[] = {
      0,
      .host_only = true},
     {"PERSISTENT", "1: a work-group a compute unit takes tile after tile; 2: one each", {1, 2}, 1},
-    {"COPY", "1: the chip copies boxes by maps; 2: work-items copy what is aligned", {1, 2}, 1},
     {"PREPARE",
      "1: a launch before stages what is not aligned; 2: the groups that multiply do",
-     {1, 2},
-     1},
+     {0, 1, 2},
+     0},
 };
 
 /* What the kernels are built with; sizes in bytes. */
@@ -51,6 +52,8 @@ enum {
     LOCAL_HALF = 110 << 10,
     LOCAL_THIRD = 72 << 10,
     UNIT_LOCAL = 228 << 10, /* local memory of a compute unit */
+    SIDES_MAX = 448,        /* of a tile, together, as registers hold its sums */
+    TURN_MAX = 64,          /* rows, up to which C may be transposed */
     SUMS_MANY = 64          /* of a work-item, from which the producers give it registers */
 };
 
@@ -116,7 +119,7 @@ typedef struct tiling {
     size_t consumers, producers; /* work-items */
     size_t local;                /* bytes of local memory */
     size_t a_unit;               /* groups that a compute unit takes at once */
-    size_t tiles;
+    size_t tiles, width;         /* of C; columns of B that are copied for one */
     k_parts k;
 } tiling;
 
@@ -154,7 +157,8 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k
     const size_t width = along_b ? tile_n : size_max(tile_n, 64);
     const size_t stage = (tile_m + width) * ROW_BYTES, set = param(j->params, "STAGES");
     const size_t sums = tile_m * tile_n / (tile_m == 64 ? GROUP : 2 * GROUP);
-    tiling t = {.turned = turn, .tile_m = tile_m, .tile_n = tile_n, .stages = set, .k = k};
+    tiling t = {
+        .turned = turn, .tile_m = tile_m, .tile_n = tile_n, .stages = set, .k = k, .width = width};
     size_t budget = LOCAL_ALL;
 
     t.tiles = size_div_up(p.m, tile_m) * size_div_up(p.n, tile_n);
@@ -170,21 +174,31 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k
     return t;
 }
 
-/* Nanoseconds. */
+/* Nanoseconds beside those of the launch, fitted to times of tiles on an H100. */
 static double cost(const job *j, const tiling *t)
 {
+    static const double output_block = 0.0207; /* for each output of a tile and block of k, */
+    static const double line_block = 1.3;      /* or each row and column, as they are copied, */
+    static const double block_min = 133;       /* or a block */
+    static const double group_begins = 500;    /* for a work-group to begin, */
+    static const double output_stored = 0.108; /* and each output to be stored; */
+    static const double output_kept = 0.075;   /* the same where parts are kept and added up */
+    static const double bytes_ns = 3000;       /* at which memory is read at best */
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t units = size_max(j->device->compute_units, 1);
-    const size_t groups = t->tiles * t->k.parts;
-    const size_t waves = size_div_up(groups, units);
+    const double waves = (double)size_div_up(t->tiles * t->k.parts, units);
     const double blocks = (double)size_div_up(t->k.span, block_k(p));
-    const double products = (double)(t->tile_m * t->tile_n) / 32 / 1.5;
-    const double bytes = (double)((t->tile_m + t->tile_n) * ROW_BYTES) / 75;
-    const double block = products > bytes ? products : bytes;
-    const double out = (double)(t->tile_m * t->tile_n) / 32;
+    const double outputs = (double)(t->tile_m * t->tile_n);
+    const double lines = line_block * (double)(t->tile_m + t->width);
+    const double products = output_block * outputs;
+    const double block = fmax(block_min, fmax(products, lines));
+    const double read =
+        ((double)p->m + (double)p->n) * (double)p->k * (double)(ROW_BYTES / block_k(p)) / bytes_ns;
+    const double kept = t->k.parts > 1 ? output_kept * outputs * (double)t->k.parts : 0;
+    const double busy = waves * (group_begins + block * blocks + output_stored * outputs);
 
-    return 2500 + (double)waves * (800 + block * blocks + out) +
-           (t->k.parts > 1 ? 1500 + (double)t->k.parts * 2 * out : 0);
+    /* Where memory decides, the tile does a little. */
+    return fmax(read, busy) + 0.05 * busy + kept;
 }
 
 /* The best parts of k for a tile, where SPLIT does not set them. */
@@ -210,29 +224,33 @@ static tiling cut_k(const job *j, bool turn, size_t tile_m, size_t tile_n)
 /* Tiles that were measured. */
 static const struct {
     size_t m, n;
-} shapes[] = {{128, 256}, {256, 128}, {128, 192}, {128, 128},
-              {128, 64},  {64, 64},   {128, 32},  {128, 16}};
+} shapes[] = {{128, 256}, {256, 128}, {128, 192}, {128, 128}, {128, 64},
+              {64, 64},   {128, 32},  {64, 32},   {128, 16}};
 
-/* What no tunable sets follows from the cost. */
+/* What no tunable sets follows from the cost; the largest tile is left for a clear gain alone. */
 static tiling choose(const job *j)
 {
     const size_t set_m = param(j->params, "TILE_M"), set_n = param(j->params, "TILE_N");
     const size_t set_turn = param(j->params, "TURN");
-    bool found = false;
+    const bool few = matmul_of(j->problem)->m <= TURN_MAX;
+    double least = 0;
     tiling best = {0};
 
     for (unsigned turn = 1; turn <= 2; turn++)
         for (size_t i = 0; i < ARRAY_COUNT(shapes); i++) {
             const size_t m = set_m ? set_m : shapes[i].m, n = set_n ? set_n : shapes[i].n;
+            const bool wanted = set_turn ? set_turn == turn : turn == 1 || few;
             tiling t;
+            double c;
 
-            if (m + n > 448 ||
-                (set_turn ? set_turn != turn : turn == 2 && matmul_of(j->problem)->m > 64))
+            if (m + n > SIDES_MAX || !wanted)
                 continue;
             t = cut_k(j, turn == 2, m, n);
-            if (!found || cost(j, &t) < cost(j, &best))
+            c = cost(j, &t) * (i == 0 ? 0.97 : 1);
+            if (!best.tile_m || c < least) {
                 best = t;
-            found = true;
+                least = c;
+            }
         }
     return best;
 }
@@ -273,6 +291,14 @@ static const char *unsupported(const tsr_matmul_problem *p, plan *out)
     return NULL;
 }
 
+/* Whether the groups that multiply stage: where that is soon done, it costs less than a launch. */
+static bool stage_by_groups(const job *j, size_t pieces, size_t groups)
+{
+    const size_t set = param(j->params, "PREPARE");
+
+    return set ? set == 2 : pieces <= 2 * groups;
+}
+
 static void define(const tsr_matmul_problem *p, const tiling *t, const source *a, const source *b,
                    plan *out)
 {
@@ -304,13 +330,13 @@ static const char *plan_tensor(const job *j, plan *out)
     tsr_matmul_problem p;
     tensor_call call;
     source a, b;
-    bool fused, mapped;
+    bool fused;
     command *c;
     tiling t;
 
     if (why)
         return why;
-    if (param(j->params, "TILE_M") + param(j->params, "TILE_N") > 448)
+    if (param(j->params, "TILE_M") + param(j->params, "TILE_N") > SIDES_MAX)
         return "the sums of a tile of 256 x 256 are more than the registers hold";
     t = choose(j);
     p = t.turned ? turned(matmul_of(j->problem)) : *matmul_of(j->problem);
@@ -351,15 +377,8 @@ static const char *plan_tensor(const job *j, plan *out)
         return plan_unsupported(out,
                                 "what it stages takes more than the %llu bytes of an allocation",
                                 (unsigned long long)j->device->max_allocation);
-    fused = matmul_k_read(&p) && (a.staged || b.staged) && param(j->params, "PREPARE") == 2;
-    mapped = param(j->params, "COPY") == 1;
-    if (!mapped &&
-        (a.staged || b.staged || format(&p) == FORMAT_TF32 || t.producers == PRODUCER_GROUP))
-        return "work-items copy 16 bits where rows are aligned, for tiles of up to 128 x 128";
-    if (!mapped)
-        t.producers = 64;
+    fused = matmul_k_read(&p) && (a.staged || b.staged) && stage_by_groups(j, call.pieces, groups);
     define(&p, &t, &a, &b, out);
-    plan_define(out, "MAPPED=%d", mapped);
     plan_define(out, "FUSED=%d", fused);
     plan_define(out, "SINGLE=%d", groups == t.tiles * t.k.parts);
     if (p.m == 0 || p.n == 0)
