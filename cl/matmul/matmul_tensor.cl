@@ -660,6 +660,7 @@ static inline void store_four(const output *o, __global result *to, float4 sums,
 
 /* As many at once are read before they are written. */
 #define BATCH 4
+#define ONES  16
 
 /* Where rows of C are aligned vectors of four, and its columns a multiple of them. */
 static inline void store_fours(const output *o, __local const float *tile, uint2 start)
@@ -691,26 +692,28 @@ static inline void store_fours(const output *o, __local const float *tile, uint2
 static inline void store_ones(const output *o, __local const float *tile, uint2 start)
 {
 #pragma unroll 1
-    for (uint first = get_local_id(0); first < TILE_M * TILE_N; first += BATCH * CONSUMERS) {
-        float before[BATCH];
+    for (uint first = get_local_id(0); first < TILE_M * TILE_N; first += ONES * CONSUMERS) {
+        float before[ONES];
 
 #pragma unroll
-        for (uint b = 0; b < BATCH; b++) {
+        for (uint b = 0; b < ONES; b++) {
             const uint e = first + b * CONSUMERS;
             const uint r = TURNED ? e % TILE_M : e / TILE_N, c = TURNED ? e / TILE_M : e % TILE_N;
 
-            if (o->beta != 0 && start.y + r < o->m && start.x + c < o->n)
+            if (o->beta != 0 && e < TILE_M * TILE_N && start.y + r < o->m && start.x + c < o->n)
                 before[b] = load_result(at(o, start.y + r, start.x + c));
         }
 #pragma unroll
-        for (uint b = 0; b < BATCH; b++) {
+        for (uint b = 0; b < ONES; b++) {
             const uint e = first + b * CONSUMERS;
             const uint r = TURNED ? e % TILE_M : e / TILE_N, c = TURNED ? e / TILE_M : e % TILE_N;
-            const float scaled = o->alpha * tile[r * PITCH + c];
 
-            if (start.y + r < o->m && start.x + c < o->n)
+            if (e < TILE_M * TILE_N && start.y + r < o->m && start.x + c < o->n) {
+                const float scaled = o->alpha * tile[r * PITCH + c];
+
                 update_result(at(o, start.y + r, start.x + c), 1,
                               o->beta == 0 ? scaled : scaled + o->beta * before[b], 0);
+            }
         }
     }
 }

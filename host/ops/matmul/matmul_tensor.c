@@ -182,7 +182,8 @@ static double cost(const job *j, const tiling *t)
     static const double block_min = 133;       /* or a block */
     static const double group_begins = 500;    /* for a work-group to begin, */
     static const double output_stored = 0.108; /* and each output to be stored; */
-    static const double output_kept = 0.075;   /* the same where parts are kept and added up */
+    static const double tile_kept = 1500;      /* for parts of a tile to be kept and added up, */
+    static const double output_kept = 0.06;    /* and for each output of each part */
     static const double bytes_ns = 3000;       /* at which memory is read at best */
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t units = size_max(j->device->compute_units, 1);
@@ -194,12 +195,15 @@ static double cost(const job *j, const tiling *t)
     const double block = fmax(block_min, fmax(products, lines));
     const double read =
         ((double)p->m + (double)p->n) * (double)p->k * (double)(ROW_BYTES / block_k(p)) / bytes_ns;
-    const double kept = t->k.parts > 1 ? output_kept * outputs * (double)t->k.parts : 0;
+    const double kept = t->k.parts > 1 ? tile_kept + output_kept * outputs * (double)t->k.parts : 0;
     const double busy = waves * (group_begins + block * blocks + output_stored * outputs);
 
     /* Where memory decides, the tile does a little. */
     return fmax(read, busy) + 0.05 * busy + kept;
 }
+
+/* What a clear gain leaves. */
+static const double CLEAR = 0.97;
 
 /* The best parts of k for a tile, where SPLIT does not set them. */
 static tiling cut_k(const job *j, bool turn, size_t tile_m, size_t tile_n)
@@ -215,7 +219,7 @@ static tiling cut_k(const job *j, bool turn, size_t tile_m, size_t tile_n)
         t = tiling_of(j, turn, tile_m, tile_n, matmul_parts_cut(j, parts[i], depth));
         if (t.k.span < 4 * depth)
             break;
-        if (cost(j, &t) < cost(j, &best))
+        if (cost(j, &t) < CLEAR * cost(j, &best))
             best = t;
     }
     return best;
@@ -224,10 +228,10 @@ static tiling cut_k(const job *j, bool turn, size_t tile_m, size_t tile_n)
 /* Tiles that were measured. */
 static const struct {
     size_t m, n;
-} shapes[] = {{128, 256}, {256, 128}, {128, 192}, {128, 128}, {128, 64},
-              {64, 64},   {128, 32},  {64, 32},   {128, 16}};
+} shapes[] = {{128, 256}, {128, 192}, {128, 128}, {128, 64}, {64, 64}, {128, 32}};
 
-/* What no tunable sets follows from the cost; the largest tile is left for a clear gain alone. */
+/* What no tunable sets follows from the cost; the largest tile, and few rows as columns, are left
+ * for a clear gain alone. */
 static tiling choose(const job *j)
 {
     const size_t set_m = param(j->params, "TILE_M"), set_n = param(j->params, "TILE_N");
@@ -239,14 +243,15 @@ static tiling choose(const job *j)
     for (unsigned turn = 1; turn <= 2; turn++)
         for (size_t i = 0; i < ARRAY_COUNT(shapes); i++) {
             const size_t m = set_m ? set_m : shapes[i].m, n = set_n ? set_n : shapes[i].n;
-            const bool wanted = set_turn ? set_turn == turn : turn == 1 || few;
+            const bool wanted =
+                set_turn ? set_turn == turn : turn == 1 || (few && m == 128 && n <= TURN_MAX);
             tiling t;
             double c;
 
             if (m + n > SIDES_MAX || !wanted)
                 continue;
             t = cut_k(j, turn == 2, m, n);
-            c = cost(j, &t) * (i == 0 ? 0.97 : 1);
+            c = cost(j, &t) * (i == 0 || turn == 2 ? CLEAR : 1);
             if (!best.tile_m || c < least) {
                 best = t;
                 least = c;
@@ -296,7 +301,7 @@ static bool stage_by_groups(const job *j, size_t pieces, size_t groups)
 {
     const size_t set = param(j->params, "PREPARE");
 
-    return set ? set == 2 : pieces <= 2 * groups;
+    return set ? set == 2 : pieces <= groups;
 }
 
 static void define(const tsr_matmul_problem *p, const tiling *t, const source *a, const source *b,
