@@ -100,43 +100,48 @@ static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n)
     return s;
 }
 
-/* Microseconds that one group's loads or copies of an operand's tile take a unit. */
-static double mma_tile_time(const matmul_matrix *x, size_t side, size_t depth)
-{
-    const size_t size = tsr_type_size(x->type);
-    const double bytes = (double)(side * depth * size);
+/* ---- how long a product takes ------------------------------------------------------------- *
+ *
+ * In microseconds.  The constants fit 57 products on an H100, from 16x15x10 to 2048^3, with tiles
+ * of all sizes: within 10% (RMS).
+ */
 
-    return bytes / (mma_copies(x) ? 60e3 : size > 2 || matmul_starts_at(x, 2) ? 40e3 : 25e3);
+/* Of a group's tile of an operand: what its loads or copies take a unit for each block along k. */
+static double mma_tile_time(const matmul_matrix *x, size_t side, size_t block)
+{
+    return (double)(side * block) / (mma_copies(x) ? 55e3 : 40e3);
 }
 
-/* Microseconds that a product takes, about. */
 static double mma_time(const job *j, const mma_layout *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
-    const double units = (double)size_max(j->device->compute_units, 1);
+    const size_t size = tsr_type_size(p->type), items = 32 * s->warps_m * s->warps_n;
     const double groups = (double)size_div_up(p->m, s->tile_m) *
                           (double)size_div_up(p->n, s->tile_n) *
                           (double)(s->k.parts > 1 ? s->k.parts : matmul_batch(p));
-    const size_t items = 32 * s->warps_m * s->warps_n;
-    /* Groups on a unit at a time: of so many registers, and of its local memory. */
+    /* Groups on a unit: in all, and at a time, by its local memory and registers. */
+    const double each = ceil(groups / (double)size_max(j->device->compute_units, 1));
     const double most =
-        (double)size_max(1, size_min(j->device->large_local / s->local, 512 / items * 2));
-    const double outputs = (double)s->tile_m * (double)s->tile_n;
-    const double beside = fmin(most, fmax(1, groups / units));
-    /* Of a block: its latency, or the work of all groups beside it. */
-    const double work = outputs * (double)s->depth / (p->type == TSR_F32 ? 0.6e6 : 1.2e6) +
-                        mma_tile_time(&a, s->tile_m, s->depth) +
-                        mma_tile_time(&b, s->tile_n, s->depth);
-    const double block = fmax(mma_copies(&a) && mma_copies(&b) ? 0.3 : 0.5, beside * work);
+        (double)size_max(1, size_min(j->device->large_local / s->local,
+                                     s->tile_m * s->tile_n == 128 * 128 ? 2 : 1024 / items));
+    const double rounds = floor(each / most), rest = each - rounds * most;
+    const double outputs = (double)(s->tile_m * s->tile_n);
+    const double latency = mma_copies(&a) && mma_copies(&b) ? 0.2 : 0.5; /* of a block */
+    const double work = mma_tile_time(&a, s->tile_m, s->depth * size) +
+                        mma_tile_time(&b, s->tile_n, s->depth * size) +
+                        outputs * (double)s->depth / (size == 2 ? 4e6 : 2e6);
     const double blocks = (double)size_div_up(s->k.span, s->depth);
-    const double waves = ceil(groups / (units * most));
-    double us = 3 + waves * (1 + blocks * block + outputs / 16384);
+    /* The launch and the first block, the others, and what is stored. */
+    double us = 3.1 +
+                blocks * (rounds * fmax(latency + work, 1.3 * most * work) +
+                          (rest > 0 ? fmax(latency + work, 1.3 * rest * work) : 0)) +
+                each * outputs / 4200;
 
     if (s->local > j->device->large_local)
         return DBL_MAX;
     if (s->k.parts > 1)
-        us += 1 + (double)s->k.parts * outputs / 40e3;
+        us += 1.3 + (double)(s->k.parts + 1) * outputs / 18e3;
     return us;
 }
 
@@ -196,17 +201,21 @@ static double staged_bytes(const matmul_matrix *x, bool along)
     return copied ? 0 : view_elements(x) * (double)tsr_type_size(x->type);
 }
 
-/* Microseconds that wgmma-tensor takes, about: a launch, or two, what is staged, written and read
- * again, and tiles of 128 x 256. */
-static double tensor_time(const tsr_matmul_problem *p, const device_facts *d)
+/* What wgmma-tensor takes: its copies along k, as few as groups that share it leave, its products,
+ * what is staged, by a launch of its own, and C, in elements where its lines are not aligned. */
+static double tensor_time(const tsr_matmul_problem *p)
 {
-    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
     const double staged = staged_bytes(&a, !p->trans_a) + staged_bytes(&b, p->trans_b);
-    const double tiles = (double)size_div_up(p->m, 128) * (double)size_div_up(p->n, 256);
-    const double waves = ceil(tiles / (double)size_max(d->compute_units, 1));
-    const double blocks = ceil((double)(p->k * tsr_type_size(p->type)) / 128);
+    const size_t size = tsr_type_size(p->type);
+    const double line = (double)(p->k * size), mn = (double)p->m * (double)p->n;
+    const double stored = mn * (double)tsr_type_size(c.type) * (matmul_reads_c(p) ? 2 : 1);
 
-    return (staged > 0 ? 11 : 7) + staged / 1e6 + waves * (2 + 0.7 * blocks);
+    return 4.3 + 0.6 * fmin(line / 1024, 8) + 2 * mn * (double)p->k / (size == 2 ? 6.5e8 : 3.25e8) +
+           (staged > 0 ? 9 + staged / 0.55e6 : 0) +
+           stored / (mma_copies(&c)               ? 2.5e6
+                     : tsr_type_size(c.type) == 2 ? 0.35e6
+                                                  : 1e6);
 }
 
 bool matmul_mma_gains(const problem *q, const device_facts *d)
@@ -219,7 +228,7 @@ bool matmul_mma_gains(const problem *q, const device_facts *d)
     if (p->type == TSR_F64 || (p->type == TSR_F32 && p->precision != TSR_PRECISION_TF32))
         return false;
     s = mma_layout_of(&j);
-    return mma_time(&j, &s) < tensor_time(p, d);
+    return mma_time(&j, &s) < tensor_time(p);
 }
 
 /* Bytes that are loaded or copied at once, at whose multiples lines start: 16, or an element, or
