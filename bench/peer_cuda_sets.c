@@ -53,17 +53,43 @@ void *peer_cuda_set(const peer_cuda_sets *c, size_t set, size_t operand)
     return c->memory[set * PEER_OPERANDS + operand];
 }
 
-cudaError_t peer_cuda_set_refill(peer_cuda_sets *c, size_t set, size_t operand)
+/* From host memory, or of what is written alone zeros. */
+static cudaError_t fill(const peer_cuda_sets *c, size_t operand, void *memory)
 {
-    void *memory = peer_cuda_set(c, set, operand);
     const void *original = c->problem.operand[operand];
     const size_t bytes = c->problem.bytes[operand];
 
+    return original ? cudaMemcpyAsync(memory, original, bytes, cudaMemcpyHostToDevice, c->stream)
+                    : cudaMemsetAsync(memory, 0, bytes, c->stream);
+}
+
+/* Sets of which there are few are large: no room for one more, and soon filled from the host. */
+enum { FEW_SETS = 2 };
+
+static cudaError_t make_fresh(peer_cuda_sets *c, size_t operand)
+{
+    if (c->fresh[operand] || c->problem.sets <= FEW_SETS)
+        return cudaSuccess;
+    if (cudaMalloc(&c->fresh[operand], c->problem.bytes[operand]) != cudaSuccess) {
+        c->fresh[operand] = NULL;
+        cudaGetLastError(); /* without it, it is only slower */
+        return cudaSuccess;
+    }
+    return fill(c, operand, c->fresh[operand]);
+}
+
+cudaError_t peer_cuda_set_refill(peer_cuda_sets *c, size_t set, size_t operand)
+{
+    void *memory = peer_cuda_set(c, set, operand);
+    cudaError_t rc;
+
     if (!memory)
         return cudaSuccess;
-    if (!original)
-        return cudaMemsetAsync(memory, 0, bytes, c->stream);
-    return cudaMemcpyAsync(memory, original, bytes, cudaMemcpyHostToDevice, c->stream);
+    rc = make_fresh(c, operand);
+    if (rc != cudaSuccess || !c->fresh[operand])
+        return rc != cudaSuccess ? rc : fill(c, operand, memory);
+    return cudaMemcpyAsync(memory, c->fresh[operand], c->problem.bytes[operand],
+                           cudaMemcpyDeviceToDevice, c->stream);
 }
 
 static cudaError_t create(peer_cuda_sets *c, size_t set, size_t operand, const char **call)
@@ -78,7 +104,10 @@ static cudaError_t create(peer_cuda_sets *c, size_t set, size_t operand, const c
     if (rc != cudaSuccess)
         return rc;
     *call = "cudaMemcpyAsync";
-    return peer_cuda_set_refill(c, set, operand);
+    /* From the host once, from there to every other set. */
+    return set == 0 ? fill(c, operand, peer_cuda_set(c, 0, operand))
+                    : cudaMemcpyAsync(peer_cuda_set(c, set, operand), peer_cuda_set(c, 0, operand),
+                                      bytes, cudaMemcpyDeviceToDevice, c->stream);
 }
 
 static cudaError_t create_all(peer_cuda_sets *c, const char **call)
@@ -105,9 +134,7 @@ int peer_cuda_sets_open(peer_cuda_sets *c, const peer_problem *p, char *why, siz
     const char *call = "";
     cudaError_t rc;
 
-    c->problem = *p;
-    c->stream = NULL;
-    c->memory = NULL;
+    *c = (peer_cuda_sets){.problem = *p};
     if (find_device(p, &c->device) != 0) {
         peer_say(why, why_size, "no CUDA device is found at the OpenCL device's place");
         return -1;
@@ -146,6 +173,8 @@ void peer_cuda_sets_close(peer_cuda_sets *c)
     }
     for (size_t i = 0; i < c->problem.sets * PEER_OPERANDS; i++)
         cudaFree(c->memory[i]);
+    for (size_t i = 0; i < PEER_OPERANDS; i++)
+        cudaFree(c->fresh[i]);
     free(c->memory);
     c->memory = NULL;
     c->stream = NULL;

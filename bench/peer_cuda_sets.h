@@ -14,7 +14,8 @@ typedef struct peer_cuda_sets {
     peer_problem problem; /* its operands are the originals */
     int device;
     cudaStream_t stream;
-    void **memory; /* operand i of set s at [s * PEER_OPERANDS + i]; NULL: has none */
+    void **memory;              /* operand i of set s at [s * PEER_OPERANDS + i]; NULL: has none */
+    void *fresh[PEER_OPERANDS]; /* copies that sets are refilled from; NULL: from the originals */
 } peer_cuda_sets;
 
 /** NULL, or why there is no CUDA device to compare the problem's OpenCL device with. */

@@ -33,8 +33,8 @@ MUTANTS = {
         ("host/ops/matmul/matmul.c", "if (!matmul_reads_factors(p) || p->m == 0 || p->n == 0)", 0,
          "if (p->m == 0 || p->n == 0)", PLAN),
     "matmul-proof-edge-column":
-        ("host/ops/matmul/matmul_proof.c", "for (size_t c = 0; c < p->n; c++)\n            judge_element",
-         0, "for (size_t c = 0; c + 1 < p->n; c++)\n            judge_element", PROOF),
+        ("host/ops/matmul/matmul_proof.c", "for (; first < last; first++)\n            judge_element",
+         0, "for (first++; first < last; first++)\n            judge_element", PROOF),
     "matmul-proof-gaps":
         ("host/ops/matmul/matmul_proof.c", "if (view_gaps_kept(&c, j->before, j->after))", 0, "if (1)",
          PROOF),

@@ -433,21 +433,39 @@ static void judge_gaps(const judged *j, verdict *out)
     snprintf(out->detail, sizeof(out->detail), "memory outside C was written");
 }
 
+/* Products of elements that a thread judges at a time: a C of few rows has as many pieces as one of
+ * many. */
+enum { PIECE = 1 << 15 };
+
+/* Elements from `first` to `end` of all rows of all products, row by row. */
+static void judge_piece(const judged *j, size_t first, size_t end, verdict *out)
+{
+    const tsr_matmul_problem *p = j->p;
+
+    while (first < end) {
+        const size_t row = first / p->n, last = size_min(end, (row + 1) * p->n);
+        tsr_matmul_problem one;
+        const judged x = product_of(j, row / p->m, &one);
+
+        for (; first < last; first++)
+            judge_element(&x, row % p->m, first % p->n, out);
+    }
+}
+
 static void judge_all(const judged *j, findings *f)
 {
     const tsr_matmul_problem *p = j->p;
-    const long long rows = (long long)(p->n ? p->m * matmul_batch(p) : 0);
+    const size_t all = p->m * p->n * matmul_batch(p);
+    const size_t piece = PIECE / size_min(p->k + 1, PIECE);
+    const long long pieces = (long long)size_div_up(all, piece);
 
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 4) if ((double)rows * (double)p->n * (double)p->k > 1e5)
+#pragma omp parallel for schedule(dynamic) if ((double)all * (double)p->k > 1e5)
 #endif
-    for (long long i = 0; i < rows; i++) {
+    for (long long i = 0; i < pieces; i++) {
         verdict part = {.ok = true};
-        tsr_matmul_problem one;
-        const judged x = product_of(j, (size_t)i / p->m, &one);
 
-        for (size_t c = 0; c < p->n; c++)
-            judge_element(&x, (size_t)i % p->m, c, &part);
+        judge_piece(j, (size_t)i * piece, size_min(((size_t)i + 1) * piece, all), &part);
         findings_join(f, &part, (size_t)i);
     }
 }
