@@ -394,6 +394,7 @@ static void outer_groups_follow_the_rows_of_c(void **state)
                  {TSR_F32, 4096, 4096, 3, 4096, 1, "LANES=32 ROWS=4 DEPTH=4", 33 * 128},
                  {TSR_F32, 4096, 4096, 40, 4098, 0, "LANES=32 ROWS=4 DEPTH=32", 33 * 2 * 64},
                  {TSR_BF16, 4096, 4095, 4, 4095, 0, "LANES=32 ROWS=2 DEPTH=4", 17 * 8 * 32},
+                 {TSR_F32, 33, 100, 4, 102, 0, "LANES=32 ROWS=1 DEPTH=4", 2 * 3},
                  {TSR_F64, 9, 5, 1, 7, 0, "LANES=4 ROWS=1 DEPTH=1", 2},
                  {TSR_F32, 1 << 20, 2, 64, 2, 0, "LANES=2 ROWS=4 DEPTH=8", 2 * 1024},
                  {TSR_F32, 40, 50, 70, 52, 0, "LANES=16 ROWS=1 DEPTH=64", 3}};
