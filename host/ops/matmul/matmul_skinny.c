@@ -136,13 +136,14 @@ static size_t vector_of(const job *j, const skinny *s, size_t batch)
 static const double group_us = 1.0, batch_us = 0.4, launch_us = 2.2, unit_bytes_a_us = 21e3,
                     sum_bytes_a_us = 1.5e6;
 
-/* Work-items of a unit that registers let run at once. */
+/* Work-items of a unit that registers let run at once: sums, vectors under way and those after
+ * them, and what else NVIDIA's compiler was seen to take. */
 static double items_a_unit(const skinny *s, const layout *x, size_t real)
 {
-    const size_t batch = x->loads * x->vector * s->type;
-    const size_t registers = 40 + x->sums * real / 4 + 2 * batch / 4;
+    const size_t other = s->along_k ? 24 + size_min(4 * s->few, 32) : 28;
+    const size_t registers = other + x->sums * real / 4 + 2 * x->loads * x->vector * s->type / 4;
 
-    return size_min(UNIT_ITEMS, UNIT_REGISTERS / registers);
+    return (double)size_min(UNIT_ITEMS, UNIT_REGISTERS / registers);
 }
 
 /* What a product takes where `groups` along C's long side share k in parts. */
@@ -343,11 +344,12 @@ static size_t team_of(const skinny *s, size_t vector)
     return size_min(most, size_max(TEAM_MIN, power_of_2_from(size_div_up(s->k, vector))));
 }
 
-/* Lines for a work-item, as long as there remain enough work-items. */
+/* Lines for a work-item, as registers hold their sums, and as long as there remain enough
+ * work-items. */
 static size_t lines_of(const job *j, const skinny *s, size_t vector)
 {
     const double vectors = (double)s->many * (double)s->k / (double)vector;
-    size_t lines = s->type == 2 ? 2 : 4;
+    size_t lines = s->type == 2 || s->few > 8 ? 2 : 4;
 
     while (lines > 1 &&
            vectors < (double)(BATCH_BYTES / VECTOR_BYTES * lines * units(j)) * BUSY_ITEMS_A_UNIT)
