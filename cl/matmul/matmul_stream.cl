@@ -10,58 +10,23 @@
  * Work split: matmul_shares.clh: whole tiles first, as many for each group, and of the steps of the
  *     others an equal share.  A work-item computes SUMS of a tile (matmul_warp_block.clh).
  * Parameters: as matmul_cp_async.cl, without SPLITS; LAST_ADDS (last_group.clh), not 0.
- * Launch: 1-D, groups of TILE_M * TILE_N / SUMS: PER_UNIT for each compute unit, and no more than
- *     there are shared steps.
+ * Launch: 1-D, groups of TILE_M * TILE_N / SUMS: PER_UNIT for each compute unit, or SPLIT for each
+ *     tile, and no more than there are shared steps.
  * Workspace: two tiles of sums for each group.
  * Local memory: STAGES * DEPTH * (TILE_M + TILE_N + 8) elements and one more.
  * Limits: float32; one product; m, n, k and the leading dimensions up to 2^31; a counter for each
  *     shared tile; NVIDIA's compute capability 8.0.
  */
-#include "common/last_group.clh"
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_call.clh"
 #include "matmul/matmul_copied.clh"
-#include "matmul/matmul_shares.clh"
 
-#if !LAST_ADDS
-#error "LAST_ADDS: 1 or 2: a tile's last group adds up"
-#endif
 #define PARTIAL 0
 #include "matmul/matmul_update_block.clh"
 
 #define VECTORS (ROWS * VECTORS_N) /* of sums of a work-item */
 
-/* Where sums of this work-item are kept. */
-static inline __global real4 *kept(__global real4 *sums, uint place)
-{
-    return sums + (ulong)place * VECTORS * ITEMS + get_local_id(0);
-}
-
-/* Keep this group's sums of a piece; whether every group has, and `sum` is that of the tile. */
-IN_REGISTERS bool add_up(real4 *sum, const shares *s, const piece *at, __global real4 *sums,
-                         __global group_counter *counters, __local uint *last)
-{
-    const uint from = shares_first(s, at->tile), to = shares_last(s, at->tile);
-    __global real4 *mine = kept(sums, shares_place(get_group_id(0), at->first == 0));
-
-#pragma unroll
-    for (uint v = 0; v < VECTORS; v++)
-        mine[v * ITEMS] = sum[v];
-    if (!is_last_group(counters + (at->tile - s->unshared), to - from + 1, last))
-        return false;
-#pragma unroll
-    for (uint v = 0; v < VECTORS; v++)
-        sum[v] = 0;
-#pragma unroll 1
-    for (uint g = from; g <= to; g++) {
-        __global const real4 *theirs = kept(sums, shares_place(g, g == from));
-
-#pragma unroll
-        for (uint v = 0; v < VECTORS; v++)
-            sum[v] += theirs[v * ITEMS];
-    }
-    return true;
-}
+#include "matmul/matmul_add_up.clh"
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 matmul_stream(__global const factor *restrict a, __global const factor *restrict b,

@@ -543,24 +543,22 @@ static void chains_follow_the_shape(void **state)
     }
 }
 
-/* FP32 as it comes: matrix units where packing pays, by C's size or by sharing a long k. */
+/* FP32 as it comes: matrix units where packing pays, by C's size or by sharing a long k, and those
+ * of a warp where rows are not aligned, or C is small, or narrow with a long k. */
 static void matrix_units_follow_the_shape(void **state)
 {
     static const struct {
         size_t m, n, k;
         const char *name;
     } cases[] = {
-        {512, 512, 512, "pipelined"},
-        {512, 1024, 512, "pipelined"},
-        {768, 768, 768, "stream-k"},
-        {512, 512, 4096, "wgmma-3xtf32"},
-        {1024, 1024, 64, "wgmma-3xtf32"},
-        {256, 256, 16384, "cp-async"},
-        {4096, 64, 4096, "cp-async"},
-        {1000, 1000, 1000, "wgmma-3xtf32"},
-        {2048, 2048, 64, "wgmma-3xtf32-fused"},
-        {512, 512, 1024, "pipelined"},
-        {512, 512, 1536, "wgmma-3xtf32"},
+        {512, 512, 512, "pipelined"},       {512, 1024, 512, "pipelined"},
+        {768, 768, 768, "stream-k"},        {512, 512, 4096, "wgmma-3xtf32"},
+        {1024, 1024, 64, "wgmma-3xtf32"},   {256, 256, 16384, "cp-async"},
+        {4096, 64, 4096, "cp-async"},       {2000, 128, 8000, "mma-3xtf32"},
+        {1000, 1000, 1000, "wgmma-3xtf32"}, {2048, 2048, 64, "wgmma-3xtf32-fused"},
+        {512, 512, 1024, "pipelined"},      {512, 512, 1536, "wgmma-3xtf32"},
+        {256, 256, 256, "mma-3xtf32"},      {256, 256, 63, "pipelined"},
+        {64, 64, 3001, "pipelined"},        {32, 4096, 64, "pipelined"},
     };
     device_facts d = ampere();
     const problem batch = matmul_problem((tsr_matmul_problem){.m = 512,
@@ -572,15 +570,27 @@ static void matrix_units_follow_the_shape(void **state)
                                                               .stride_b = 1 << 21,
                                                               .stride_c = 1 << 18});
 
+    problem p;
+
     (void)state;
     d.nv_capability = 90;
     d.large_local = 227 << 10;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-        const problem p = matmul_problem(
+        p = matmul_problem(
             (tsr_matmul_problem){.m = cases[i].m, .n = cases[i].n, .k = cases[i].k, .alpha = 1});
 
         assert_string_equal(first_supported(&p, &d), cases[i].name);
     }
+    /* What is not aligned takes FP32 chains, and packing, longer where it is transposed. */
+    p = matmul_problem((tsr_matmul_problem){
+        .m = 1063, .n = 938, .k = 833, .alpha = 1, .trans_a = true, .trans_b = true});
+    assert_string_equal(first_supported(&p, &d), "mma-3xtf32");
+    matmul_in(&p)->precision = TSR_PRECISION_F32_STRICT;
+    assert_string_equal(first_supported(&p, &d), "cp-async");
+    expect_params("cp-async", NULL, &p, &d, "TILE_M=64 TILE_N=64");
+    p = matmul_problem(
+        (tsr_matmul_problem){.m = 1354, .n = 935, .k = 1175, .alpha = 1, .trans_a = true});
+    assert_string_equal(first_supported(&p, &d), "mma-3xtf32");
     /* A batch fills the device without. */
     assert_string_equal(first_supported(&batch, &d), "cp-async");
 }

@@ -236,6 +236,7 @@ static const variant *const variants[] = {
     &matmul_cpu_split,
     &matmul_mma,
     &matmul_mma_f64,
+    &matmul_mma_3xtf32,
     &matmul_complex_general,
     &matmul_complex_pipelined,
     &matmul_complex_panels,
@@ -288,7 +289,7 @@ static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *
  * sharing a long k. */
 static bool gains_by_copies(const tsr_matmul_problem *p, const device_facts *d)
 {
-    return matmul_fills_large(p, d) || matmul_fills_wide(p, d) ||
+    return matmul_fills_large(p, d) || matmul_fills_wide(p, d) || matmul_turned_whole(p, d) ||
            (p->k >= 2048 && p->m >= 64 && p->n >= 64 && (double)p->m * (double)p->n >= 128 * 128);
 }
 
@@ -325,6 +326,25 @@ static bool packing_pays(const tsr_matmul_problem *p)
                                  outputs * (double)p->k >= 0x1.8p28);
 }
 
+/* Whether small tiles by a warp's matrix instructions are faster than chains of FP32 multiply-adds,
+ * and than packing, as measured on an H100: of little work and no long k, where columns of B or
+ * rows of A^T are not aligned, which those take longer to bring, and of a narrow C with a long k.
+ */
+static bool warps_pay(const tsr_matmul_problem *p, bool packs)
+{
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
+    const bool aligned_b = matmul_starts_at(&b, 4);
+    const size_t least = size_min(p->m, p->n), most = size_max(p->m, p->n);
+
+    if (packs)
+        return p->trans_a && !(matmul_starts_at(&a, 4) && aligned_b);
+    if (least <= 32)
+        return false;
+    return ((double)p->m * (double)p->n * (double)p->k <= 0x1p26 && p->k <= 4 * most) ||
+           (p->trans_b && !aligned_b && p->k <= 4 * most) ||
+           (least > 64 && least < 256 && p->k >= 2048);
+}
+
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"simd", "openmp", "blocked", "ikj", "kij", "ijk", "jik"};
@@ -333,6 +353,8 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
                                           "pipelined",          "general-tiled", "general"};
     static const char *const large[] = {"wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
                                         "mma",          "pipelined",    "general-tiled", "general"};
+    static const char *const thrice[] = {"mma-3xtf32", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
+                                         "mma",        "pipelined",    "general-tiled", "general"};
     static const char *const small[] = {"wgmma-tensor", "wgmma-tf32",    "mma-f64", "mma",
                                         "pipelined",    "general-tiled", "general"};
     static const char *const warps[] = {"mma",       "wgmma-tensor",  "wgmma-tf32",
@@ -350,6 +372,7 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
                                               "complex-general"};
     const size_t m = matmul_of(q)->m, n = matmul_of(q)->n;
     const bool is_complex = type_is_complex(matmul_of(q)->type);
+    bool packs;
 
     if (d->kind == DEVICE_HOST)
         return names_copy(on_host, ARRAY_COUNT(on_host), out);
@@ -372,7 +395,10 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     if (matmul_batch(matmul_of(q)) == 1 && size_min(m, n) >= 256 &&
         3 * size_div_up(m, 128) * size_div_up(n, 256) >= 2 * size_max(d->compute_units, 1))
         return names_of_gpu(largest, ARRAY_COUNT(largest), matmul_of(q), d, out);
-    if (size_min(m, n) >= 256 && packing_pays(matmul_of(q)))
+    packs = size_min(m, n) >= 256 && packing_pays(matmul_of(q));
+    if (matmul_batch(matmul_of(q)) == 1 && warps_pay(matmul_of(q), packs))
+        return names_of_gpu(thrice, ARRAY_COUNT(thrice), matmul_of(q), d, out);
+    if (packs)
         return names_of_gpu(large, ARRAY_COUNT(large), matmul_of(q), d, out);
     return names_of_gpu(small, ARRAY_COUNT(small), matmul_of(q), d, out);
 }

@@ -5,6 +5,7 @@
 #include "core/last_group.h"
 #include "ops/matmul/matmul_parts.h"
 #include "ops/matmul/matmul_plan.h"
+#include "ops/matmul/matmul_shares.h"
 #include "ops/matmul/matmul_variants.h"
 
 /* 0: what the shape and the device call for. */
@@ -36,6 +37,11 @@ static const tunable cp_async_tunables[] = {
 static const tunable stream_tunables[] = {
     TILES_AND_STAGES,
     {"PER_UNIT", "groups on each unit: latency hidden against sums to add up", {1, 2, 3, 4}, 2},
+    {"SPLIT",
+     "groups that share each tile's k; 0: all groups share all steps",
+     {0, 1, 2, 3, 4, 6, 8, 12, 16},
+     0,
+     .host_only = true},
 };
 
 /* ---- tiles ------------------------------------------------------------------------------- */
@@ -60,6 +66,15 @@ static bool is_aligned(const job *j)
     const tsr_matmul_problem *p = matmul_of(j->problem);
 
     return matmul_aligned(j, matmul_matrix_a(p)) && matmul_aligned(j, matmul_matrix_b(p));
+}
+
+/* Whether columns of B come four bytes at a time, as they lie along k and are not aligned: then
+ * small tiles, which more of run side by side, are faster than wide ones. */
+static bool is_turned(const tsr_matmul_problem *p)
+{
+    const matmul_matrix b = matmul_matrix_b(p);
+
+    return p->trans_b && !matmul_starts_at(&b, 4);
 }
 
 static size_t local_bytes(const tiling *t, uint32_t depth, uint32_t stages)
@@ -168,7 +183,7 @@ static const char *plan_cp_async(const job *j, plan *out)
     const tsr_matmul_problem *p = matmul_of(j->problem);
     /* Large tiles where they fill the device: two groups of them run on a unit together. */
     const bool large = matmul_fills_large(p, j->device);
-    const bool wide = large || matmul_fills_wide(p, j->device);
+    const bool wide = large || (matmul_fills_wide(p, j->device) && !is_turned(p));
     /* Where groups share k, a C of many rows gives enough of them all the same. */
     const double tall_tiles = matmul_tiles_a_unit(p, j->device, 128, 64);
     const bool tall = tall_tiles >= 0.2 && tall_tiles <= SHARED_MAX;
@@ -223,8 +238,15 @@ static const double BUSY_LARGE = 0.85, BUSY_WIDE = 0.85, BUSY_SMALL = 0.9;
  * rows are aligned: others take longer to begin a piece. */
 static const double MANY_LARGE = 4;
 
-/* Small tiles for each unit up to which `pipelined` fills the device by still smaller ones. */
-static const double SMALL_MIN = 0.55;
+/* Small tiles for each unit up to which `pipelined` fills the device by still smaller ones, and
+ * from which they stay whole where copies take four bytes. */
+static const double SMALL_MIN = 0.55, SMALL_WHOLE = 1.5;
+
+bool matmul_turned_whole(const tsr_matmul_problem *p, const device_facts *d)
+{
+    return is_turned(p) && !matmul_fills_large(p, d) &&
+           matmul_tiles_a_unit(p, d, 64, 64) >= SMALL_WHOLE;
+}
 
 bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d)
 {
@@ -232,12 +254,12 @@ bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d)
     const double large = matmul_tiles_a_unit(p, d, 128, 128);
     const double small = matmul_tiles_a_unit(p, d, 64, 64);
 
-    if (matmul_batch(p) > 1 || p->k < 2 * SPAN_MIN)
+    if (matmul_batch(p) > 1 || p->k < 2 * SPAN_MIN || matmul_turned_whole(p, d))
         return false;
     if (matmul_fills_large(p, d))
         return share_busy(large) < BUSY_LARGE ||
                (large >= MANY_LARGE && matmul_starts_at(&a, 4) && matmul_starts_at(&b, 4));
-    if (matmul_fills_wide(p, d))
+    if (matmul_fills_wide(p, d) && !is_turned(p))
         return share_busy(matmul_tiles_a_unit(p, d, 64, 128)) < BUSY_WIDE;
     return small >= SMALL_MIN && share_busy(small) < BUSY_SMALL;
 }
@@ -246,42 +268,34 @@ static const char *plan_stream(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const bool large = matmul_fills_large(p, j->device);
-    const bool wide = large || matmul_fills_wide(p, j->device);
+    const bool wide = large || (matmul_fills_wide(p, j->device) && !is_turned(p));
     tiling t = tiles_of(j, large ? 128 : 64, wide ? 128 : 64);
     const bool deep = large && is_deep(j, &t, true);
     const char *why = matmul_unsupported_batch(p, out);
     matmul_call call = matmul_call_of(p);
-    size_t tiles, steps, groups, shared;
+    share_tile tile;
+    shares s;
     command *c;
 
     set_depth(deep ? DEPTH_DEEP : DEPTH_USUAL, deep ? STAGES_FEW : STAGES_USUAL, &t);
     t.local += sizeof(cl_uint4); /* a flag, and what aligns it */
     if (!why)
         why = unsupported(j, &t, out);
-    if (!why && last_group_of(j->device) == LAST_GROUP_NONE)
-        why = "no atomic instruction of the device orders what groups write";
     if (why)
         return why;
-    tiles = tiles_count(p, &t);
-    steps = tiles * size_max(size_div_up(matmul_k_read(p), t.depth), 1);
-    groups = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
-    groups = size_max(size_min(groups, steps), 1); /* a step each at least */
-    /* As many whole tiles for each group; the others are shared, step by step. */
-    shared = tiles;
-    if (tiles >= groups)
-        shared = tiles % groups ? groups + tiles % groups : 0;
-    if (shared > GROUP_COUNTERS_MAX)
-        return plan_unsupported(out, "its groups share %zu tiles, and count those of %d", shared,
-                                (int)GROUP_COUNTERS_MAX);
+    tile = (share_tile){.rows = t.tile_m, .columns = t.tile_n, .depth = t.depth};
+    s = matmul_share_as_set(j, &tile, param(j->params, "SPLIT"), param(j->params, "PER_UNIT"));
+    why = matmul_unsupported_shares(j, &s, out);
+    if (why)
+        return why;
 
     define(j, &t, matmul_aligned(j, matmul_matrix_c(p)), out);
     last_group_defines(j->device, last_group_of(j->device), &out->defines);
-    /* The beginning of a tile and the end of another, for each group. */
-    out->workspace = shared ? 2 * groups * t.tile_m * t.tile_n * sizeof(float) : 0;
+    out->workspace = matmul_shares_workspace(&s, &tile);
     if (p->m == 0 || p->n == 0)
         return NULL;
-    c = plan_launch_1d(out, 0, groups * t.items, t.items);
-    call.unshared = (uint32_t)(tiles - shared);
+    c = plan_launch_1d(out, 0, s.groups * t.items, t.items);
+    call.unshared = (uint32_t)matmul_unshared(&s);
     command_operand(c, MATMUL_A);
     command_operand(c, MATMUL_B);
     command_operand(c, MATMUL_C);

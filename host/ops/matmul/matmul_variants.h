@@ -34,6 +34,10 @@ extern const variant matmul_cp_async, matmul_stream;
  *  idle. */
 bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d);
 
+/** Whether small tiles, whole, are faster than others: where elements along k come four bytes at a
+ *  time, and there are enough of them. */
+bool matmul_turned_whole(const tsr_matmul_problem *p, const device_facts *d);
+
 /* matmul_subgroup.c: tiles that the lanes of a sub-group share. */
 extern const variant matmul_subgroup, matmul_shfl;
 
@@ -61,6 +65,9 @@ extern const variant matmul_mma, matmul_mma_f64;
 /** Whether `mma` takes less time than `wgmma-tensor`, which stages lines that are not aligned and
  *  has larger tiles: what both take, in TF32 and 16 bits. */
 bool matmul_mma_gains(const problem *q, const device_facts *d);
+
+/* matmul_mma_3xtf32.c: three TF32 products by them. */
+extern const variant matmul_mma_3xtf32;
 
 /* matmul_wgmma.c, matmul_tensor.c, matmul_wgmma_fused.c: Hopper's matrix instructions. */
 extern const variant matmul_wgmma_tf32, matmul_wgmma_3xtf32, matmul_wgmma_tensor,

@@ -1,0 +1,166 @@
+/* FP32 by three TF32 products of a warp's matrix instructions: cl/matmul/matmul_mma_3xtf32.cl. */
+#include <float.h>
+
+#include "base/sizes.h"
+#include "core/last_group.h"
+#include "ops/matmul/matmul_plan.h"
+#include "ops/matmul/matmul_shares.h"
+#include "ops/matmul/matmul_variants.h"
+
+/* 0: what the shape and the device call for. */
+static const tunable tunables[] = {
+    {"TILE_M", "rows of a work-group's tile: reuse of B against groups", {0, 32, 64, 128}, 0},
+    {"TILE_N", "columns of a work-group's tile: reuse of A against groups", {0, 32, 64, 128}, 0},
+    {"DEPTH", "extent of blocks along k: fewer barriers against memory", {0, 16, 32}, 0},
+    {"STAGES",
+     "blocks of A and B under way: latency hidden against local memory",
+     {0, 2, 3, 4, 5},
+     0},
+    {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+    {"SPLIT",
+     "groups that share each tile's k: more of them against adding up",
+     {0, 1, 2, 3, 4, 6, 8, 12, 16, 32},
+     0,
+     .host_only = true},
+    {"PER_UNIT",
+     "groups on each unit that share all steps, tiles or not; 0: as SPLIT says",
+     {0, 1, 2, 3, 4},
+     0,
+     .host_only = true},
+};
+
+/* Tiles, the parts of them that warps take, and blocks under way. */
+typedef struct tiling {
+    share_tile tile;
+    uint32_t warp_m, warp_n, stages;
+} tiling;
+
+/* From small to large; rates as measured on an H100. */
+static const tiling tilings[] = {
+    {{32, 32, 32, 4, 64, 130}, 16, 16, 4},    {{64, 32, 32, 4, 95, 150}, 32, 16, 3},
+    {{64, 64, 32, 3, 132, 180}, 32, 32, 3},   {{128, 64, 16, 2, 145, 190}, 64, 32, 4},
+    {{128, 128, 16, 1, 173, 173}, 64, 32, 4},
+};
+static const share_costs costs = {.start = 3400, .add_up = 2500, .add_part = 600, .bytes_ns = 2500};
+
+typedef struct layout {
+    tiling is;
+    shares shared;
+} layout;
+
+static size_t items_of(const tiling *t)
+{
+    return (size_t)32 * (t->tile.rows / t->warp_m) * (t->tile.columns / t->warp_n);
+}
+
+/* Bytes of a block of an operand and its padding. */
+static size_t block_bytes(uint32_t side, uint32_t depth, bool along)
+{
+    return sizeof(float) * (along ? side * (depth + 4) : depth * (side + 8));
+}
+
+static size_t local_bytes(const tsr_matmul_problem *p, const tiling *t)
+{
+    return t->stages * (block_bytes(t->tile.rows, t->tile.depth, !p->trans_a) +
+                        block_bytes(t->tile.columns, t->tile.depth, p->trans_b));
+}
+
+/* What takes least time by what tunables leave open; 0 groups where no tile is as they say. */
+static layout layout_of(const job *j)
+{
+    const uint32_t rows = param(j->params, "TILE_M"), columns = param(j->params, "TILE_N");
+    const uint32_t depth = param(j->params, "DEPTH"), stages = param(j->params, "STAGES");
+    const uint32_t split = param(j->params, "SPLIT"), per_unit = param(j->params, "PER_UNIT");
+    layout best = {0};
+    double least = DBL_MAX;
+
+    for (size_t i = 0; i < ARRAY_COUNT(tilings); i++) {
+        layout x = {.is = tilings[i]};
+        double ns;
+
+        if ((rows && rows != x.is.tile.rows) || (columns && columns != x.is.tile.columns))
+            continue;
+        x.is.tile.depth = depth ? depth : x.is.tile.depth;
+        x.is.stages = stages ? stages : x.is.stages;
+        x.shared = matmul_share(j, &x.is.tile, &costs, &ns);
+        if (split || per_unit)
+            x.shared = matmul_share_as_set(j, &x.is.tile, split, per_unit);
+        if (ns >= least)
+            continue;
+        least = ns;
+        best = x;
+    }
+    return best;
+}
+
+/* ---- the variant ------------------------------------------------------------------------- */
+
+static const char *unsupported(const job *j, const layout *x, plan *out)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const unsigned has = j->device->nv_capability;
+    const char *why = matmul_unsupported_3xtf32(p, out);
+
+    if (why)
+        return why;
+    if (has < 80)
+        return plan_unsupported(out,
+                                "its instructions come with compute capability 8.0, this is %u.%u",
+                                has / 10, has % 10);
+    if (!x->shared.groups)
+        return plan_unsupported(out, "it has no tiles of %u x %u", param(j->params, "TILE_M"),
+                                param(j->params, "TILE_N"));
+    why = matmul_unsupported_shares(j, &x->shared, out);
+    return why ? why : matmul_unsupported_local(j, local_bytes(p, &x->is), out);
+}
+
+static const char *plan_mma_3xtf32(const job *j, plan *out)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const matmul_matrix c_matrix = matmul_matrix_c(p);
+    const layout x = layout_of(j);
+    const share_tile *t = &x.is.tile;
+    const char *why = unsupported(j, &x, out);
+    matmul_call call = matmul_call_of(p);
+    command *c;
+
+    if (why)
+        return why;
+    plan_set(out, "TILE_M", t->rows);
+    plan_set(out, "TILE_N", t->columns);
+    plan_set(out, "DEPTH", t->depth);
+    plan_set(out, "STAGES", x.is.stages);
+    matmul_set_shares(j, &x.shared, out);
+    plan_define(out, "WARP_M=%u", x.is.warp_m);
+    plan_define(out, "WARP_N=%u", x.is.warp_n);
+    matmul_define_operands(p, out);
+    matmul_define_aligned(j, out);
+    plan_define(out, "ALIGNED_C=%d", matmul_starts_at(&c_matrix, 2));
+    last_group_defines(j->device, last_group_of(j->device), &out->defines);
+    if (p->m == 0 || p->n == 0)
+        return NULL;
+    out->workspace = matmul_shares_workspace(&x.shared, t);
+    out->tiles = matmul_k_read(p) ? matmul_pieces(&x.shared) : 0;
+    c = plan_launch_1d(out, 0, x.shared.groups * items_of(&x.is), items_of(&x.is));
+    call.unshared = (uint32_t)matmul_unshared(&x.shared);
+    command_operand(c, MATMUL_A);
+    command_operand(c, MATMUL_B);
+    command_operand(c, MATMUL_C);
+    command_workspace(c);
+    command_group_counters(c);
+    command_strict_counter(c);
+    matmul_pass(c, p, &call);
+    return NULL;
+}
+
+const variant matmul_mma_3xtf32 = {
+    .name = "mma-3xtf32",
+    .idea = "FP32 by three TF32 products of a warp, in small tiles: split as registers are filled",
+    .source = "matmul/matmul_mma_3xtf32.cl",
+    .entries = {"matmul_mma_3xtf32"},
+    .needs = 1u << FEATURE_ASYNC_COPY | 1u << FEATURE_LARGE_LOCAL,
+    .uses = LAST_GROUP_USES,
+    .group_counters = true,
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_mma_3xtf32};

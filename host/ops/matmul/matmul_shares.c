@@ -1,0 +1,112 @@
+#include "ops/matmul/matmul_shares.h"
+
+#include "base/sizes.h"
+#include "core/last_group.h"
+#include "ops/matmul/matmul_plan.h"
+
+/* Groups on a unit that are thought of. */
+enum { RESIDENT_MAX = 8 };
+
+static size_t units(const job *j)
+{
+    return size_max(j->device->compute_units, 1);
+}
+
+static shares shares_of(const job *j, const share_tile *t, size_t groups, bool streams)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    shares s = {.tiles = size_div_up(p->m, t->rows) * size_div_up(p->n, t->columns),
+                .each = size_max(size_div_up(matmul_k_read(p), t->depth), 1),
+                .streams = streams};
+
+    /* A step each at least. */
+    s.groups = size_max(size_min(streams ? groups : groups * s.tiles, s.tiles * s.each), 1);
+    return s;
+}
+
+shares matmul_share_as_set(const job *j, const share_tile *t, uint32_t split, uint32_t per_unit)
+{
+    return split ? shares_of(j, t, split, false) : shares_of(j, t, per_unit * units(j), true);
+}
+
+size_t matmul_unshared(const shares *s)
+{
+    if (s->tiles < s->groups)
+        return 0;
+    return s->tiles % s->groups ? s->tiles - s->groups - s->tiles % s->groups : s->tiles;
+}
+
+size_t matmul_pieces(const shares *s)
+{
+    const size_t shared = s->tiles - matmul_unshared(s);
+    size_t count = s->tiles;
+
+    /* One more for each group that begins within a tile. */
+    for (size_t g = 1; shared && g < s->groups; g++)
+        count += shared * s->each * g / s->groups % s->each != 0;
+    return count;
+}
+
+size_t matmul_shares_workspace(const shares *s, const share_tile *t)
+{
+    return matmul_unshared(s) < s->tiles ? 2 * s->groups * t->rows * t->columns * sizeof(float) : 0;
+}
+
+/* Groups on the unit that has most of them share it, as many as fit side by side, in turns. */
+static double time_of(const job *j, const share_tile *t, const share_costs *costs, const shares *s)
+{
+    const double steps = (double)s->tiles * (double)s->each / (double)s->groups;
+    const double work = (double)t->rows * t->columns * t->depth * steps;
+    const double most = (double)size_div_up(s->groups, units(j));
+    const double beside = most < t->resident ? most : t->resident;
+    const double rate = t->resident == 1 ? t->full
+                                         : t->alone + (t->full - t->alone) * (beside - 1) /
+                                                          (double)(t->resident - 1);
+    double ns = costs->start + most * work / rate;
+
+    if (s->tiles % s->groups)
+        ns += costs->add_up + costs->add_part * (double)s->groups / (double)s->tiles +
+              2.0 * (double)s->groups * t->rows * t->columns * sizeof(float) / costs->bytes_ns;
+    return ns;
+}
+
+shares matmul_share(const job *j, const share_tile *t, const share_costs *costs, double *ns)
+{
+    static const size_t parts[] = {2, 3, 4, 6, 8, 12, 16};
+    shares tried[ARRAY_COUNT(parts) + RESIDENT_MAX];
+    shares best = shares_of(j, t, 1, false);
+    size_t count = 0;
+
+    *ns = time_of(j, t, costs, &best);
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
+        tried[count++] = shares_of(j, t, parts[i], false);
+    for (size_t each = 1; each <= size_min(t->resident, RESIDENT_MAX); each++)
+        tried[count++] = shares_of(j, t, each * units(j), true);
+    for (size_t i = 0; i < count && best.tiles; i++) {
+        const double other = time_of(j, t, costs, &tried[i]);
+
+        if (other < *ns) {
+            *ns = other;
+            best = tried[i];
+        }
+    }
+    return best;
+}
+
+const char *matmul_unsupported_shares(const job *j, const shares *s, plan *out)
+{
+    const size_t shared = s->tiles - matmul_unshared(s);
+
+    if (last_group_of(j->device) == LAST_GROUP_NONE)
+        return "no atomic instruction of the device orders what groups write";
+    if (shared > GROUP_COUNTERS_MAX)
+        return plan_unsupported(out, "its groups share %zu tiles, and count those of %d", shared,
+                                (int)GROUP_COUNTERS_MAX);
+    return NULL;
+}
+
+void matmul_set_shares(const job *j, const shares *s, plan *out)
+{
+    plan_set(out, "SPLIT", s->streams ? 0 : (uint32_t)(s->groups / size_max(s->tiles, 1)));
+    plan_set(out, "PER_UNIT", s->streams ? (uint32_t)size_div_up(s->groups, units(j)) : 0);
+}
