@@ -336,6 +336,8 @@ static bool warps_pay(const tsr_matmul_problem *p, bool packs)
     const bool aligned_b = matmul_starts_at(&b, 4);
     const size_t least = size_min(p->m, p->n), most = size_max(p->m, p->n);
 
+    if (matmul_batch(p) > 1 || p->type != TSR_F32 || !real_is_plain(p->type, p->precision))
+        return false;
     if (packs)
         return p->trans_a && !(matmul_starts_at(&a, 4) && aligned_b);
     if (least <= 32)
@@ -396,7 +398,7 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
         3 * size_div_up(m, 128) * size_div_up(n, 256) >= 2 * size_max(d->compute_units, 1))
         return names_of_gpu(largest, ARRAY_COUNT(largest), matmul_of(q), d, out);
     packs = size_min(m, n) >= 256 && packing_pays(matmul_of(q));
-    if (matmul_batch(matmul_of(q)) == 1 && warps_pay(matmul_of(q), packs))
+    if (warps_pay(matmul_of(q), packs))
         return names_of_gpu(thrice, ARRAY_COUNT(thrice), matmul_of(q), d, out);
     if (packs)
         return names_of_gpu(large, ARRAY_COUNT(large), matmul_of(q), d, out);
