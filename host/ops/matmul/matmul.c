@@ -340,7 +340,7 @@ static bool warps_pay(const tsr_matmul_problem *p, bool packs)
         return false;
     if (packs)
         return p->trans_a && !(matmul_starts_at(&a, 4) && aligned_b);
-    if (least <= 32)
+    if (least <= 32 || p->k < 64) /* a shorter k is not given by three products */
         return false;
     return ((double)p->m * (double)p->n * (double)p->k <= 0x1p26 && p->k <= 4 * most) ||
            (p->trans_b && !aligned_b && p->k <= 4 * most) ||
