@@ -148,11 +148,11 @@ static const struct {
         double alone, full;
     } block[5];
     double launch;
-    double group;    /* to begin and end, and for each tile more */
-    double turn;     /* for the last group of a tile to find that it is */
-    double kilobyte; /* of sums, kept and added up by one group */
+    double group;  /* to begin and end, and for each tile more */
+    double turn;   /* for the last group of a tile to find that it is, */
+    double sharer; /* and to add up what a group kept of 64 x 64 or less */
 } costs = {
-    {{1.2, 0.95}, {0.79, 0.87}, {0.27, 0.54}, {0.20, 0.34}, {0.24, 0.20}}, 1.6, 2.1, 2.6, 0.014};
+    {{1.24, 1.29}, {0.69, 0.97}, {0.40, 0.58}, {0.33, 0.34}, {0.23, 0.18}}, 1.33, 2.65, 2.9, 0.32};
 
 /* By the outputs of a tile: 128 x 128, 64 x 128, 64 x 64, 32 x 64, 32 x 32. */
 static size_t size_of(const layout *s)
@@ -190,10 +190,15 @@ static double cost_of(const job *j, const layout *s)
         (double)(groups / round) * (blocks * fmax(alone, (double)resident * full) + costs.group);
     if (rest)
         cost += blocks * fmax(alone, (double)size_div_up(rest, units) * full) + costs.group;
-    if (shared_of(s, tiles, one))
-        cost += costs.turn + (fmax((double)one / (double)tiles, 2) + 1) *
-                                 (double)(s->tile_m * s->tile_n * sizeof(double)) / 1e3 *
-                                 costs.kilobyte;
+    if (shared_of(s, tiles, one)) {
+        /* The end of a tile, and then the beginning of the next. */
+        const bool two = !s->split && (tiles > one || one % tiles);
+
+        cost += two ? 2 * costs.turn : costs.turn;
+        cost += two && tiles < one ? costs.group : 0;
+        cost += fmax((double)one / (double)tiles, 2) * costs.sharer *
+                fmax(1, (double)(s->tile_m * s->tile_n) / (64 * 64));
+    }
     if (s->per_unit && tiles > one) /* tile after tile */
         cost += costs.group * (double)tiles / (double)one;
     return cost;
