@@ -1,5 +1,6 @@
 /* The plan of matmul on Hopper's matrix units: what is packed where, and what runs elsewhere. */
 #include "matmul_plans.h"
+#include "ops/matmul/matmul_plan.h"
 
 static device_facts hopper(void)
 {
@@ -295,6 +296,7 @@ static void test_warps_share_k(void **state)
     static const char set[] = "TILE_M=64 TILE_N=32 SPLIT=4";
     device_facts d = hopper();
     problem p = product(65, 40, 1000);
+    matmul_call call;
     plan x;
 
     (void)state;
@@ -302,6 +304,10 @@ static void test_warps_share_k(void **state)
     matmul_in(&p)->stride_a = 100000; /* counts for a batch alone */
     x = expect_plan("mma", set, &p, &d, 1, 2 * 2 * 4 * 64 * 32 * sizeof(float));
     assert_int_equal(x.commands[0].global[2], 4);
+    assert_int_equal(x.commands[0].arg[3].kind, ARG_WORKSPACE);
+    assert_int_equal(x.commands[0].arg[4].kind, ARG_GROUP_COUNTERS);
+    memcpy(&call, x.commands[0].block, x.commands[0].arg[5].bytes);
+    assert_true(call.span == 256 && call.parts == 4 && call.stride_a == 0 && call.stride_c == 0);
     expect_options(&x, "mma", &d, "SPLITS=1 LAST_ADDS=2");
     plan_free(&x);
     /* A block is 64 elements: 130 are three, and so are the parts. */

@@ -212,7 +212,7 @@ static double tensor_time(const tsr_matmul_problem *p)
     const double stored = mn * (double)tsr_type_size(c.type) * (matmul_reads_c(p) ? 2 : 1);
 
     return 4.3 + 0.6 * fmin(line / 1024, 8) + 2 * mn * (double)p->k / (size == 2 ? 6.5e8 : 3.25e8) +
-           (staged > 0 ? 9 + staged / 0.55e6 : 0) +
+           (staged > 0 ? (size == 2 ? 9 : 6) + staged / 0.55e6 : 0) +
            stored / (mma_copies(&c)               ? 2.5e6
                      : tsr_type_size(c.type) == 2 ? 0.35e6
                                                   : 1e6);
