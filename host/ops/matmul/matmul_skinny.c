@@ -116,7 +116,7 @@ static size_t vector_of(const job *j, const skinny *s, size_t batch)
 
     if (set)
         return set;
-    if (s->few > 8)
+    if (s->few > (s->along_k ? 8 : 4))
         vector = size_min(vector, 4);
     while (vector > 1 &&
            (double)s->many * (double)s->k < (double)(vector * batch * units(j)) * BUSY_ITEMS_A_UNIT)
