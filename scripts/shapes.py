@@ -136,6 +136,7 @@ def build(args, jobs, folder):
 def measure(args, groups):
     """Add the rows of all groups to the output; whether all were right."""
     jobs = list(jobs_of(args, groups))
+    random.Random(args.seed).shuffle(jobs)  # a run that is stopped has some of each group
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="tessera-shapes-") as folder:
         if args.held:

@@ -52,6 +52,33 @@ class Drawing(unittest.TestCase):
                                  (group, options))
 
 
+class Measuring(unittest.TestCase):
+    def test_one_bench_runs_all(self):
+        """A problem a line, of every group; rows are those that it writes, added to the output."""
+        with tempfile.TemporaryDirectory() as folder:
+            fake, out = os.path.join(folder, "fake"), os.path.join(folder, "rows.jsonl")
+            with open(fake, "w", encoding="utf-8") as f:
+                f.write('#!/bin/sh\necho "$@" >> "%s/calls"\n[ "$4" = --build-only ] || '
+                        'sort "$3"\n' % folder)
+            os.chmod(fake, 0o755)
+            args = ["--tessera", fake, "--device", "gpu", "--count", "3", "--held", "both", "-o", out]
+            subprocess.run([sys.executable, "-c", "import sys, shapes; shapes.report = lambda *_: 1; "
+                            "sys.exit(shapes.main())", *args], check=True, stderr=subprocess.PIPE,
+                           cwd=os.path.dirname(shapes.__file__))
+            with open(os.path.join(folder, "calls"), encoding="utf-8") as f:
+                *builds, last = f.read().splitlines()
+            with open(out, encoding="utf-8") as f:
+                jobs = f.read().splitlines()
+        self.assertTrue(builds and all("--build-only" in call for call in builds))
+        for option in ("--peers --brief", "--held --wall", "--device gpu", "-o -"):
+            self.assertIn(option, last)
+        drawn = sorted(
+            " ".join(("bench", about["bench"].split()[0], *options, "--size", size))
+            for group, about in shapes.GROUPS.items()
+            for options, sizes in shapes.draw(group, 3, 1, 16384, 2 ** 27).items() for size in sizes)
+        self.assertEqual(sorted(jobs), drawn)
+
+
 class Report(unittest.TestCase):
     def report(self, rows):
         with tempfile.TemporaryDirectory() as folder:
