@@ -34,7 +34,7 @@ macro(add_function macro name result parameters arguments sizes call)
     string(APPEND targets "    (blas_function)first_${count},\n")
     string(APPEND functions "\n${result} ${macro}(${name})(${parameters})\n{\n")
     if(NOT "${call}" STREQUAL "")
-        string(APPEND functions "    if (!blas_is_small(${sizes})) {\n"
+        string(APPEND functions "    if (!blas_is_small(BLAS_${routine}, ${sizes})) {\n"
             "        blas_call call = {${call}};\n\n"
             "        if (!blas_level3(&call)) {\n            ${jump}"
             "            blas_forwarded(&call);\n        }\n        return;\n    }\n")

@@ -32,8 +32,8 @@ typedef enum blas_mode { MODE_AUTO, MODE_ALWAYS, MODE_NEVER } blas_mode;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static blas_mode mode;
-_Atomic(uint64_t) blas_small_below;
-static uint64_t usual_small_below; /* where nothing is kept on the device */
+_Atomic(uint64_t) blas_small_below[2];
+static uint64_t usual_small_below[2]; /* where nothing is kept on the device */
 
 /* ---- the call as one of column-major matrices --------------------------------------------------
  */
@@ -264,7 +264,8 @@ static const char *reason_by_rates(const blas_call *call, const blas_rates *rate
     static _Thread_local char reason[96];
     double side = 0;
     const double cpu =
-        rates_cpu(rates, element_of(call->type).f64, work_of(call, &side), bytes_of(call));
+        rates_cpu(rates, element_of(call->type).f64, work_of(call, &side), bytes_of(call)) +
+        (blas_is_symmetric(call->routine) ? rates->cpu_symmetric : 0);
     const double device = blocked_predict(call, rates);
 
     if (MARGIN * device < cpu)
@@ -301,24 +302,29 @@ static const char *reason_against(const blas_call *call)
 }
 
 /* Sizes up to which no product of any type is worth the device. */
-static uint64_t small_below(void)
+static uint64_t small_below(blas_routine routine)
 {
     static const char types[] = "sdcz";
-    uint64_t below = SMALL_BELOW;
 
-    for (const char *type = types; *type; type++) {
-        const blas_rates *rates = rates_of(element_of(*type).f64);
-        blas_call call = {.routine = BLAS_GEMM, .type = *type, .alpha = {1, 0}};
+    for (uint64_t size = 1; size <= SMALL_BELOW; size *= 2) {
+        for (const char *type = types; *type; type++) {
+            const blas_rates *rates = rates_of(element_of(*type).f64);
+            blas_call call = {.routine = routine, .type = *type, .side = 'L', .alpha = {1, 0}};
 
-        call.transa = call.transb = 'N';
-        while (rates && below > 1) {
-            call.m = call.n = call.k = (int64_t)below;
-            if (reason_by_rates(&call, rates))
-                break;
-            below /= 2;
+            call.transa = call.transb = 'N';
+            call.m = call.n = call.k = (int64_t)size;
+            if (rates && !reason_by_rates(&call, rates))
+                return size / 2;
         }
     }
-    return below;
+    return SMALL_BELOW;
+}
+
+/* Leave usual small calls to the CPU's BLAS at once. */
+static void look_as_usual(void)
+{
+    for (int symmetric = 0; symmetric < 2; symmetric++)
+        atomic_store(&blas_small_below[symmetric], usual_small_below[symmetric]);
 }
 
 static void forked(void)
@@ -327,7 +333,7 @@ static void forked(void)
 
     kept_after_fork_in_child(used);
     if (used)
-        atomic_store(&blas_small_below, usual_small_below);
+        look_as_usual();
     log_after_fork();
 }
 
@@ -356,9 +362,11 @@ static void set_up(void)
     if (mode == MODE_AUTO)
         rates_read();
     /* The log has every call. */
-    if (mode != MODE_ALWAYS && !log_start())
-        usual_small_below = mode == MODE_NEVER ? INT64_MAX : small_below();
-    atomic_store(&blas_small_below, usual_small_below);
+    if (mode != MODE_ALWAYS && !log_start()) {
+        usual_small_below[0] = mode == MODE_NEVER ? INT64_MAX : small_below(BLAS_GEMM);
+        usual_small_below[1] = mode == MODE_NEVER ? INT64_MAX : small_below(BLAS_SYMM);
+    }
+    look_as_usual();
 }
 
 /* Without copies small products may be worth the device; and a small call may write what is kept.
@@ -366,7 +374,11 @@ static void set_up(void)
 void blas_look_at_all(bool all)
 {
     pthread_once(&once, set_up);
-    atomic_store(&blas_small_below, all && mode != MODE_NEVER ? 0 : usual_small_below);
+    look_as_usual();
+    if (all && mode != MODE_NEVER) {
+        atomic_store(&blas_small_below[0], 0);
+        atomic_store(&blas_small_below[1], 0);
+    }
 }
 
 static bool run(blas_call *call)

@@ -43,16 +43,18 @@ static bool find_file(char path[PATH_MAX])
 static bool read_rates(const char *line, blas_rates *out)
 {
     blas_rates r = {0};
-    const double *const numbers[] = {&r.latency,   &r.in,           &r.out,         &r.device[0],
-                                     &r.device[1], &r.device[2],    &r.cpu[0],      &r.cpu[1],
-                                     &r.cpu[2],    &r.cpu_bytes[0], &r.cpu_bytes[1]};
+    const double *const numbers[] = {
+        &r.latency,   &r.in,           &r.out,          &r.device[0],    &r.device[1],
+        &r.device[2], &r.device[3],    &r.cpu[0],       &r.cpu[1],       &r.cpu[2],
+        &r.cpu[3],    &r.cpu_bytes[0], &r.cpu_bytes[1], &r.cpu_symmetric};
     int end = 0;
 
     if (sscanf(line,
-               "latency %lf in %lf out %lf device %lf %lf %lf cpu %lf %lf %lf cpu-bytes %lf "
-               "%lf%n",
-               &r.latency, &r.in, &r.out, &r.device[0], &r.device[1], &r.device[2], &r.cpu[0],
-               &r.cpu[1], &r.cpu[2], &r.cpu_bytes[0], &r.cpu_bytes[1], &end) != 11 ||
+               "latency %lf in %lf out %lf device %lf %lf %lf %lf cpu %lf %lf %lf %lf cpu-bytes "
+               "%lf %lf cpu-symm %lf%n",
+               &r.latency, &r.in, &r.out, &r.device[0], &r.device[1], &r.device[2], &r.device[3],
+               &r.cpu[0], &r.cpu[1], &r.cpu[2], &r.cpu[3], &r.cpu_bytes[0], &r.cpu_bytes[1],
+               &r.cpu_symmetric, &end) != 14 ||
         line[end])
         return false;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -109,7 +111,7 @@ static bool read_line(const char *line, rates_file *f)
 
 void rates_read(void)
 {
-    static const char first_line[] = "tessera-blas-rates-2";
+    static const char first_line[] = "tessera-blas-rates-3";
     char path[PATH_MAX], line[PATH_MAX + 256];
     rates_file found = {0};
     int number = 0;
@@ -188,8 +190,8 @@ static double seconds_between(size_t count, const double amounts[], const double
 /* Seconds of so many operations, by rates of the sides that were timed. */
 static double seconds_of(const double rates_of_sides[RATES_SIDES], double operations)
 {
-    static const double timed[RATES_SIDES] = {2.0 * 256 * 256 * 256, 2.0 * 704 * 704 * 704,
-                                              2.0 * 2048 * 2048 * 2048};
+    static const double timed[RATES_SIDES] = {2.0 * 64 * 64 * 64, 2.0 * 256 * 256 * 256,
+                                              2.0 * 704 * 704 * 704, 2.0 * 2048 * 2048 * 2048};
 
     return seconds_between(RATES_SIDES, timed, rates_of_sides, operations);
 }

@@ -10,18 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Small products are slower for their work than large ones: square ones of three sides are timed.
+/** Small products are slower for their work than large ones: square ones of four sides are timed.
  */
-enum { RATES_SIDES = 3, RATES_THIN = 2 };
+enum { RATES_SIDES = 4, RATES_THIN = 2 };
 
 /** Of one type of real numbers, in seconds, and bytes and operations a second. */
 typedef struct blas_rates {
-    double latency;               /* of a product on the device */
+    double latency;               /* of a product on the device that is next to nothing */
     double in, out;               /* copies to the device, and back */
-    double device[RATES_SIDES];   /* its products of sides 256, 704 and 2048 */
+    double device[RATES_SIDES];   /* its products of sides 64, 256, 704 and 2048 */
     double cpu[RATES_SIDES];      /* those of the CPU's BLAS */
     double cpu_bytes[RATES_THIN]; /* of the CPU's of 256x256x8 and 2048x2048x8, which are thin:
                                      bytes of the matrices, in its caches and beyond them */
+    double cpu_symmetric;         /* latency of its symm, for which some BLAS wake their threads
+                                     whatever the size */
 } blas_rates;
 
 /** Read the file, once.  Rates of another BLAS of the CPU, or of another number of its threads, are

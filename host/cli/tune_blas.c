@@ -26,12 +26,14 @@
 #include "core/tuning_file.h"
 #include "file/output.h"
 
-/* What is timed: C := A B of m x k and k x n. */
+/* What is timed: C := A B of m x k and k x n, the second by symm. */
 typedef enum shape {
-    SHAPE_SMALL,      /* takes no time but to be called */
+    SHAPE_SMALL, /* takes no time but to be called */
+    SHAPE_SYMM,
     SHAPE_LONG,       /* long operands, a small result */
     SHAPE_THIN_SMALL, /* the opposite, in caches */
     SHAPE_THIN,       /* and beyond them */
+    SHAPE_SQUARE_64,
     SHAPE_SQUARE_256,
     SHAPE_SQUARE_704,
     SHAPE_SQUARE_2048,
@@ -40,8 +42,9 @@ typedef enum shape {
 
 static const struct {
     int m, n, k;
-} shapes[SHAPE_COUNT] = {{64, 64, 64},    {64, 64, 1 << 16}, {256, 256, 8},     {2048, 2048, 8},
-                         {256, 256, 256}, {704, 704, 704},   {2048, 2048, 2048}};
+} shapes[SHAPE_COUNT] = {{8, 8, 8},       {8, 8, 8},       {64, 64, 1 << 16},
+                         {256, 256, 8},   {2048, 2048, 8}, {64, 64, 64},
+                         {256, 256, 256}, {704, 704, 704}, {2048, 2048, 2048}};
 
 /* Each shape is timed in rounds, on the CPU and on the device by turns: what else the machine does
  * slows both. */
@@ -60,6 +63,26 @@ typedef void blas_dgemm(int, int, int, int, int, int, double, const void *, int,
 
 /* ---- in a process of its own ----------------------------------------------------------------- */
 
+typedef void blas_ssymm(int, int, int, int, int, float, const void *, int, const void *, int, float,
+                        void *, int);
+typedef void blas_dsymm(int, int, int, int, int, double, const void *, int, const void *, int,
+                        double, void *, int);
+
+static void multiply_symmetric(void *function, bool f64, int m, int n, void *const arrays[3])
+{
+    const int row_major = 101, upper = 121, left = 141;
+    blas_ssymm *ssymm;
+    blas_dsymm *dsymm;
+
+    if (f64) {
+        memcpy(&dsymm, &function, sizeof dsymm);
+        dsymm(row_major, left, upper, m, n, 1, arrays[0], m, arrays[1], n, 0, arrays[2], n);
+    } else {
+        memcpy(&ssymm, &function, sizeof ssymm);
+        ssymm(row_major, left, upper, m, n, 1, arrays[0], m, arrays[1], n, 0, arrays[2], n);
+    }
+}
+
 static void multiply(void *function, bool f64, shape s, void *const arrays[3])
 {
     const int row_major = 101, no_trans = 111;
@@ -67,7 +90,9 @@ static void multiply(void *function, bool f64, shape s, void *const arrays[3])
     blas_sgemm *sgemm;
     blas_dgemm *dgemm;
 
-    if (f64) {
+    if (s == SHAPE_SYMM) {
+        multiply_symmetric(function, f64, m, n, arrays);
+    } else if (f64) {
         memcpy(&dgemm, &function, sizeof dgemm);
         dgemm(row_major, no_trans, no_trans, m, n, k, 1, arrays[0], k, arrays[1], n, 0, arrays[2],
               n);
@@ -108,7 +133,8 @@ typedef struct request {
 /* Answer requests with times.  With a log a call takes as long as it takes to write that too. */
 static void time_products(const char *library, const char *mode, const char *log, int in, int out)
 {
-    void *handle, *arrays[3], *functions[2];
+    static const char *const names[] = {"cblas_sgemm", "cblas_dgemm", "cblas_ssymm", "cblas_dsymm"};
+    void *handle, *arrays[3], *functions[4];
     request wanted;
 
     setenv("TESSERA_BLAS", mode, 1);
@@ -118,16 +144,20 @@ static void time_products(const char *library, const char *mode, const char *log
     handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
         _exit(EXIT_FAILED);
-    functions[0] = dlsym(handle, "cblas_sgemm");
-    functions[1] = dlsym(handle, "cblas_dgemm");
+    for (size_t i = 0; i < 4; i++) {
+        functions[i] = dlsym(handle, names[i]);
+        if (!functions[i])
+            _exit(EXIT_FAILED);
+    }
     for (size_t i = 0; i < 3; i++) {
         arrays[i] = malloc(ELEMENTS * sizeof(double));
-        if (!arrays[i] || !functions[i % 2])
+        if (!arrays[i])
             _exit(EXIT_FAILED);
         memset(arrays[i], 0, ELEMENTS * sizeof(double)); /* 0 in both types */
     }
     while (read(in, &wanted, sizeof wanted) == sizeof wanted) {
-        const double seconds = best_time(functions[wanted.f64], wanted.f64, wanted.s, arrays);
+        const size_t function = wanted.f64 + (wanted.s == SHAPE_SYMM ? 2 : 0);
+        const double seconds = best_time(functions[function], wanted.f64, wanted.s, arrays);
 
         if (write(out, &seconds, sizeof seconds) != sizeof seconds)
             break;
@@ -276,10 +306,10 @@ static tsr_status read_log(const char *log, text *cpu_blas, bool refused[2], tex
 /* ---- rates ------------------------------------------------------------------------------------
  */
 
-enum { SIDES = SHAPE_COUNT - SHAPE_SQUARE_256 };
+enum { SIDES = SHAPE_COUNT - SHAPE_SQUARE_64 };
 
 typedef struct rates {
-    double latency, in, out, device[SIDES], cpu[SIDES], cpu_bytes[2];
+    double latency, in, out, device[SIDES], cpu[SIDES], cpu_bytes[2], cpu_symmetric;
 } rates;
 
 static double bytes_of(shape s, bool f64, bool in, bool out)
@@ -304,7 +334,7 @@ static rates rates_from(const double device[SHAPE_COUNT], const double cpu[SHAPE
     r.in = bytes_of(SHAPE_LONG, f64, true, false) / rest(device[SHAPE_LONG], r.latency);
     r.out = bytes_of(SHAPE_THIN, f64, false, true) / rest(device[SHAPE_THIN], r.latency);
     for (int i = 0; i < SIDES; i++) {
-        const shape s = (shape)(SHAPE_SQUARE_256 + i);
+        const shape s = (shape)(SHAPE_SQUARE_64 + i);
         const double work = 2.0 * shapes[s].m * shapes[s].n * shapes[s].k;
 
         r.device[i] = work / rest(device[s], r.latency + bytes_of(s, f64, true, false) / r.in +
@@ -313,6 +343,7 @@ static rates rates_from(const double device[SHAPE_COUNT], const double cpu[SHAPE
     }
     r.cpu_bytes[0] = bytes_of(SHAPE_THIN_SMALL, f64, true, true) / cpu[SHAPE_THIN_SMALL];
     r.cpu_bytes[1] = bytes_of(SHAPE_THIN, f64, true, true) / cpu[SHAPE_THIN];
+    r.cpu_symmetric = cpu[SHAPE_SYMM];
     return r;
 }
 
@@ -325,16 +356,16 @@ static tsr_status store(const char *device, const char *platform, const char *cp
     tsr_status st;
 
     text_format(&content,
-                "tessera-blas-rates-2\ndevice %s\nplatform %s\ncpu-blas %s\nprocessors %ld\n",
+                "tessera-blas-rates-3\ndevice %s\nplatform %s\ncpu-blas %s\nprocessors %ld\n",
                 device, platform, cpu_blas, sysconf(_SC_NPROCESSORS_ONLN));
     for (size_t i = 0; i < 2; i++) {
         if (!refused[i])
             text_format(&content,
-                        "%s latency %.3e in %.3e out %.3e device %.3e %.3e %.3e cpu %.3e %.3e "
-                        "%.3e cpu-bytes %.3e %.3e\n",
+                        "%s latency %.3e in %.3e out %.3e device %.3e %.3e %.3e %.3e cpu %.3e %.3e "
+                        "%.3e %.3e cpu-bytes %.3e %.3e cpu-symm %.3e\n",
                         types[i], r[i].latency, r[i].in, r[i].out, r[i].device[0], r[i].device[1],
-                        r[i].device[2], r[i].cpu[0], r[i].cpu[1], r[i].cpu[2], r[i].cpu_bytes[0],
-                        r[i].cpu_bytes[1]);
+                        r[i].device[2], r[i].device[3], r[i].cpu[0], r[i].cpu[1], r[i].cpu[2],
+                        r[i].cpu[3], r[i].cpu_bytes[0], r[i].cpu_bytes[1], r[i].cpu_symmetric);
     }
     tuning_folder(where);
     folders_make(text_get(where));
@@ -362,7 +393,7 @@ static void print_rates(const char *device, const char *cpu_blas, const times *o
             continue;
         printf("  %s  a call %.1f us, copies %.1f GB/s and %.1f GB/s back\n", types[i],
                r[i].latency * 1e6, r[i].in * 1e-9, r[i].out * 1e-9);
-        for (int k = SHAPE_SQUARE_256; k < SHAPE_COUNT; k++)
+        for (int k = SHAPE_SQUARE_64; k < SHAPE_COUNT; k++)
             printf("           %dx%dx%d in %.3g ms, on the CPU in %.3g ms\n", shapes[k].m,
                    shapes[k].n, shapes[k].k, on_device->t[i][k] * 1e3, on_cpu->t[i][k] * 1e3);
     }

@@ -22,7 +22,7 @@ ENVIRONMENTS = {"cpu-blas": {"TESSERA_BLAS": "never"},
                 "host": {"TESSERA_BLAS": "always", "TESSERA_DEVICE": "host"},
                 "device": {"TESSERA_BLAS": "always", "TESSERA_DEVICE": "cpu"},
                 "rates": {"TESSERA_BLAS": "auto", "TESSERA_DEVICE": "host"}}
-RATES = "%s latency 1e-9 in 1e12 out 1e12 device 1e15 1e15 1e15 cpu 1 1 1 cpu-bytes 1e12 1e12"
+RATES = "%s latency 1e-9 in 1e12 out 1e12 device 1e15 1e15 1e15 1e15 cpu 1 1 1 1 cpu-bytes 1e12 1e12 cpu-symm 1e-6"
 ROUTINES = {t + r for t in "sdcz" for r in ("gemm", "symm", "syrk", "syr2k", "trmm", "trsm")}
 ROUTINES |= {t + r for t in "cz" for r in ("hemm", "herk", "her2k")}
 # Why the CPU has a call of a program that sends all to the device.
@@ -61,7 +61,7 @@ def write_rates(tests, env, folder):
     with open(log, encoding="utf-8") as f:
         cpu = f.readline().split(" is ", 1)[1].strip()
     with open(os.path.join(folder, "blas-rates"), "w", encoding="utf-8") as f:
-        f.write("\n".join(["tessera-blas-rates-2", "device host", "platform host", "cpu-blas " + cpu,
+        f.write("\n".join(["tessera-blas-rates-3", "device host", "platform host", "cpu-blas " + cpu,
                            "processors %d" % os.sysconf("SC_NPROCESSORS_ONLN"),
                            RATES % "float32", RATES % "float64", ""]))
 

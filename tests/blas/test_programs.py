@@ -320,13 +320,24 @@ SIZES = """
                                                 pointer(a), n, real(0), pointer(a.copy()), n)
 """ % LIBRARY
 
-RATES = """tessera-blas-rates-2
+# One of each routine.
+SMALL = """
+    import ctypes
+    import numpy as np
+    blas = ctypes.CDLL(%r)
+    pointer = lambda a: a.ctypes.data_as(ctypes.c_void_p)
+    a, c, one, zero = np.ones((10, 10)), np.ones((10, 10)), ctypes.c_double(1), ctypes.c_double(0)
+    blas.cblas_dsymm(101, 141, 121, 10, 10, one, pointer(a), 10, pointer(a), 10, zero, pointer(c), 10)
+    blas.cblas_dgemm(101, 111, 111, 10, 10, 10, one, pointer(a), 10, pointer(a), 10, zero, pointer(c), 10)
+""" % LIBRARY
+
+RATES = """tessera-blas-rates-3
 device {device}
 platform Test
 cpu-blas {cpu}
 processors {processors}
-float32 latency 1e-3 in 1e10 out 1e10 device 1e13 1e13 1e13 cpu 1e10 1e10 1e10 cpu-bytes 1e10 1e10
-float64 latency 1e-3 in 1e10 out 1e10 device 1e13 1e13 1e13 cpu 1e11 1e11 1e11 cpu-bytes 1e10 1e10
+float32 latency 1e-3 in 1e10 out 1e10 device 1e13 1e13 1e13 1e13 cpu 1e10 1e10 1e10 1e10 cpu-bytes 1e10 1e10 cpu-symm 1e-9
+float64 latency 1e-3 in 1e10 out 1e10 device 1e13 1e13 1e13 1e13 cpu 1e11 1e11 1e11 1e11 cpu-bytes 1e10 1e10 cpu-symm 1e-9
 """
 # By these rates: 100^3 takes 0.2 ms on the CPU and 1 ms on the device; 300^3 takes 5.4 ms on the CPU
 # and 1.1 ms on the device; of float64 0.54 ms and 1.2 ms.
@@ -358,6 +369,14 @@ class Rates(unittest.TestCase):
         self.assertIn("0.200 ms there and 1.0", small)
         self.assertIn("device, ", large)
         self.assertIn("0.540 ms there and 1.2", wide)
+
+    def test_small_symmetric_products(self):
+        """Of a BLAS that takes 9 ms to begin one, and a device that takes 1 ms for any product."""
+        text = self.text().replace("cpu-symm 1e-9", "cpu-symm 9e-3")
+        symm, gemm = self.decisions(text, SMALL)
+        self.assertIn("device, ", symm)
+        self.assertIn("CPU, ", gemm)
+        self.assertIn("CPU, ", self.decisions(self.text(), SMALL)[0])
 
     def test_symmetric_products_of_what_is_kept(self):
         """On either side: B is not copied, A is."""
@@ -406,19 +425,19 @@ class Rates(unittest.TestCase):
         good = self.text()
         single = good.splitlines()[5]
         for text, why in (
-                ("", "line 1 is not 'tessera-blas-rates-2'"),
-                ("\n", "line 1 is not 'tessera-blas-rates-2'"),
-                (good.replace("rates-2", "rates-1"), "line 1 is not 'tessera-blas-rates-2'"),
+                ("", "line 1 is not 'tessera-blas-rates-3'"),
+                ("\n", "line 1 is not 'tessera-blas-rates-3'"),
+                (good.replace("rates-3", "rates-2"), "line 1 is not 'tessera-blas-rates-3'"),
                 (good.replace("latency 1e-3", "late"), "line 6 is damaged"),
                 (good.replace("device 1e13", "device -1"), "line 6 is damaged"),
                 (good.replace(" 1e1", " 0"), "line 6 is damaged"),
                 (good.replace("in 1e10", "in inf"), "line 6 is damaged"),
                 (good.replace(single, single + " 3"), "line 6 is damaged"),
                 (good[:-1], "line 7 is damaged"), (good[:-20], "line 7 is damaged"),
-                ("tessera-blas-rates-2\n", "it lacks a line"),
+                ("tessera-blas-rates-3\n", "it lacks a line"),
                 (good.replace("platform Test\n", ""), "it lacks a line"),
                 (good.replace(single + "\n", "").replace("float64", "float16"), "line 6 is damaged"),
-                ("tessera-blas-rates-2\n" + "x" * 9999, "line 2 is damaged")):
+                ("tessera-blas-rates-3\n" + "x" * 9999, "line 2 is damaged")):
             for line in self.decisions(text):
                 self.assertIn("it is less than 2e9 operations", line)
             self.assertEqual(len(self.ignored), 1, text)
