@@ -230,14 +230,15 @@ def report(path, folder):
     if not any(found.values()):
         print("nothing is compared: there is no row with a peer beside it")
     if folder:
-        for (group, timer), compared in found.items():
-            if compared:
-                draw_picture(group, timer, compared, path, folder)
+        for timer in ("held", "wall"):
+            groups = {g: found[g, timer] for g in GROUPS if found.get((g, timer))}
+            if groups:
+                draw_picture(groups, timer, path, folder)
     return reached
 
 
-def draw_picture(group, timer, compared, path, folder):
-    """Ratio over the work of a problem, one point each."""
+def draw_picture(groups, timer, path, folder):
+    """Ratio over the work of a problem, a point each, and a panel for each group."""
     try:
         import matplotlib
     except ImportError:
@@ -246,17 +247,28 @@ def draw_picture(group, timer, compared, path, folder):
     from matplotlib import pyplot
 
     name = os.path.splitext(os.path.basename(path))[0]
-    figure, axes = pyplot.subplots(figsize=(7, 3.5), dpi=150)
-    axes.scatter([ours["work"] for _, ours, _ in compared],
-                 [ratio for ratio, _, _ in compared], s=9)
-    axes.axhline(1, color="grey", linewidth=0.8)
-    axes.set(xscale="log", yscale="log", ylabel="peer's time / Tessera's",
-             xlabel="keys" if GROUPS[group]["drawn as"] == "keys" else "operations",
-             title=f"{group}, {compared[0][1]['device']}, "
-                   + ("time on the device" if timer == "held" else "wall time"))
-    axes.grid(True, which="major", linewidth=0.3)
+    columns = min(4, len(groups))
+    lines = -(-len(groups) // columns)
+    figure, panels = pyplot.subplots(lines, columns, figsize=(3 * columns, 2.6 * lines), dpi=120,
+                                     sharey=True, squeeze=False)
+    for panel in panels.flat[len(groups):]:
+        panel.set_visible(False)
+    for panel, (group, compared) in zip(panels.flat, groups.items()):
+        panel.scatter([ours["work"] for _, ours, _ in compared],
+                      [ratio for ratio, _, _ in compared], s=9)
+        panel.axhline(1, color="grey", linewidth=0.8)
+        panel.set(xscale="log", yscale="log", title=group,
+                  xlabel="keys" if GROUPS[group]["drawn as"] == "keys" else "operations")
+        panel.yaxis.set_major_locator(matplotlib.ticker.FixedLocator([.25, .5, 1, 2, 4, 8, 16]))
+        panel.yaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%g"))
+        panel.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+        panel.grid(True, which="major", linewidth=0.3)
+    for panel in panels[:, 0]:
+        panel.set_ylabel("peer's time / ours")
+    figure.suptitle(next(iter(groups.values()))[0][1]["device"] + ", "
+                    + ("time on the device" if timer == "held" else "wall time"))
     figure.tight_layout()
-    figure.savefig(os.path.join(folder, f"{name}-{group}-{timer}.png"))
+    figure.savefig(os.path.join(folder, f"{name}-{timer}.png"))
     pyplot.close(figure)
 
 

@@ -122,5 +122,18 @@ class Report(unittest.TestCase):
         self.assertIn("failed: product p, n", said)
 
 
+class Document(unittest.TestCase):
+    def test_the_table_is_of_its_rows(self):
+        with open(os.path.join(ROOT, "docs", "shapes.md"), encoding="utf-8") as f:
+            text = f.read()
+        parts = text.split("<!-- rows: ")[1:]
+        self.assertTrue(parts)
+        for part in parts:
+            path, rest = part.split(" -->", 1)
+            done = subprocess.run([sys.executable, shapes.__file__, "--report", os.path.join(ROOT, path)],
+                                  stdout=subprocess.PIPE, text=True)
+            self.assertEqual(done.stdout.strip(), rest.split("<!-- end rows -->")[0].strip())
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -650,6 +650,9 @@ static void short_products_follow_what_c_moves(void **state)
         {TSR_BF16, 4096, 4096, 6, 0, 0, TSR_PRECISION_DEFAULT, true},
         {TSR_BF16, 4096, 4096, 7, 0, 0, TSR_PRECISION_DEFAULT, false},
         {TSR_BF16, 15025, 87, 5, 95, 0, TSR_PRECISION_DEFAULT, true},
+        {TSR_F16, 5380, 10599, 43, 0, 1, TSR_PRECISION_DEFAULT, true},
+        {TSR_F16, 5380, 10599, 43, 0, 0, TSR_PRECISION_DEFAULT, false},
+        {TSR_F16, 5380, 10600, 43, 0, 1, TSR_PRECISION_DEFAULT, false},
         {TSR_BF16, 59, 24, 3, 0, 0, TSR_PRECISION_DEFAULT, false}, /* as fast by mma */
         {TSR_F32, 46, 1903, 1, 0, 1, TSR_PRECISION_DEFAULT, true},
         {TSR_F32, 46, 1903, 1, 0, 1, TSR_PRECISION_TF32, false},

@@ -274,7 +274,7 @@ def test_on_a_gpu():
     x = ts.from_cuda(Exposed(at, a))
     np.testing.assert_array_equal(ts.to_numpy(x), a)
     np.testing.assert_allclose(ts.to_numpy(x @ x.T), a @ a.T, rtol=1e-5)
-    ts.axpy(1, x, x, out=x).wait()
+    ts.axpy(1, x.copy(), x, out=x).wait()
     back = np.empty_like(a)
     with cuda.context(0):
         cuda.call("cuMemcpyDtoH_v2", ctypes.c_void_p(back.ctypes.data), ctypes.c_uint64(at),
