@@ -28,7 +28,7 @@ static const tunable tunables[] = {
      .cpu_most = 8},
     {"GROUP",
      "work-items that sort a tile: a larger one leaves fewer tiles to search, and sorts longer",
-     {0, 8, 64, 128, 256, 512, 1024},
+     {0, 8, 256},
      0,
      8},
     {"WIDTH", "tiles that are searched side by side, against registers", {2, 4, 8}, 4},
