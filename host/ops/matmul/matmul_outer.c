@@ -13,11 +13,8 @@ enum {
 };
 
 static const tunable tunables[] = {
-    {"ITEMS", "work-items of a group: reuse of B against groups", {64, 128, 256}, 256, 64},
-    {"LANES",
-     "vectors of 16 bytes side by side in a group: columns against rows",
-     {0, 4, 16, 32, 64},
-     0},
+    {"ITEMS", "work-items of a group: reuse of B against groups", {64, 256}, 256, 64},
+    {"LANES", "vectors of 16 bytes side by side in a group: columns against rows", {0, 4, 32}, 0},
     {"ROWS", "rows of a work-item: reuse of B against registers", {0, 1, 2, 4, 8}, 0},
     {"DEPTH", "steps along k in local memory: fewer barriers against memory", {0, 4, 32}, 0, 4},
 };
