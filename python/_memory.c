@@ -15,6 +15,8 @@ typedef struct memory_object {
     session_object *session;
     cl_mem memory;
     size_t bytes;
+    size_t pooled;   /* bytes that the session's pool counts; 0 of what it did not make */
+    int shared;      /* others may have it: it does not go back to the pool */
     PyObject *owner; /* what hands the memory out again once it is gone, or NULL */
 } memory_object;
 
@@ -106,31 +108,100 @@ static cl_command_queue queue_lock(session_object *s)
 
 /* ---- methods of a session ------------------------------------------------------------------ */
 
-PyObject *session_allocate(PyObject *self, PyObject *size)
+int lacks_memory(tsr_status status, cl_int rc)
+{
+    return status == TSR_ENOMEM || rc == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
+           rc == CL_OUT_OF_RESOURCES || rc == CL_OUT_OF_HOST_MEMORY;
+}
+
+/* A new buffer, and bytes of the pool's that it takes.  Where the device has no memory, what the
+ * pools keep is released, and the work that may still use it waited for. */
+static cl_mem make_buffer(session_object *s, cl_command_queue queue, size_t bytes, size_t *size,
+                          cl_int *rc)
+{
+    const cl_context context = tsr_session_context(s->session);
+    const size_t least = bytes ? bytes : 1;
+    PyThreadState *others;
+    cl_mem out;
+
+    pool_make_room(&s->pool, *size);
+    out = clCreateBuffer(context, CL_MEM_READ_WRITE, *size, NULL, rc);
+    if (!out && *size > least) { /* rounded up it may be more than there is */
+        *size = least;
+        out = clCreateBuffer(context, CL_MEM_READ_WRITE, *size, NULL, rc);
+    }
+    if (!out && lacks_memory(TSR_OK, *rc) && pools_empty()) {
+        others = PyEval_SaveThread();
+        clFinish(queue);
+        PyEval_RestoreThread(others);
+        out = clCreateBuffer(context, CL_MEM_READ_WRITE, *size, NULL, rc);
+    }
+    s->pool.made += out != NULL;
+    return out;
+}
+
+PyObject *session_allocate(PyObject *self, PyObject *number)
 {
     session_object *s = (session_object *)self;
-    const size_t bytes = PyLong_AsSize_t(size);
+    const size_t bytes = PyLong_AsSize_t(number);
     const int beyond = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError);
+    size_t size = pool_size(bytes);
     cl_mem memory = NULL;
     cl_int rc = CL_INVALID_BUFFER_SIZE;
+    cl_command_queue queue;
     cl_ulong most = 0;
+    PyObject *out;
 
     if (beyond)
         PyErr_Clear();
-    if (PyErr_Occurred() || !queue_lock(s))
+    if (PyErr_Occurred())
         return NULL;
     if (!beyond)
-        memory = clCreateBuffer(tsr_session_context(s->session), CL_MEM_READ_WRITE,
-                                bytes ? bytes : 1, NULL, &rc);
-    if (!memory)
-        most = most_bytes(s);
-    pthread_mutex_unlock(&s->lock);
-    if (memory)
-        return memory_make(s, memory, bytes, NULL);
-    if (rc == CL_INVALID_BUFFER_SIZE || rc == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
-        rc == CL_OUT_OF_RESOURCES || rc == CL_OUT_OF_HOST_MEMORY)
-        return raise_no_memory(size, most);
+        memory = pool_take(&s->pool, size);
+    if (!memory) {
+        queue = queue_lock(s);
+        if (!queue)
+            return NULL;
+        if (!beyond)
+            memory = make_buffer(s, queue, bytes, &size, &rc);
+        if (!memory)
+            most = most_bytes(s);
+        pthread_mutex_unlock(&s->lock);
+    }
+    if (memory) {
+        out = memory_make(s, memory, bytes, NULL);
+        if (out) {
+            ((memory_object *)out)->pooled = size;
+            pool_use(&s->pool, size);
+        }
+        return out;
+    }
+    if (rc == CL_INVALID_BUFFER_SIZE || lacks_memory(TSR_OK, rc))
+        return raise_no_memory(number, most);
     return raise_cl("clCreateBuffer", rc);
+}
+
+PyObject *session_memory_stats(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return pool_stats(&((session_object *)self)->pool);
+}
+
+/* limit_memory(kept, all): as if the device had that little, for tests. */
+PyObject *session_limit_memory(PyObject *self, PyObject *args)
+{
+    memory_pool *p = &((session_object *)self)->pool;
+    Py_ssize_t kept, all;
+
+    if (!PyArg_ParseTuple(args, "nn", &kept, &all))
+        return NULL;
+    if (kept < 0 || all < 0) {
+        PyErr_SetString(PyExc_ValueError, "a limit is not below 0");
+        return NULL;
+    }
+    p->limit = (size_t)kept;
+    p->all = (size_t)all;
+    Py_RETURN_NONE;
 }
 
 /* The caller's buffer, by its address, which is retained, and its owner, if it has one. */
@@ -354,6 +425,7 @@ PyObject *session_queue(PyObject *self, PyObject *unused)
 int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t i, cl_mem *out)
 {
     const char *name = tsr_operation_name(c->op), *operand = c->operand[i].name;
+    tsr_error err = {.status = TSR_EINVAL};
 
     if (x == Py_None)
         return 1;
@@ -363,6 +435,12 @@ int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t 
     }
     if (((memory_object *)x)->session != s) {
         PyErr_Format(PyExc_ValueError, "%s: %s is on another device", name, operand);
+        return 0;
+    }
+    if (((memory_object *)x)->bytes < c->operand[i].bytes) { /* the buffer may be larger */
+        snprintf(err.message, sizeof(err.message), "%s: %s has %zu bytes and should have %zu", name,
+                 operand, ((memory_object *)x)->bytes, c->operand[i].bytes);
+        raise_error(TSR_EINVAL, &err);
         return 0;
     }
     *out = ((memory_object *)x)->memory;
@@ -515,8 +593,12 @@ static void memory_dealloc(PyObject *self)
     memory_object *m = (memory_object *)self;
     PyTypeObject *type = Py_TYPE(self);
 
-    if (m->memory && !m->session->abandoned)
-        clReleaseMemObject(m->memory);
+    if (m->memory && !m->session->abandoned) {
+        if (m->pooled)
+            pool_give(&m->session->pool, m->memory, m->pooled, m->shared);
+        else
+            clReleaseMemObject(m->memory);
+    }
     Py_XDECREF(m->owner);
     Py_DECREF(&m->session->head);
     PyObject_Free(self);
@@ -525,8 +607,11 @@ static void memory_dealloc(PyObject *self)
 
 static PyObject *memory_handle(PyObject *self, void *unused)
 {
+    memory_object *m = (memory_object *)self;
+
     (void)unused;
-    return PyLong_FromVoidPtr(((memory_object *)self)->memory);
+    m->shared = 1; /* whoever asks may retain it, and use it on another queue */
+    return PyLong_FromVoidPtr(m->memory);
 }
 
 static PyObject *memory_bytes(PyObject *self, void *unused)

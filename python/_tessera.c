@@ -465,14 +465,26 @@ int session_lock(session_object *s)
                                          "forked: its arrays are lost"};
     PyThreadState *others;
 
-    others = PyEval_SaveThread();
-    pthread_mutex_lock(&s->lock);
-    PyEval_RestoreThread(others);
+    if (pthread_mutex_trylock(&s->lock)) {
+        others = PyEval_SaveThread();
+        pthread_mutex_lock(&s->lock);
+        PyEval_RestoreThread(others);
+    }
     if (s->session)
         return 1;
     pthread_mutex_unlock(&s->lock);
     raise_error(TSR_EINVAL, &closed);
     return 0;
+}
+
+/* Whether a call can be made again after one that failed: none of its operands is read and
+ * written. */
+static int is_repeatable(const call_arguments *c)
+{
+    for (size_t i = 0; i < c->operand_count; i++)
+        if (c->operand[i].access == (TSR_OPERAND_READ | TSR_OPERAND_WRITTEN))
+            return 0;
+    return 1;
 }
 
 /* A call on host memory, or one that is enqueued on memory of the device. */
@@ -497,13 +509,22 @@ static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, i
         array[i] = buffer[i].buf;
     }
     if (ok) {
-        others = PyEval_SaveThread();
-        pthread_mutex_lock(&s->lock);
-        st = enqueued
-                 ? tsr_operation_enqueue(s->session, c.op, c.problem, memory, &c.run, &report, &err)
-                 : tsr_operation_run(s->session, c.op, c.problem, array, &c.run, &report, &err);
-        pthread_mutex_unlock(&s->lock);
-        PyEval_RestoreThread(others);
+        int again = 0;
+
+        do {
+            err.cl = 0;
+            others = PyEval_SaveThread();
+            pthread_mutex_lock(&s->lock);
+            st = enqueued
+                     ? tsr_operation_enqueue(s->session, c.op, c.problem, memory, &c.run, &report,
+                                             &err)
+                     : tsr_operation_run(s->session, c.op, c.problem, array, &c.run, &report, &err);
+            pthread_mutex_unlock(&s->lock);
+            PyEval_RestoreThread(others);
+            /* What the pools keep may be what is missing: memory that a call needs for itself, and
+             * arrays of drivers that give them memory at their first use. */
+            again = !again && st && lacks_memory(st, err.cl) && pools_empty() && is_repeatable(&c);
+        } while (again);
         if (st)
             raise_error(st, &err);
         else
@@ -535,6 +556,7 @@ static PyObject *session_close(PyObject *self, PyObject *unused)
     tsr_session *closed;
 
     (void)unused;
+    pool_close(&s->pool);
     others = PyEval_SaveThread();
     pthread_mutex_lock(&s->lock);
     closed = s->session;
@@ -553,6 +575,7 @@ static PyObject *session_abandon(PyObject *self, PyObject *unused)
     (void)unused;
     s->session = NULL;
     s->abandoned = 1;
+    pool_abandon(&s->pool);
     pthread_mutex_init(&s->lock, NULL); /* another thread of the parent may have held it */
     Py_RETURN_NONE;
 }
@@ -593,6 +616,8 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *named
     }
     out->session = session;
     out->device = index;
+    pool_open(&out->pool, (size_t)(tsr_device_global_memory(device) / 4),
+              (size_t)tsr_device_global_memory(device));
     pthread_mutex_init(&out->lock, NULL);
     return (PyObject *)out;
 }
@@ -624,6 +649,7 @@ static PyObject *session_adopt(PyObject *type, PyObject *handle)
     }
     out->session = session;
     out->device = -1;
+    pool_open(&out->pool, 0, 0); /* its memory is the caller's affair: none is kept */
     pthread_mutex_init(&out->lock, NULL);
     return (PyObject *)out;
 }
@@ -635,6 +661,8 @@ static void session_dealloc(PyObject *self)
 
     PyThreadState *others;
 
+    pool_close(&s->pool);
+    pool_remove(&s->pool);
     others = PyEval_SaveThread();
     tsr_session_close(s->session);
     PyEval_RestoreThread(others);
@@ -655,6 +683,10 @@ static PyMethodDef session_methods[] = {
     {"enqueue", (PyCFunction)(void (*)(void))session_enqueue, METH_FASTCALL,
      "enqueue(operation, problem, operands, kernel, settings): a call on memory of the device."},
     {"allocate", session_allocate, METH_O, "allocate(bytes): memory of the device."},
+    {"memory_stats", session_memory_stats, METH_NOARGS,
+     "What its arrays have, and the pool keeps."},
+    {"limit_memory", session_limit_memory, METH_VARARGS,
+     "limit_memory(kept, all): bytes that the pool keeps at most, and that the device has."},
     {"memory", session_memory, METH_VARARGS,
      "memory(handle, owner): that of a cl_mem, by its address; the owner is kept with it."},
     {"import_memory", session_import, METH_VARARGS,
@@ -697,6 +729,13 @@ static PyObject *py_version(PyObject *self, PyObject *unused)
     return PyUnicode_FromString(tsr_version());
 }
 
+static PyObject *py_empty_pools(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    pools_empty();
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"version", py_version, METH_NOARGS, "Version of the library."},
     {"devices", py_devices, METH_NOARGS,
@@ -708,6 +747,7 @@ static PyMethodDef functions[] = {
     {"precisions", py_precisions, METH_NOARGS, "Precisions by their names."},
     {"operands", (PyCFunction)(void (*)(void))py_operands, METH_FASTCALL,
      "(name, type, access, bytes) of each operand of a problem."},
+    {"empty_pools", py_empty_pools, METH_NOARGS, "Release the memory that is kept for arrays."},
     {"last_report", py_last_report, METH_NOARGS, "What this thread's last call did, or None."},
     {NULL, NULL, 0, NULL}};
 

@@ -10,6 +10,23 @@
 
 #include "tessera/tessera.h"
 
+enum { POOL_LISTS = 2400 }; /* sizes that a pool tells apart: see pool_size() */
+
+typedef struct kept_memory kept_memory;
+
+/* Memory of a session's device that arrays gave back (_pool.c). */
+typedef struct memory_pool {
+    kept_memory *newest, *oldest;     /* of all that is kept */
+    kept_memory *of_size[POOL_LISTS]; /* the newest of each size */
+    size_t kept, kept_bytes;          /* what is kept */
+    size_t used_bytes, most_used;     /* what arrays have, and had at most since it was emptied */
+    size_t limit;                     /* bytes that are kept at most; 0: nothing is */
+    size_t all;                      /* bytes of the device, which used and kept are no more than */
+    unsigned long long made, reused; /* buffers that were made, and given out again */
+    int closed;                      /* nothing is kept from now on */
+    struct memory_pool *next;
+} memory_pool;
+
 /* A session, which one thread uses at a time: the others wait for its lock, without the
  * interpreter's. */
 typedef struct session_object {
@@ -18,6 +35,7 @@ typedef struct session_object {
     int abandoned;        /* in a forked child: its driver is not even told of releases */
     Py_ssize_t device;    /* in the list of devices; -1 of an adopted queue */
     pthread_mutex_t lock;
+    memory_pool pool;
 } session_object;
 
 /* What a call takes beside its operands, and what is released behind it. */
@@ -43,9 +61,45 @@ int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t 
  * closed. */
 int session_lock(session_object *s);
 
+/* Whether a call failed for want of memory, which pools may have. */
+int lacks_memory(tsr_status status, cl_int rc);
+
+/* With the interpreter's lock, all of these. */
+
+/* The size of the buffer for so many bytes: the next multiple of 512 bytes, and beyond 1 MiB of 1/8
+ * of the power of two below. */
+size_t pool_size(size_t bytes);
+
+/* Start one that keeps `limit` bytes at most of a device of `all`. */
+void pool_open(memory_pool *p, size_t limit, size_t all);
+
+/* Memory of a size, for what is enqueued from now on; NULL where none is kept. */
+cl_mem pool_take(memory_pool *p, size_t size);
+
+/* Release what would make more than the device has of what is used, kept, and `size` bytes. */
+void pool_make_room(memory_pool *p, size_t size);
+
+/* Count memory of an array, and take it back from one that is gone: it is released, not kept, where
+ * others may have it too. */
+void pool_use(memory_pool *p, size_t size);
+void pool_give(memory_pool *p, cl_mem memory, size_t size, int shared);
+
+/* Release what all pools keep; whether that was anything. */
+int pools_empty(void);
+
+/* Release all, and keep nothing from now on; the same without a word to the driver, in a forked
+ * child; and forget the pool. */
+void pool_close(memory_pool *p);
+void pool_abandon(memory_pool *p);
+void pool_remove(memory_pool *p);
+
+PyObject *pool_stats(const memory_pool *p);
+
 /* Methods of a session that are in _memory.c, and the types of the memory and the events that they
  * return. */
 PyObject *session_allocate(PyObject *self, PyObject *size);
+PyObject *session_memory_stats(PyObject *self, PyObject *unused);
+PyObject *session_limit_memory(PyObject *self, PyObject *args);
 PyObject *session_memory(PyObject *self, PyObject *args);
 PyObject *session_import(PyObject *self, PyObject *args);
 PyObject *session_finish(PyObject *self, PyObject *unused);

@@ -20,7 +20,7 @@ no NumPy.
 from importlib import import_module as _import_module
 from importlib.util import find_spec as _find_spec
 
-from ._devices import Device, close, device, devices
+from ._devices import Device, close, device, devices, empty_cache, memory_stats
 from ._operations import Operation, operation, operations
 from ._tessera import Error, Event, InvalidError, OutOfMemoryError, UnsupportedError
 from ._tessera import last_report
@@ -28,7 +28,8 @@ from ._tessera import version as _version
 
 __version__ = _version()
 __all__ = ["Device", "Error", "Event", "InvalidError", "Operation", "OutOfMemoryError",
-           "UnsupportedError", "close", "device", "devices", "last_report", "operation", "operations"]
+           "UnsupportedError", "close", "device", "devices", "empty_cache", "last_report",
+           "memory_stats", "operation", "operations"]
 
 # Names of Python's own, which `from tessera import *` leaves alone.
 _BUILTIN = {"sum", "min", "max", "any", "all"}

@@ -2,6 +2,9 @@
 
 import operator
 import sys
+from functools import lru_cache
+from importlib import import_module
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -9,12 +12,19 @@ import numpy as np
 from . import _devices, _tessera
 
 
+@lru_cache(maxsize=1024)
 def _c_strides(shape, itemsize):
     out, step = [], itemsize
     for n in reversed(shape):
         out.append(step)
         step *= max(n, 1)
     return tuple(reversed(out))
+
+
+@lru_cache(maxsize=None)
+def _function(module, name):
+    """A function of an operation, whose module imports this one."""
+    return getattr(import_module("tessera.ops." + module), name)
 
 
 def _on_device(dtype):
@@ -70,9 +80,9 @@ class DeviceArray:
     @property
     def is_contiguous(self):
         """Whether its elements follow one another in C order."""
-        return 0 in self.shape or all(
-            n == 1 or s == e for n, s, e in
-            zip(self.shape, self.strides, _c_strides(self.shape, self.dtype.itemsize)))
+        expected = _c_strides(self.shape, self.dtype.itemsize)
+        return self.strides == expected or 0 in self.shape or all(
+            n == 1 or s == e for n, s, e in zip(self.shape, self.strides, expected))
 
     def __repr__(self):
         return "<tessera.DeviceArray %s %s on %s>" % (self.shape, self.dtype, self.device)
@@ -163,6 +173,10 @@ class DeviceArray:
         """A contiguous copy on the device."""
         if self.size == 0:
             return DeviceArray.empty(self.memory.session, self.shape, self.dtype)
+        if self.is_contiguous:
+            out = DeviceArray.empty(self.memory.session, self.shape, self.dtype)
+            out.memory.copy(self.memory, self.offset, (0, 0), 0, (0, 0), (self.nbytes, 1, 1))
+            return out
         x = self._merged()
         if 0 in x.strides:
             x = x._repeated()
@@ -173,7 +187,7 @@ class DeviceArray:
             return x._boxes_copied()._view(self.shape, None)
         # Axes are in another order than in memory: transposed matrices move them, the first one
         # that is not in its place to there, with all behind it.
-        from .ops.transpose import transpose
+        transpose = _function("transpose", "transpose")
         out = x.transpose(order)
         if not out.is_contiguous:
             out = out._boxes_copied()
@@ -235,7 +249,7 @@ class DeviceArray:
             sides[side], pitches[side], to_pitches[side] = n, pitch, to[axes]
             least = n * pitch
             side += 1
-        for i in np.ndindex(*x.shape[:axes]):
+        for i in product(*map(range, x.shape[:axes])):
             out.memory.copy(x.memory, x.offset + sum(map(operator.mul, i, x.strides)),
                             tuple(pitches), sum(map(operator.mul, i, to)), tuple(to_pitches),
                             (row, *sides))
@@ -298,16 +312,14 @@ class DeviceArray:
     # ---- operators ----
 
     def __matmul__(self, other):
-        from .ops.matmul import matmul
-        return matmul(self, other)
+        return _function("matmul", "matmul")(self, other)
 
     def __rmatmul__(self, other):
-        from .ops.matmul import matmul
-        return matmul(other, self)
+        return _function("matmul", "matmul")(other, self)
 
     def _scaled_sum(self, alpha, x, y):
         """alpha x + y, of which y may be a number; alpha is 1 or -1 of complex arrays."""
-        from .ops.axpy import axpy
+        axpy = _function("axpy", "axpy")
         if not isinstance(y, DeviceArray):
             y = x._filled_like(y)
         if x.dtype != y.dtype:
@@ -326,10 +338,10 @@ class DeviceArray:
         return DeviceArray(x.memory, x.shape + (2,), "f%d" % (x.itemsize // 2), None, x.offset)
 
     def _scaled(self, alpha):
-        from .ops.axpy import add_turned, axpy
+        axpy = _function("axpy", "axpy")
         if isinstance(alpha, complex):
             x = self if self.is_contiguous else self.copy()
-            return add_turned(alpha.imag, x, x._scaled(alpha.real))
+            return _function("axpy", "add_turned")(alpha.imag, x, x._scaled(alpha.real))
         if self.dtype.kind == "c":
             x = self._as_reals()
             out = axpy(alpha, x, x._filled_like(-0.0))

@@ -101,6 +101,25 @@ def close():
         one.close()
 
 
+def empty_cache():
+    """Give back the memory that was arrays' on devices and is kept for the next ones, as another
+    program or library may need it.  Arrays keep theirs.
+
+    An allocation that would fail does this by itself.
+    """
+    _tessera.empty_pools()
+
+
+def memory_stats(device=None):
+    """What arrays on a device have now, and what is kept for the next ones: a dict.
+
+    used_bytes is what arrays have, kept_bytes and kept the bytes and buffers that are kept, and
+    limit_bytes the most that may be; made and reused count the buffers that were made for arrays,
+    and those that were given out again.
+    """
+    return session(device).memory_stats()
+
+
 def _forget():
     # Drivers of OpenCL do not survive a fork: the child has the host alone.
     global _opening

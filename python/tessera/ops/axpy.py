@@ -64,7 +64,7 @@ def axpy(alpha, x, y, out=None, *, device=None, kernel=None, settings=None):
         raise TypeError("axpy takes numbers, not booleans")
     check_type(_op, dtype)
     alpha = _alpha(alpha, dtype)
-    shape = np.broadcast_shapes(x.shape, y.shape)
+    shape = x.shape if x.shape == y.shape else np.broadcast_shapes(x.shape, y.shape)
     left = packed(broadcast(x, shape), dtype)
     in_place = out is y and y.shape == shape and y.dtype == dtype and _is_place(y, left)
     if in_place:
