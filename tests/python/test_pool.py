@@ -249,7 +249,7 @@ def test_order():
 def test_threads():
     session = afresh()
     session.limit_memory(2 * MIB, 8 * MIB)
-    wrong = []
+    right = []
 
     def work(seed):
         rng = np.random.default_rng(seed)
@@ -261,15 +261,15 @@ def test_threads():
                 ts.empty_cache()
             del x
             out = ts.to_numpy(y)
-            if out.min() != seed + 1 or out.max() != seed + 1:
-                wrong.append(seed)
+            assert out.min() == out.max() == seed + 1
+        right.append(seed)  # an exception ends the thread alone
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    assert not wrong
+    assert sorted(right) == list(range(6)), right
     del session
     assert stats()["used_bytes"] == 0 and stats()["kept_bytes"] <= 2 * MIB, stats()
 
