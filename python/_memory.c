@@ -108,32 +108,35 @@ static cl_command_queue queue_lock(session_object *s)
 
 /* ---- methods of a session ------------------------------------------------------------------ */
 
-int lacks_memory(tsr_status status, cl_int rc)
+int may_try_again(session_object *s, tsr_status status, cl_int rc, int *tried)
 {
-    return status == TSR_ENOMEM || rc == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
-           rc == CL_OUT_OF_RESOURCES || rc == CL_OUT_OF_HOST_MEMORY;
+    const int lacked = status == TSR_ENOMEM || rc == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
+                       rc == CL_OUT_OF_RESOURCES || rc == CL_OUT_OF_HOST_MEMORY;
+    PyThreadState *others;
+
+    if (*tried || !lacked || !pools_empty())
+        return 0;
+    *tried = 1;
+    others = PyEval_SaveThread();
+    pthread_mutex_lock(&s->lock);
+    if (s->session && tsr_session_queue(s->session))
+        clFinish(tsr_session_queue(s->session));
+    pthread_mutex_unlock(&s->lock);
+    PyEval_RestoreThread(others);
+    return 1;
 }
 
-/* A new buffer, and bytes of the pool's that it takes.  Where the device has no memory, what the
- * pools keep is released, and the work that may still use it waited for. */
-static cl_mem make_buffer(session_object *s, cl_command_queue queue, size_t bytes, size_t *size,
-                          cl_int *rc)
+/* A new buffer, and the bytes that it has. */
+static cl_mem make_buffer(session_object *s, size_t bytes, size_t *size, cl_int *rc)
 {
     const cl_context context = tsr_session_context(s->session);
     const size_t least = bytes ? bytes : 1;
-    PyThreadState *others;
     cl_mem out;
 
     pool_make_room(&s->pool, *size);
     out = clCreateBuffer(context, CL_MEM_READ_WRITE, *size, NULL, rc);
     if (!out && *size > least) { /* rounded up it may be more than there is */
         *size = least;
-        out = clCreateBuffer(context, CL_MEM_READ_WRITE, *size, NULL, rc);
-    }
-    if (!out && lacks_memory(TSR_OK, *rc) && pools_empty()) {
-        others = PyEval_SaveThread();
-        clFinish(queue);
-        PyEval_RestoreThread(others);
         out = clCreateBuffer(context, CL_MEM_READ_WRITE, *size, NULL, rc);
     }
     s->pool.made += out != NULL;
@@ -148,9 +151,9 @@ PyObject *session_allocate(PyObject *self, PyObject *number)
     size_t size = pool_size(bytes);
     cl_mem memory = NULL;
     cl_int rc = CL_INVALID_BUFFER_SIZE;
-    cl_command_queue queue;
     cl_ulong most = 0;
     PyObject *out;
+    int tried = 0;
 
     if (beyond)
         PyErr_Clear();
@@ -158,15 +161,16 @@ PyObject *session_allocate(PyObject *self, PyObject *number)
         return NULL;
     if (!beyond)
         memory = pool_take(&s->pool, size);
-    if (!memory) {
-        queue = queue_lock(s);
-        if (!queue)
+    while (!memory) {
+        if (!queue_lock(s))
             return NULL;
         if (!beyond)
-            memory = make_buffer(s, queue, bytes, &size, &rc);
+            memory = make_buffer(s, bytes, &size, &rc);
         if (!memory)
             most = most_bytes(s);
         pthread_mutex_unlock(&s->lock);
+        if (!memory && !may_try_again(s, TSR_OK, rc, &tried))
+            break;
     }
     if (memory) {
         out = memory_make(s, memory, bytes, NULL);
@@ -176,7 +180,8 @@ PyObject *session_allocate(PyObject *self, PyObject *number)
         }
         return out;
     }
-    if (rc == CL_INVALID_BUFFER_SIZE || lacks_memory(TSR_OK, rc))
+    if (rc == CL_INVALID_BUFFER_SIZE || rc == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
+        rc == CL_OUT_OF_RESOURCES || rc == CL_OUT_OF_HOST_MEMORY)
         return raise_no_memory(number, most);
     return raise_cl("clCreateBuffer", rc);
 }
@@ -468,14 +473,17 @@ static PyObject *transfer(memory_object *m, PyObject *args, int write)
     Py_ssize_t offset;
     cl_command_queue queue;
     cl_int rc = CL_SUCCESS;
-    int ok;
+    int ok, tried = 0;
 
     if (!PyArg_ParseTuple(args, "On", &x, &offset) ||
         PyObject_GetBuffer(x, &host, PyBUF_C_CONTIGUOUS | (write ? 0 : PyBUF_WRITABLE)))
         return NULL;
-    queue = within(m, (size_t)offset, (size_t)host.len) ? queue_lock(m->session) : NULL;
-    ok = queue != NULL;
-    if (queue) {
+    ok = within(m, (size_t)offset, (size_t)host.len);
+    do {
+        queue = ok ? queue_lock(m->session) : NULL;
+        ok = queue != NULL;
+        if (!ok)
+            break;
         others = PyEval_SaveThread();
         if (host.len && write)
             rc = clEnqueueWriteBuffer(queue, m->memory, CL_TRUE, (size_t)offset, (size_t)host.len,
@@ -485,7 +493,7 @@ static PyObject *transfer(memory_object *m, PyObject *args, int write)
                                      host.buf, 0, NULL, NULL);
         pthread_mutex_unlock(&m->session->lock);
         PyEval_RestoreThread(others);
-    }
+    } while (may_try_again(m->session, TSR_OK, rc, &tried));
     PyBuffer_Release(&host);
     if (!ok)
         return NULL;
@@ -527,6 +535,7 @@ static PyObject *memory_copy(PyObject *self, PyObject *args)
     size_t from_origin[3] = {0}, origin[3] = {0}, region[3];
     cl_command_queue queue;
     PyObject *x;
+    int tried = 0;
     cl_int rc;
 
     if (!PyArg_ParseTuple(args, "On(nn)n(nn)(nnn)", &x, &from_at, &from_row, &from_slice, &at, &row,
@@ -547,19 +556,21 @@ static PyObject *memory_copy(PyObject *self, PyObject *args)
     if (!box_within(m, (size_t)at, region, (size_t)row, (size_t)slice) ||
         !box_within(from, (size_t)from_at, region, (size_t)from_row, (size_t)from_slice))
         return NULL;
-    queue = queue_lock(m->session);
-    if (!queue)
-        return NULL;
     from_origin[0] = (size_t)from_at;
     origin[0] = (size_t)at;
-    if (r[1] == 1 && r[2] == 1)
-        rc = clEnqueueCopyBuffer(queue, from->memory, m->memory, (size_t)from_at, (size_t)at,
-                                 region[0], 0, NULL, NULL);
-    else
-        rc = clEnqueueCopyBufferRect(queue, from->memory, m->memory, from_origin, origin, region,
-                                     (size_t)from_row, (size_t)from_slice, (size_t)row,
-                                     (size_t)slice, 0, NULL, NULL);
-    pthread_mutex_unlock(&m->session->lock);
+    do {
+        queue = queue_lock(m->session);
+        if (!queue)
+            return NULL;
+        if (r[1] == 1 && r[2] == 1)
+            rc = clEnqueueCopyBuffer(queue, from->memory, m->memory, (size_t)from_at, (size_t)at,
+                                     region[0], 0, NULL, NULL);
+        else
+            rc = clEnqueueCopyBufferRect(queue, from->memory, m->memory, from_origin, origin,
+                                         region, (size_t)from_row, (size_t)from_slice, (size_t)row,
+                                         (size_t)slice, 0, NULL, NULL);
+        pthread_mutex_unlock(&m->session->lock);
+    } while (may_try_again(m->session, TSR_OK, rc, &tried));
     if (rc)
         return raise_cl("clEnqueueCopyBufferRect", rc);
     Py_RETURN_NONE;
@@ -572,17 +583,20 @@ static PyObject *memory_fill(PyObject *self, PyObject *args)
     const char *pattern;
     Py_ssize_t length, bytes;
     cl_command_queue queue;
+    int tried = 0;
     cl_int rc;
 
     if (!PyArg_ParseTuple(args, "y#n", &pattern, &length, &bytes) || !within(m, 0, (size_t)bytes))
         return NULL;
-    queue = queue_lock(m->session);
-    if (!queue)
-        return NULL;
-    rc = bytes ? clEnqueueFillBuffer(queue, m->memory, pattern, (size_t)length, 0, (size_t)bytes, 0,
-                                     NULL, NULL)
-               : CL_SUCCESS;
-    pthread_mutex_unlock(&m->session->lock);
+    do {
+        queue = queue_lock(m->session);
+        if (!queue)
+            return NULL;
+        rc = bytes ? clEnqueueFillBuffer(queue, m->memory, pattern, (size_t)length, 0,
+                                         (size_t)bytes, 0, NULL, NULL)
+                   : CL_SUCCESS;
+        pthread_mutex_unlock(&m->session->lock);
+    } while (may_try_again(m->session, TSR_OK, rc, &tried));
     if (rc)
         return raise_cl("clEnqueueFillBuffer", rc);
     Py_RETURN_NONE;

@@ -509,7 +509,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, i
         array[i] = buffer[i].buf;
     }
     if (ok) {
-        int again = 0;
+        int tried = 0;
 
         do {
             err.cl = 0;
@@ -521,10 +521,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, i
                      : tsr_operation_run(s->session, c.op, c.problem, array, &c.run, &report, &err);
             pthread_mutex_unlock(&s->lock);
             PyEval_RestoreThread(others);
-            /* What the pools keep may be what is missing: memory that a call needs for itself, and
-             * arrays of drivers that give them memory at their first use. */
-            again = !again && st && lacks_memory(st, err.cl) && pools_empty() && is_repeatable(&c);
-        } while (again);
+        } while (st && may_try_again(s, st, err.cl, &tried) && is_repeatable(&c));
         if (st)
             raise_error(st, &err);
         else

@@ -61,8 +61,10 @@ int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t 
  * closed. */
 int session_lock(session_object *s);
 
-/* Whether a call failed for want of memory, which pools may have. */
-int lacks_memory(tsr_status status, cl_int rc);
+/* Whether a call on a session is to be made again, once: it failed for want of memory, and pools
+ * kept some.  That is released by now, and work of the session that may still have used it is done.
+ * Drivers may give buffers their memory at the first command on them, which is what fails then. */
+int may_try_again(session_object *s, tsr_status status, cl_int rc, int *tried);
 
 /* With the interpreter's lock, all of these. */
 

@@ -341,6 +341,26 @@ def part_call():
     np.testing.assert_array_equal(ts.to_numpy(y), a @ a)
 
 
+def part_transfers():
+    """A write, a copy, a fill and a read, each with something in the pool."""
+    def kept_before(f):
+        x = empty(700_000)
+        del x
+        assert stats()["kept"] >= 1
+        return f()
+
+    a = np.arange(1000.0)
+    x = kept_before(lambda: ts.asarray(a, device=DEVICE))
+    y = kept_before(lambda: ts.empty((20, 50), device=DEVICE))
+    kept_before(x.copy)
+    kept_before(lambda: x._filled_like(3.0))
+    z = kept_before(lambda: x.reshape(20, 50)[:, 1:].copy())
+    np.testing.assert_array_equal(ts.to_numpy(z), a.reshape(20, 50)[:, 1:])
+    np.testing.assert_array_equal(kept_before(lambda: ts.to_numpy(x.copy())), a)
+    np.testing.assert_array_equal(ts.to_numpy(x._filled_like(3.0)), np.full(1000, 3.0))
+    del y
+
+
 def part_call_in_place():
     """A call that has begun to change what it reads is not made again."""
     a = np.ones((100, 100), "f4")
@@ -391,6 +411,12 @@ def layered(layer):
         assert report["failed", function] == "1", (part, report)
         assert int(report["calls", function]) == last + more, (part, last, report)
         assert report["balance", "mem"] == "0", (part, report)
+    counts = run_part(layer, "transfers")
+    for function in ("clEnqueueWriteBuffer", "clEnqueueCopyBuffer", "clEnqueueCopyBufferRect",
+                     "clEnqueueFillBuffer", "clEnqueueReadBuffer"):
+        for n in range(1, int(counts.get(("calls", function), 0)) + 1):
+            report = run_part(layer, "transfers", "%s:%d:-5" % (function, n))
+            assert report["failed", function] == "1", (function, n, report)
 
 
 def main():
