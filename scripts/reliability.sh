@@ -90,6 +90,7 @@ for name in $parts; do
         python_test compare_numpy.py "$root" 5000 --on-device --device cpu
         python_test test_module.py 100000
         python_test test_device_arrays.py
+        python_test test_pool.py
         ;;
     signals)
         build reliability -DCMAKE_BUILD_TYPE=Release

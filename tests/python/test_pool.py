@@ -1,13 +1,14 @@
 """Memory of arrays on a device that is kept for the next ones: reuse, what is never reused, bounds,
 order of work, threads, forks, and devices that have no memory.
 
-    test_pool.py [LAYER]
+    test_pool.py [--device cpu] [LAYER]
 
-With the fault layer (tests/faults) processes of their own see that every buffer is given back, that
+With the fault layer (tests/faults), on a CPU device, processes of their own see that every buffer is given back, that
 forked children call no driver, and that an allocation which fails is made again once what was kept
-is given back.  77 where there is no OpenCL device.
+is given back.  77 where there is no such device.
 """
 
+import argparse
 import gc
 import os
 import subprocess
@@ -19,7 +20,12 @@ import numpy as np
 
 import tessera as ts
 
-DEVICE = "cpu"
+parser = argparse.ArgumentParser()
+parser.add_argument("layer", nargs="?")
+parser.add_argument("--device", default="cpu")
+parser.add_argument("--part", help="run this part alone")
+given = parser.parse_args()
+DEVICE = given.device
 MIB = 1 << 20
 FAULT = os.environ.get("TESSERA_FAULT")
 
@@ -420,18 +426,20 @@ def layered(layer):
 
 
 def main():
-    if not any(d.kind == "cpu" for d in ts.devices()):
+    try:
+        ts.device(DEVICE)
+    except ts.Error:
         sys.exit(77)
-    if sys.argv[1:2] == ["--part"]:
-        globals()["part_" + sys.argv[2]]()
+    if given.part:
+        globals()["part_" + given.part]()
         return
     for name, test in list(globals().items()):
         if name.startswith("test_"):
             test()
             print("ok", name, flush=True)
-    if sys.argv[1:]:
+    if given.layer:
         ts.close()
-        layered(sys.argv[1])
+        layered(given.layer)
         print("ok layered")
 
 
