@@ -41,7 +41,7 @@ def serve(library, sizes):
             rng = np.random.default_rng(1)
             a, b = (rng.random((n, n), dtype) - dtype(0.5) for _ in "ab")
             c = np.zeros((n, n), dtype)
-            for k in sorted({64, 256, n}):
+            for k in sorted({k for k in (64, 256, n) if k <= n}):
                 size, depth = integer(n), integer(k)
                 one, zero = real(1), real(0)
                 arguments = [ctypes.c_char_p(b"N"), ctypes.c_char_p(b"N"),
@@ -59,7 +59,7 @@ def serve(library, sizes):
                     if time.perf_counter() - start > SECONDS:
                         break
                 print(json.dumps({"routine": kind + "gemm", "n": n, "k": k, "ns": round(best * 1e9),
-                                  "some": [float(x) for x in c.flat[::n * n // 7]]}), flush=True)
+                                  "some": [float(x) for x in c.flat[::max(1, n * n // 7)]]}), flush=True)
 
 
 def main():
@@ -93,7 +93,7 @@ def main():
                   % (name, *key, row["ns"] / 1e6, rate))
             if args.output:
                 with open(args.output, "a", encoding="utf-8") as f:
-                    f.write(json.dumps({"schema": "tessera-blas-rates-1", "library": name, **row,
+                    f.write(json.dumps({"schema": "tessera-gemm-rates-1", "library": name, **row,
                                         "gflops": round(rate, 1)}) + "\n")
     return status
 

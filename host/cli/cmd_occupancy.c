@@ -11,7 +11,7 @@
 #include "measure/occupancy.h"
 #include "session/state.h"
 
-enum { WARP = 32, GROUP_MOST = 1024, REGISTERS_MOST = 255, LOCAL_STEP = 128 };
+enum { WARP = 32, LOCAL_STEP = 128 };
 
 /* A kernel's needs. */
 typedef struct needs {
@@ -19,15 +19,15 @@ typedef struct needs {
 } needs;
 
 /* What a unit holds of it. */
-typedef struct held {
+typedef struct residency {
     size_t groups, items;
     double occupancy; /* 0 to 1 */
     const char *bound;
-} held;
+} residency;
 
-static held held_of(const unit_capacity *unit, needs n)
+static residency residency_of(const unit_capacity *unit, needs n)
 {
-    held h;
+    residency h;
 
     h.occupancy = occupancy_of(unit, n.group, n.registers, n.local, &h.bound);
     /* Work-items come in whole warps, of which a group's last one may be half empty. */
@@ -36,7 +36,7 @@ static held held_of(const unit_capacity *unit, needs n)
     return h;
 }
 
-static void print_held(const char *label, const held *h)
+static void print_residency(const char *label, const residency *h)
 {
     printf("  %-12s %6zu  %10zu  %8.1f%%  %s\n", label, h->groups, h->items, 100 * h->occupancy,
            h->bound);
@@ -51,11 +51,11 @@ static void print_heading(const char *first)
 /* The least change of one need that lets more groups in. */
 static void advise(const unit_capacity *unit, needs n)
 {
-    const held now = held_of(unit, n);
+    const residency now = residency_of(unit, n);
     bool said = false;
 
     for (size_t r = n.registers; --r > 0;) {
-        const held h = held_of(unit, (needs){n.group, r, n.local});
+        const residency h = residency_of(unit, (needs){n.group, r, n.local});
 
         if (h.occupancy > now.occupancy) {
             printf("  %zu registers or fewer: %zu at once, %.1f%%\n", r, h.groups,
@@ -64,11 +64,12 @@ static void advise(const unit_capacity *unit, needs n)
             break;
         }
     }
-    for (size_t bytes = size_round_up(n.local, LOCAL_STEP); bytes >= LOCAL_STEP;) {
-        held h;
+    for (size_t bytes = size_min(size_round_up(n.local, LOCAL_STEP), unit->local);
+         bytes >= LOCAL_STEP;) {
+        residency h;
 
         bytes -= LOCAL_STEP;
-        h = held_of(unit, (needs){n.group, n.registers, bytes});
+        h = residency_of(unit, (needs){n.group, n.registers, bytes});
         if (h.occupancy > now.occupancy) {
             printf("  %zu bytes of local memory or fewer: %zu at once, %.1f%%\n", bytes, h.groups,
                    100 * h.occupancy);
@@ -76,7 +77,7 @@ static void advise(const unit_capacity *unit, needs n)
             break;
         }
     }
-    for (size_t step = 1; step < GROUP_MOST / WARP; step++) {
+    for (size_t step = 1; step < OCCUPANCY_GROUP_MAX / WARP; step++) {
         /* Nearer sizes first, smaller ones before larger ones. */
         const size_t smaller = size_round_up(n.group, WARP) - step * WARP;
         const size_t larger = size_round_up(n.group, WARP) + step * WARP;
@@ -85,13 +86,13 @@ static void advise(const unit_capacity *unit, needs n)
         for (size_t i = 0; i < 2; i++) {
             const needs other = {sizes[i], n.registers, n.local};
 
-            if (sizes[i] == 0 || sizes[i] > GROUP_MOST ||
-                !(held_of(unit, other).occupancy > now.occupancy))
+            if (sizes[i] == 0 || sizes[i] > OCCUPANCY_GROUP_MAX ||
+                !(residency_of(unit, other).occupancy > now.occupancy))
                 continue;
-            printf("  groups of %zu: %zu at once, %.1f%%\n", sizes[i], held_of(unit, other).groups,
-                   100 * held_of(unit, other).occupancy);
+            printf("  groups of %zu: %zu at once, %.1f%%\n", sizes[i],
+                   residency_of(unit, other).groups, 100 * residency_of(unit, other).occupancy);
             said = true;
-            step = GROUP_MOST;
+            step = OCCUPANCY_GROUP_MAX;
             break;
         }
     }
@@ -105,35 +106,35 @@ static void print_one(unsigned capability, needs n)
     static const size_t groups[] = {32, 64, 128, 256, 512, 1024};
     static const size_t registers[] = {16, 24, 32, 40, 48, 64, 80, 96, 128, 168, 255};
     unit_capacity unit;
-    held h;
+    residency h;
     char label[32];
 
     occupancy_capacity(capability, &unit);
-    h = held_of(&unit, n);
+    h = residency_of(&unit, n);
     printf(
         "compute capability %u.%u: a unit holds %zu work-items, %zu groups, %zu registers and %zu "
         "KiB of local memory%s\n\n",
         capability / 10, capability % 10, unit.items, unit.groups, unit.registers,
         unit.local / 1024, unit.local_each ? ", of which each group takes 1 KiB more" : "");
     print_heading("");
-    print_held("asked for", &h);
+    print_residency("asked for", &h);
     if (h.occupancy < 1) {
         printf("\nMore groups fit with\n");
         advise(&unit, n);
     }
     printf("\n");
     print_heading("group of");
-    for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
-        h = held_of(&unit, (needs){groups[i], n.registers, n.local});
+    for (size_t i = 0; i < ARRAY_COUNT(groups); i++) {
+        h = residency_of(&unit, (needs){groups[i], n.registers, n.local});
         snprintf(label, sizeof(label), "%zu", groups[i]);
-        print_held(label, &h);
+        print_residency(label, &h);
     }
     printf("\n");
     print_heading("registers");
-    for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
-        h = held_of(&unit, (needs){n.group, registers[i], n.local});
+    for (size_t i = 0; i < ARRAY_COUNT(registers); i++) {
+        h = residency_of(&unit, (needs){n.group, registers[i], n.local});
         snprintf(label, sizeof(label), "%zu", registers[i]);
-        print_held(label, &h);
+        print_residency(label, &h);
     }
 }
 
@@ -144,13 +145,13 @@ static void print_all(needs n)
     print_heading("capability");
     for (size_t i = 0; (capability = occupancy_capability_at(i)); i++) {
         unit_capacity unit;
-        held h;
+        residency h;
         char label[32];
 
         occupancy_capacity(capability, &unit);
-        h = held_of(&unit, n);
+        h = residency_of(&unit, n);
         snprintf(label, sizeof(label), "%u.%u", capability / 10, capability % 10);
-        print_held(label, &h);
+        print_residency(label, &h);
     }
 }
 
@@ -161,13 +162,13 @@ static int print_rows(unsigned only, needs n)
 
     for (size_t i = 0; (capability = occupancy_capability_at(i)); i++) {
         unit_capacity unit;
-        held h;
+        residency h;
         char label[32];
 
         if (only && capability != only)
             continue;
         occupancy_capacity(capability, &unit);
-        h = held_of(&unit, n);
+        h = residency_of(&unit, n);
         snprintf(label, sizeof(label), "%u.%u", capability / 10, capability % 10);
         json_array_append_new(rows,
                               json_pack("{s:s, s:o, s:o, s:o, s:s}", "capability", label, "groups",

@@ -17,8 +17,6 @@
 
 enum {
     REPEAT_MAX = 1000000,
-    GROUP_MAX = 1024,    /* work-items of a group, and */
-    REGISTERS_MAX = 255, /* registers of one, that NVIDIA's devices have at most */
     LETTERLESS =
         256 /* getopt_long returns LETTERLESS + index, so that no letter is mistaken for it */
 };
@@ -84,32 +82,35 @@ static bool read_count(const char *value, size_t most, size_t *out)
 
 static bool parse_group(const char *value, options *out)
 {
-    return read_count(value, GROUP_MAX, &out->group);
+    return read_count(value, OCCUPANCY_GROUP_MAX, &out->group);
 }
 
 static bool parse_registers(const char *value, options *out)
 {
-    return read_count(value, REGISTERS_MAX, &out->registers);
+    return read_count(value, OCCUPANCY_REGISTERS_MAX, &out->registers);
 }
 
 static bool parse_local(const char *value, options *out)
 {
-    return read_bytes(value, &out->local);
+    return read_bytes(value, &out->local) && out->local <= OCCUPANCY_LOCAL_MAX;
 }
 
 /* "9.0", or all. */
 static bool parse_capability(const char *value, options *out)
 {
-    unit_capacity unit;
+    unsigned capability;
+    char name[16];
 
     if (!strcmp(value, "all"))
         return true;
-    if (!isdigit((unsigned char)value[0]) || strspn(value, "0123456789.") != strlen(value))
-        return false;
-    out->capability = (unsigned)lround(10 * strtod(value, NULL));
-    return strlen(value) ==
-               (size_t)snprintf(NULL, 0, "%u.%u", out->capability / 10, out->capability % 10) &&
-           occupancy_capacity(out->capability, &unit);
+    for (size_t i = 0; (capability = occupancy_capability_at(i)); i++) {
+        snprintf(name, sizeof(name), "%u.%u", capability / 10, capability % 10);
+        if (!strcmp(value, name)) {
+            out->capability = capability;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Names of types, as f32; those that --as converts to come first. */
@@ -334,10 +335,10 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_REGISTERS] = {"registers", 0, "N", "registers of a work-item", parse_registers,
                           "a whole number from 1 to 255"},
     [OPTION_LOCAL] = {"local", 0, "BYTES", "local memory of a group: 4096, 48K", parse_local,
-                      "a number of bytes, such as 4096 or 48K"},
+                      "a number of bytes up to 1M, such as 4096 or 48K"},
     [OPTION_CAPABILITY] = {"capability", 0, "C", "compute capability of an NVIDIA device, or all",
                            parse_capability,
-                           "all, or one of 6.0, 6.1, 7.0, 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, "
+                           "all, or one of 7.0, 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, "
                            "10.3, 11.0, 12.0 and 12.1"},
     [OPTION_JSON] = {"json", 0, NULL, "write JSON to standard output", NULL, NULL},
     [OPTION_QUIET] = {"quiet", 0, NULL, "no summary on standard error", NULL, NULL},

@@ -18,13 +18,18 @@ static const struct {
     unsigned capability;
     unit_capacity unit;
 } known[] = {
-    {60, {2048, 32, 65536, 64 * KIB, 0}},     {61, {2048, 32, 65536, 96 * KIB, 0}},
-    {70, {2048, 32, 65536, 96 * KIB, 0}},     {75, {1024, 16, 65536, 64 * KIB, 0}},
-    {80, {2048, 32, 65536, 164 * KIB, KIB}},  {86, {1536, 16, 65536, 100 * KIB, KIB}},
-    {87, {1536, 16, 65536, 164 * KIB, KIB}},  {89, {1536, 24, 65536, 100 * KIB, KIB}},
-    {90, {2048, 32, 65536, 228 * KIB, KIB}},  {100, {2048, 32, 65536, 228 * KIB, KIB}},
-    {103, {2048, 32, 65536, 228 * KIB, KIB}}, {110, {1536, 24, 65536, 228 * KIB, KIB}},
-    {120, {1536, 24, 65536, 100 * KIB, KIB}}, {121, {1536, 24, 65536, 100 * KIB, KIB}},
+    {70, {2048, 32, 65536, 96 * KIB, 0, 96 * KIB}},
+    {75, {1024, 16, 65536, 64 * KIB, 0, 64 * KIB}},
+    {80, {2048, 32, 65536, 164 * KIB, KIB, 163 * KIB}},
+    {86, {1536, 16, 65536, 100 * KIB, KIB, 99 * KIB}},
+    {87, {1536, 16, 65536, 164 * KIB, KIB, 163 * KIB}},
+    {89, {1536, 24, 65536, 100 * KIB, KIB, 99 * KIB}},
+    {90, {2048, 32, 65536, 228 * KIB, KIB, 227 * KIB}},
+    {100, {2048, 32, 65536, 228 * KIB, KIB, 227 * KIB}},
+    {103, {2048, 32, 65536, 228 * KIB, KIB, 227 * KIB}},
+    {110, {1536, 24, 65536, 228 * KIB, KIB, 227 * KIB}},
+    {120, {1536, 24, 65536, 100 * KIB, KIB, 99 * KIB}},
+    {121, {1536, 24, 65536, 100 * KIB, KIB, 99 * KIB}},
 };
 
 unsigned occupancy_capability_at(size_t i)
@@ -63,8 +68,8 @@ double occupancy_of(const unit_capacity *unit, size_t group, size_t registers, s
             *bound = "registers";
         }
     }
-    if (of_group && unit->local / of_group < groups) {
-        groups = unit->local / of_group;
+    if (of_group && (local > unit->local_group || unit->local / of_group < groups)) {
+        groups = local > unit->local_group ? 0 : unit->local / of_group;
         *bound = "local memory";
     }
     return (double)(groups * warps * WARP) / (double)unit->items;

@@ -5,12 +5,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum {
+    OCCUPANCY_GROUP_MAX = 1024,    /* work-items of a group, and */
+    OCCUPANCY_REGISTERS_MAX = 255, /* registers of one, that NVIDIA's devices have at most */
+    OCCUPANCY_LOCAL_MAX = 1 << 20  /* bytes of local memory that are asked about at most */
+};
+
 /** What a compute unit holds at once. */
 typedef struct unit_capacity {
     size_t items, groups; /* work-items, and work-groups */
     size_t registers;     /* of 32 bits */
     size_t local;         /* bytes of local memory for all groups ... */
     size_t local_each;    /* ... of which each group takes these beside its own */
+    size_t local_group;   /* of a group at most */
 } unit_capacity;
 
 /**
@@ -32,7 +39,8 @@ unsigned occupancy_capability_at(size_t i);
  * @param registers  Of a work-item; 0: unknown, and not counted.
  * @param local      Bytes of local memory of a group.
  * @param bound      Receives what runs out first: "work-items", "groups",
- *                   "registers", "local memory".
+ *                   "registers", "local memory".  A group of more local memory
+ *                   than one may have does not fit at all.
  */
 double occupancy_of(const unit_capacity *unit, size_t group, size_t registers, size_t local,
                     const char **bound);

@@ -184,9 +184,11 @@ static size_t pitch_of(const operand *o)
     return o->view.ld * tsr_type_size(o->type);
 }
 
-static bool copied_by_lines(const operand *o)
+static bool copied_by_lines(const call *c, const operand *o)
 {
-    return !view_contiguous(&o->view) && o->view.lines > 1 && pitch_of(o) >= PITCH_MIN;
+    /* NVIDIA's driver copies to lines whose gaps are in the buffer too, the last one's as well. */
+    return !view_contiguous(&o->view) && o->view.lines > 1 && pitch_of(o) >= PITCH_MIN &&
+           o->bytes + pitch_of(o) <= session_facts(c->session)->max_allocation;
 }
 
 /* Buffers are the caller's arrays where those are shared, one for the operands of the same array;
@@ -214,8 +216,8 @@ static tsr_status make_buffer(call *c, size_t i, tsr_error *err)
         }
     if (c->report.shared)
         flags |= CL_MEM_USE_HOST_PTR;
-    else if (copied_by_lines(o) && bytes + pitch_of(o) <= session_facts(c->session)->max_allocation)
-        bytes += pitch_of(o); /* NVIDIA's driver copies to lines whose gaps are there too */
+    else if (copied_by_lines(c, o))
+        bytes += pitch_of(o);
     c->buffer[i] = clCreateBuffer(c->session->context, flags, bytes,
                                   c->report.shared ? c->array[i] : NULL, &rc);
     if (!c->buffer[i])
@@ -288,7 +290,7 @@ static tsr_status operands_in(call *c, tsr_error *err)
 
     for (size_t i = 0; i < c->operand_count; i++) {
         const operand *o = &c->operand[i];
-        const bool by_lines = copied_by_lines(o);
+        const bool by_lines = copied_by_lines(c, o);
         const size_t bytes = by_lines ? view_bytes(&o->view) : o->bytes - o->begin;
         tsr_status st;
         cl_int rc;
@@ -344,7 +346,7 @@ static tsr_status operands_out(call *c, tsr_error *err)
         else if (view_contiguous(&o->view))
             rc = clEnqueueReadBuffer(queue, c->buffer[i], CL_TRUE, o->begin, bytes,
                                      (unsigned char *)c->array[i] + o->begin, 0, NULL, NULL);
-        else if (copied_by_lines(o))
+        else if (copied_by_lines(c, o))
             rc = copy_lines(c, i, true);
         else
             st = copy_elements_back(c, i, &rc, err);

@@ -43,12 +43,14 @@ static void test_what_runs_out_first(void **state)
     check(110, 32, 32, 0, 50, "groups");
     check(120, 512, 32, 34816, 66.6667, "local memory"); /* two groups of 35 KiB in 100 */
     check(121, 768, 40, 0, 100, "work-items");
+    check(90, 32, 32, 227 * 1024, 1.5625, "local memory");
+    check(90, 32, 32, 227 * 1024 + 1, 0, "local memory"); /* more than a group may have */
     check(90, 1024, 65, 0, 0, "registers"); /* no group fits: 72 a work-item */
     assert_false(occupancy_capacity(0, &unit));
     assert_int_equal(unit.items, 0);
-    for (size_t i = 0; i < 14; i++)
+    for (size_t i = 0; i < 12; i++)
         assert_true(occupancy_capacity(occupancy_capability_at(i), &unit));
-    assert_int_equal(occupancy_capability_at(14), 0);
+    assert_int_equal(occupancy_capability_at(12), 0);
 }
 
 static void test_log_of_the_compiler(void **state)

@@ -13,10 +13,28 @@ enum {
 };
 
 static const tunable tunables[] = {
-    {"ITEMS", "work-items of a group: reuse of B against groups", {64, 256}, 256, 64},
-    {"LANES", "vectors of 16 bytes side by side in a group: columns against rows", {0, 4, 32}, 0},
-    {"ROWS", "rows of a work-item: reuse of B against registers", {0, 1, 2, 4, 8}, 0},
-    {"DEPTH", "steps along k in local memory: fewer barriers against memory", {0, 4, 32}, 0, 4},
+    {"ITEMS",
+     "work-items of a group: reuse of B against groups",
+     {64, 128, 256},
+     256,
+     64,
+     .cpu_most = 64},
+    {"LANES",
+     "vectors of 16 bytes side by side in a group: columns against rows",
+     {0, 2, 4, 8, 16, 32},
+     0,
+     .cpu_most = 4},
+    {"ROWS",
+     "rows of a work-item: reuse of B against registers",
+     {0, 1, 2, 4, 8},
+     0,
+     .cpu_most = 2},
+    {"DEPTH",
+     "steps along k in local memory: fewer barriers against memory",
+     {0, 1, 2, 4, 8, 16, 32},
+     0,
+     4,
+     .cpu_most = 4},
 };
 
 /* How groups share C. */
