@@ -13,11 +13,11 @@
  * Parameters: TILE_M, TILE_N, WARP_M, WARP_N; DEPTH, of blocks along k, 16 or 32; STAGES; BAND
  *     (matmul_bands.clh); ALIGNED_A, ALIGNED_B: whether four neighbours that start at a multiple of
  *     4 are 16 aligned bytes; ALIGNED_C, the same of two neighbours; LAST_ADDS (last_group.clh),
- * not 0; REAL, REAL_BITS, FACTOR, RESULT (matmul_elements.clh), of float; TRANS_A, TRANS_B
- *     (matmul_access.clh);
- *     SPLIT, groups for each tile, and PER_UNIT, groups on each unit that share all steps, of
- *     launches alone.
- * Launch: 1-D, groups of 32 for each warp, no more than there are shared steps.
+ *     not 0; REAL, REAL_BITS, FACTOR, RESULT (matmul_elements.clh), of float; TRANS_A, TRANS_B
+ *     (matmul_access.clh); SPLIT, groups for each tile, and PER_UNIT, groups on each unit that
+ *     share all steps, of launches alone.
+ * Launch: 1-D, work-groups of 32 for each warp: SPLIT for each tile, or PER_UNIT for each compute
+ *     unit, and no more than all tiles have steps along k.
  * Workspace: two tiles of sums for each group.
  * Local memory: STAGES blocks of A and B, and padding.
  * Limits: one product; m, n, k and the leading dimensions up to 2^31; a counter for each shared
@@ -316,7 +316,8 @@ static inline bool tile_beyond(const tile *x)
                       min(x->n - x->j0, TILE_N + 0u), x->k);
 }
 
-/* Row and column in C of this work-item's first sum; that of sum e is down(e), across(e) on. */
+/* Row and column in C of sum[0].s0 of this work-item.  Those of sum[v].s0 are v / COLUMNS * 16 and
+ * v % COLUMNS * 8 on; s1 is its neighbour in the row, and s2 and s3 are 8 rows below the two. */
 static inline uint first_row(const tile *x)
 {
     return x->i0 + warp_row() + get_local_id(0) % 32 / 4;
@@ -404,7 +405,7 @@ static inline bool any_of_group(bool yes, __local uint *found)
     return any;
 }
 
-/* C(i, j) and its neighbour, from two sums; what C was is read before, as `before`. */
+/* C(i, j) and its neighbour := out, where they are inside: `first` and `second` say of each. */
 static inline void store_pair(__global float *c, bool first, bool second, float2 out)
 {
     if (ALIGNED_C && second) {
@@ -417,6 +418,7 @@ static inline void store_pair(__global float *c, bool first, bool second, float2
         c[1] = out.s1;
 }
 
+/* What they are, and 0 for one that is not inside. */
 static inline float2 load_pair(__global const float *c, bool first, bool second)
 {
     if (ALIGNED_C && second)

@@ -3,18 +3,21 @@
  * Idea: memory limits such a product, since an element of B serves as many multiply-adds as C has
  *     rows.  So work-items do what a matvec's would: each takes VECTOR columns, walks down k, and
  *     keeps a sum for each row and column; neighbours read neighbours.  What A has in those steps
- * is the same for all of them, and lies in local memory.  Memory answers late: a work-item has the
- *     loads of its next BATCH steps under way while it multiplies, SLICES sets of work-items take
- *     every SLICES-th step of the same columns, and groups share k (matmul_parts.clh).
+ *     is the same for all of them, and lies in local memory.  Memory answers late: a work-item has
+ *     the loads of its next BATCH steps under way while it multiplies, SLICES sets of work-items
+ *     take every SLICES-th step of the same columns, and groups share k (matmul_parts.clh).
  *     With FEW_ROWS 0 the same text computes a C of few columns, whose large factor A is
- * transposed. Work split: a group computes LANES * VECTOR columns of C. Parameters: LANES and
- * SLICES, whose product is ITEMS; FEW_ROWS, FEW, ITEMS, DEPTH (a multiple of SLICES * BATCH),
- * VECTOR, ALIGNED, BATCH, CHUNK, SPLITS (matmul_skinny.clh); REAL, REAL_BITS (real.clh); FACTOR,
- * RESULT (matmul_elements.clh); ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
+ *     transposed.
+ * Work split: a group computes LANES * VECTOR columns of C.
+ * Parameters: LANES and SLICES, whose product is ITEMS; FEW_ROWS, FEW, ITEMS, DEPTH (a multiple of
+ *     SLICES * BATCH), VECTOR, ALIGNED, BATCH, CHUNK, SPLITS (matmul_skinny.clh); REAL, REAL_BITS
+ *     (real.clh); FACTOR, RESULT (matmul_elements.clh); ROUNDED (matmul_rounded.clh); TRANS_A,
+ *     TRANS_B (matmul_access.clh).
  * Launch: 3-D, work-groups of ITEMS x 1 x 1, one per started LANES * VECTOR columns, a layer of
- * them for each product of the batch, or for each span of k. Local memory: PITCH * DEPTH elements,
- * or SLICES * CHUNK * LINE where that is more. Traffic: the large factor once, the small one once a
- * group. Limits: m, n, k and the leading dimensions up to 2^31.
+ *     them for each product of the batch, or for each span of k.
+ * Local memory: PITCH * DEPTH elements, or SLICES * CHUNK * LINE where that is more.
+ * Traffic: the large factor once, the small one once a group.
+ * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "matmul/matmul_skinny.clh"
 

@@ -17,14 +17,15 @@
  *     they store a tile, the producer fills the stages for the group's next one.
  * Parameters: FORMAT of the factors (below); FACTOR and RESULT (matmul_elements.clh); TILE_M, 64,
  *     128 or 256, and TILE_N, 16 to 256, not both 256; TURNED, 1 where C is stored transposed, and
- * A and B have changed places; STAGES; BAND (matmul_bands.clh); TRANS_A, TRANS_B
+ *     A and B have changed places; STAGES; BAND (matmul_bands.clh); TRANS_A, TRANS_B
  *     (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace; FUSED: whether the
  *     groups that multiply stage; SINGLE: whether each has one tile or part alone; UNIT_GROUPS: for
- * how many groups a compute unit is to have registers; SPLIT, parts of k, of launches alone;
- * LAST_ADDS (last_group.clh); CONSUMERS, PRODUCERS, PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES
- * as the host counts with them (below). Launch: 1-D, the preparation, where anything is staged, in
- * work-groups of 256, one for each 64 x 64 elements; then groups of CONSUMERS + PRODUCERS,
- * PERSISTENT = 1 as many as compute units hold or as there are tiles and parts, 2 one each.
+ *     how many groups a compute unit is to have registers; SPLIT, parts of k, and PERSISTENT, of
+ *     launches alone; LAST_ADDS (last_group.clh); CONSUMERS, PRODUCERS, PREPARE_ITEMS, PIECE,
+ *     ROW_BYTES and MAP_BYTES as the host counts with them (below).
+ * Launch: 1-D, the preparation, where a launch of its own stages, in work-groups of 256, one for
+ *     each 64 x 64 elements; then groups of CONSUMERS + PRODUCERS: with PERSISTENT = 1 as many as
+ *     compute units hold or as there are tiles and parts, with 2 one each.
  * Workspace: two maps a group, what is staged, and sums of parts.
  * Local memory: STAGES * (TILE_M + TILE_N) * 128 bytes and up to 2 KiB beside; the preparation
  *     16640 bytes.

@@ -1,9 +1,9 @@
 /* Sort in two launches: tiles by themselves, then each key to its rank among all.
  *
- * Idea: up to some 10^5 keys launches cost more than what they do, and a network
- *     takes two or more for each doubling.  Here the second launch merges all
- *     tiles at once: a key's place is its place in its own tile plus, of each
- *     other tile, the number of keys before it, which a binary search finds.
+ * Idea: of few keys launches cost more than what they do, and a network takes two
+ *     or more for each doubling.  Here the second launch merges all tiles at
+ *     once: a key's place is its place in its own tile plus, of each other tile,
+ *     the number of keys before it, which a binary search finds.
  *     Neighbours in a sorted tile search alike, and so read the same lines of
  *     the cache; WIDTH tiles are searched side by side, since each step waits for
  *     the one before.  Equal keys keep the order of their tiles.

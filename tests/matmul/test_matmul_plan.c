@@ -591,6 +591,16 @@ static void matrix_units_follow_the_shape(void **state)
     p = matmul_problem(
         (tsr_matmul_problem){.m = 1354, .n = 935, .k = 1175, .alpha = 1, .trans_a = true});
     assert_string_equal(first_supported(&p, &d), "mma-3xtf32");
+    matmul_in(&p)->m = 1356; /* A^T is aligned, and B alone is not; then A^T alone; then none */
+    assert_string_equal(first_supported(&p, &d), "mma-3xtf32");
+    matmul_in(&p)->m = 1354;
+    matmul_in(&p)->n = 936;
+    assert_string_equal(first_supported(&p, &d), "mma-3xtf32");
+    matmul_in(&p)->m = 1356;
+    assert_string_equal(first_supported(&p, &d), "wgmma-3xtf32");
+    matmul_in(&p)->n = 935;
+    matmul_in(&p)->trans_a = false;
+    assert_string_equal(first_supported(&p, &d), "wgmma-3xtf32");
     /* A batch fills the device without. */
     assert_string_equal(first_supported(&batch, &d), "cp-async");
 }

@@ -753,7 +753,7 @@ static void test_tensor_stages_what_it_must(void **state)
     assert_int_equal(x.commands[0].global[0], 2 * 9 * 256);
     expect_options(&x, name, &d, "STAGED_A=0 STAGED_B=1");
     plan_free(&x);
-    /* A launch before where there is more to stage than a piece for each group. */
+    /* The groups that multiply stage where that is a piece each at most. */
     d.compute_units = 132;
     matmul_in(&p)->n = 64;
     x = plan_of(name, set, &p, &d);

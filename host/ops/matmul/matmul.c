@@ -326,10 +326,10 @@ static bool packing_pays(const tsr_matmul_problem *p)
                                  outputs * (double)p->k >= 0x1.8p28);
 }
 
-/* Whether small tiles by a warp's matrix instructions are faster than chains of FP32 multiply-adds,
- * and than packing, as measured on an H100: of little work and no long k, where columns of B or
- * rows of A^T are not aligned, which those take longer to bring, and of a narrow C with a long k.
- */
+/* Whether small tiles by a warp's matrix instructions are faster, as measured on an H100.  Than
+ * packing, where that pays: with A transposed, and A or B not aligned.  Than chains of FP32
+ * multiply-adds, else: of little work and no long k; with B transposed and not aligned, which those
+ * take longer to bring; and of a narrow C with a long k. */
 static bool warps_pay(const tsr_matmul_problem *p, bool packs)
 {
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);

@@ -6,7 +6,7 @@
 #include "core/variant.h"
 #include "tessera/matmul.h"
 
-/** A size of tiles that a kernel has, and how fast it is on a compute unit, as measured. */
+/** A size of tiles that a kernel has, and how fast its loop along k is on a compute unit. */
 typedef struct share_tile {
     uint32_t rows, columns, depth; /* of a tile, and of a step along k */
     unsigned resident;             /* groups that run side by side on a unit */
