@@ -1,5 +1,6 @@
 /* Arithmetic in registers, and local memory: launches whose every result the host computes too. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -483,9 +484,24 @@ static tsr_status measure_wgmma(const rig *r, unsigned which, limit_result *out,
     return st ? st : measure_repeated(&x, shape->limit, shape->name, out, err);
 }
 
+/* The first compute capability with an instruction for it. */
+static unsigned first_capability(limit l)
+{
+    unsigned first = UINT_MAX;
+
+    for (unsigned i = 0; i < sizeof(tensor_shapes) / sizeof(tensor_shapes[0]); i++)
+        if (tensor_shapes[i].limit == l && tensor_shapes[i].capability < first)
+            first = tensor_shapes[i].capability;
+    for (unsigned i = 0; i < sizeof(wgmma_shapes) / sizeof(wgmma_shapes[0]); i++)
+        if (wgmma_shapes[i].limit == l && wgmma_shapes[i].capability < first)
+            first = wgmma_shapes[i].capability;
+    return first;
+}
+
 tsr_status limit_tensor(const rig *r, limit l, limit_result *out, tsr_error *err)
 {
     const device_facts *d = r->facts;
+    const unsigned first = first_capability(l);
     tsr_status st = session_probe(r->session, 1u << FEATURE_PTX | 1u << FEATURE_WGMMA, err);
 
     if (st)
@@ -495,10 +511,10 @@ tsr_status limit_tensor(const rig *r, limit l, limit_result *out, tsr_error *err
                  d->feature_why[FEATURE_PTX]);
         return TSR_OK;
     }
-    if (d->nv_capability < 80) {
+    if (d->nv_capability < first) {
         snprintf(out->why_not, sizeof(out->why_not),
-                 "compute capability %u.%u; its instructions come with 8.0", d->nv_capability / 10,
-                 d->nv_capability % 10);
+                 "compute capability %u.%u; its instructions come with %u.%u",
+                 d->nv_capability / 10, d->nv_capability % 10, first / 10, first % 10);
         return TSR_OK;
     }
     for (unsigned i = 0; i < sizeof(tensor_shapes) / sizeof(tensor_shapes[0]) && !st; i++)
@@ -508,7 +524,8 @@ tsr_status limit_tensor(const rig *r, limit l, limit_result *out, tsr_error *err
         if (wgmma_shapes[i].limit == l && d->feature[FEATURE_WGMMA] == FEATURE_YES)
             st = rig_way_ended(measure_wgmma(r, i, out, err), out);
     if (!st && !(out->value > 0))
-        snprintf(out->why_not, sizeof(out->why_not), "no matrix instruction found takes them");
+        snprintf(out->why_not, sizeof(out->why_not), "no %s: %s", feature_name(FEATURE_WGMMA),
+                 d->feature_why[FEATURE_WGMMA]);
     return st;
 }
 
