@@ -247,17 +247,27 @@ static const char *plan_groups(const job *j, const skinny *s, const layout *x, p
 /* ---- the variants -------------------------------------------------------------------------- */
 
 static const tunable columns_tunables[] = {
-    {"LANES", "work-items side by side: longer streams against more groups", {0, 8, 16, 32, 64}, 0},
+    {"LANES",
+     "work-items side by side: longer streams against more groups",
+     {0, 8, 16, 32, 64},
+     0,
+     .cpu_most = 16},
     {"SLICES",
      "sets of work-items that share k in a group: latency hidden against adding up",
      {0, 1, 2, 4, 8, 16, 32},
-     0},
-    {"VECTOR", "columns of a work-item: wide loads against more work-items", {0, 1, 2, 4, 8}, 0},
+     0,
+     .cpu_most = 4},
+    {"VECTOR",
+     "columns of a work-item: wide loads against more work-items",
+     {0, 1, 2, 4, 8},
+     0,
+     .cpu_most = 4},
     {"SPLIT",
      "groups that share k: more of them against adding up",
      {0, 1, 2, 4, 8, 16, 32, 64},
      0,
-     .host_only = true},
+     .host_only = true,
+     .cpu_most = 8},
 };
 
 /* As many work-items side by side as make long streams, but not far beyond the last column. */
@@ -322,17 +332,20 @@ static const tunable dots_tunables[] = {
     {"TEAM",
      "work-items that share a dot product: longer streams against adding up",
      {0, 4, 8, 16, 32},
-     0},
+     0,
+     .cpu_most = 8},
     {"LINES", "lines that a team reads at once: reuse of the small factor", {0, 1, 2, 4}, 0},
     {"VECTOR",
      "elements of a line that a work-item takes at once: wide loads against more work-items",
      {0, 1, 2, 4, 8},
-     0},
+     0,
+     .cpu_most = 4},
     {"SPLIT",
      "groups that share k: more of them against adding up",
      {0, 1, 2, 4, 8, 16, 32, 64},
      0,
-     .host_only = true},
+     .host_only = true,
+     .cpu_most = 8},
 };
 
 /* Where the small factor has many rows, its tile is read the more often: small teams read it
