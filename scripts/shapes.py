@@ -172,11 +172,38 @@ def is_as_precise(peer, ours):
         or peer["precision"] in EXACT_FACTORS
 
 
+def is_brief(peer):
+    """Whether it is of a problem that is too short to compare, which is so on CPUs alone."""
+    return peer["place"] != "cuda" and peer["median_ns"] < ON_A_CPU_NS
+
+
+def count_brief(path):
+    """How many rows of ours have no peer beside them but those of brief problems."""
+    brief, peers = 0, []
+    for row in [*read_rows(path), {"kind": "kernel", "outcome": ""}]:
+        if row["kind"] == "kernel":
+            brief += bool(peers) and all(map(is_brief, peers))
+            peers = []
+        elif row["kind"] == "peer" and row["outcome"] == "timed":
+            peers.append(row)
+    return brief
+
+
+def read_rows(path):
+    try:
+        with open(path, encoding="utf-8") as f:
+            rows = [json.loads(line) for line in f]
+        if all("kind" in row and "outcome" in row for row in rows):
+            return rows
+        sys.exit(f"shapes.py: {path}: not all lines are rows of bench")
+    except (OSError, ValueError, TypeError) as e:
+        sys.exit(f"shapes.py: {path}: {e}")
+
+
 def compare(path):
     """{(group, timer): [(ratio, row of ours, row of the fastest peer)]}, empty where there is none,
     and the rows that are wrong or failed.  A peer's wrong row is none of ours."""
-    with open(path, encoding="utf-8") as f:
-        rows = [json.loads(line) for line in f]
+    rows = read_rows(path)
     comparisons = []  # our row and those of peers behind it
     for row in rows:
         if row["kind"] == "kernel":
@@ -191,7 +218,7 @@ def compare(path):
         peers = [p for p in peers if is_as_precise(p, ours)]
         if peers and ours["outcome"] == "timed":
             best = min(peers, key=lambda p: p["median_ns"])
-            if best["place"] != "cuda" and best["median_ns"] < ON_A_CPU_NS:
+            if is_brief(best):
                 continue
             of_group.append((best["median_ns"] / ours["median_ns"], ours, best))
     return found, [row for row in rows
@@ -227,6 +254,10 @@ def report(path, folder):
                   f"| {worst['problem']}, `{worst['name']}`; {peer['name']} |")
     for row in wrong:
         print(f"{row['outcome']}: {row['op']} {row['problem']}, {row['name']}")
+    brief = count_brief(path)
+    if brief:
+        print(f"\n{brief} more take another library less than {ON_A_CPU_NS / 1e3:.0f} us on the CPU, "
+              "and are not compared")
     if not any(found.values()):
         print("nothing is compared: there is no row with a peer beside it")
     if folder:
@@ -300,11 +331,17 @@ def main():
     unknown = [g for g in groups if g not in GROUPS]
     if unknown:
         parser.error(f"no group '{unknown[0]}' (there are {', '.join(GROUPS)})")
+    if args.count is not None and args.count < 1 or args.largest < 1 or args.most < 2 ** 8:
+        parser.error("--count and --largest are 1 at least, and --most 256")
     if args.report:
         return 0 if report(args.report, args.draw) else 3
     if not args.device or not args.output:
         parser.error("--device and --output say where it runs and where rows go")
-    right = measure(args, groups)
+    try:
+        right = measure(args, groups)
+    except KeyboardInterrupt:
+        report(args.output, None)
+        return 130
     return 0 if report(args.output, None) and right else 3
 
 

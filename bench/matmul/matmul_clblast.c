@@ -38,9 +38,7 @@ static int call(void *state, size_t set)
 
 static void *open(const peer_problem *p, char *why, size_t why_size)
 {
-    const tsr_matmul_problem *q = p->problem;
-
-    return clblast_open(p, call, q->beta == 0 && q->beta_im == 0, why, why_size);
+    return clblast_open(p, call, 0, why, why_size);
 }
 
 static peer the_peer = {.name = "CLBlast",

@@ -119,7 +119,7 @@ static void print_one(unsigned capability, needs n)
     print_heading("");
     print_residency("asked for", &h);
     if (h.occupancy < 1) {
-        printf("\nMore groups fit with\n");
+        printf("\nMore work-items fit with\n");
         advise(&unit, n);
     }
     printf("\n");

@@ -240,11 +240,9 @@ static const subcommand commands[] = {
      "work a compute unit holds at once, and what runs out first: the occupancy calculator",
      "Of NVIDIA's devices, whose limits are published: occupancy is the part of a unit's "
      "work-items\n"
-     "that groups have at once.  For one compute capability it also shows other sizes of groups "
-     "and\n"
-     "numbers of registers, and what would let one more group in.  Registers of a kernel are in "
-     "the\n"
-     "table of 'tessera bench OP --explain'.\n",
+     "that groups, in whole warps of 32, have at once.  For one compute capability it also shows\n"
+     "other sizes of groups and numbers of registers, and what would let more in.  Registers of a\n"
+     "kernel are in the table of 'tessera bench OP --explain'.\n",
      cmd_occupancy,
      0,
      0,

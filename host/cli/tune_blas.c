@@ -473,17 +473,40 @@ int tune_blas_help(void)
 {
     puts("Usage: tessera tune blas [--device D] [--quiet]\n\n"
          "Time products from host memory on the device and by the CPU's BLAS, and keep the rates\n"
-         "by which `tessera blas --offload auto` decides where a call runs.\n\n"
+         "by which `tessera blas --offload auto` decides where a call runs: about 20 seconds.  "
+         "Rates of\n"
+         "one device are kept: they replace those of another one.\n\n"
          "      --device D  the device; TESSERA_DEVICE, or else the first GPU\n"
          "      --quiet     no progress\n"
          "  -h, --help      show this");
     return EXIT_DONE;
 }
 
+/* Whether the device is there, before anything is timed: its exit status, after a message.  A
+ * process of its own looks, as drivers do not survive the fork() of those that time. */
+static int check_device(const options *o)
+{
+    const pid_t child = fork();
+    int status = 0;
+
+    if (child == 0) {
+        choice chosen = {0};
+        tsr_error err = {0};
+
+        _exit(choice_find_one(o, &chosen, &err) ? print_error("tune blas", &err, NULL) : EXIT_DONE);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_DONE;
+}
+
 int tune_blas(const options *o)
 {
     tsr_error err = {0};
     int status = check_options(o);
+
+    if (!status)
+        status = check_device(o);
 
     if (status)
         return status;

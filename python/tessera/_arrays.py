@@ -164,7 +164,7 @@ def product_types(op, a, b, dtype):
         raise TypeError("%s: dtype is %s, and the operands are %s" % (op.name, result, operands))
     if not (result == np.float32 and operands.name in _HALF):
         operands = result
-    check_type(op, operands, "; astype converts")
+    check_type(op, operands, "; a.astype() on the host converts")
     return operands, result
 
 

@@ -86,6 +86,8 @@ class OnHost(Tuned):
         self.assertIn("tessera tune blas [--device D]", r.out)
         self.assertNotIn("--budget", r.out)
         self.fail_with(2, "tune", "blass", says="blas")
+        # Before anything is timed.
+        self.fail_with(2, "tune", "blas", "--device", "nope", says="'nope' is not there", timeout=10)
 
     def test_no_place_to_keep(self):
         """It is refused before the search."""

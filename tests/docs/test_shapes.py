@@ -120,6 +120,25 @@ class Report(unittest.TestCase):
         self.assertIn("| f64 | wall | 2 | 1.90 | 1.02 | 0.80 | p, `n`; n |", said)
         self.assertIn("wrong: product p, n", said)
         self.assertIn("failed: product p, n", said)
+        self.assertIn("1 more take another library less than 50 us", said)
+
+    def test_what_is_no_file_of_rows(self):
+        for name, text in (("missing", None), ("other", "{}\n"), ("broken", "{\n")):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, name)
+                if text is not None:
+                    with open(path, "w", encoding="utf-8") as f:
+                        f.write(text)
+                done = subprocess.run([sys.executable, shapes.__file__, "--report", path],
+                                      stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, r"^shapes.py: .*%s: .+\n$" % name)
+
+    def test_wrong_numbers(self):
+        for option in ("--count=0", "--count=-1", "--most=10", "--largest=0"):
+            done = subprocess.run([sys.executable, shapes.__file__, "--device", "cpu", "-o", "x", option],
+                                  stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 2)
 
 
 class Document(unittest.TestCase):

@@ -12,7 +12,7 @@ def rows_of(op, a, axis):
     """(a copy of the keys with `axis` last, number of rows, keys of a row, the axis), an array that
     is flattened where axis is None."""
     a = as_array(a)
-    check_type(op, a.dtype, "; view or astype makes it one of them")
+    check_type(op, a.dtype, "; a view, or a.astype() on the host, makes it one of them")
     if axis is None:
         a, axis = a.reshape(-1), 0
     if a.ndim == 0:
