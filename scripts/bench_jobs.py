@@ -5,8 +5,8 @@
 
 A job is a line, the arguments of `tessera bench` or `tessera roofline`; jobs of bench that follow each
 other run in one process, `tessera bench --jobs`.  Rows are added to the output as they come, so that
-those of a run that is stopped stay.  A job that fails is named, and the others run all the same; the
-exit status is then 1, or 3 where a result or a rate was wrong.
+those of a run that is stopped stay.  A job that fails or is left out is named, and the others run all
+the same; the exit status is then 1, or 3 where a result or a rate was wrong.
 """
 import argparse
 import itertools
@@ -31,6 +31,18 @@ def read_jobs(path):
     return jobs
 
 
+def worse(before, status):
+    """Of two statuses the one to end with: 3 before 1 before 0."""
+    return before if not status else max(before, 3 if status == 3 else 1)
+
+
+def leave_out(jobs):
+    """Name jobs that time is over for; their status."""
+    for job in jobs:
+        print(f"== left out: {' '.join(job)}", flush=True)
+    return 1
+
+
 def run(command, output):
     """Run a command whose rows are appended to the output as they come; its status."""
     with open(output, "a", encoding="utf-8") as out:
@@ -42,9 +54,25 @@ def run_bench(arguments, jobs, seconds):
     with tempfile.NamedTemporaryFile("w", suffix=".jobs", encoding="utf-8") as f:
         f.writelines(" ".join(job) + "\n" for job in jobs)
         f.flush()
-        budget = () if seconds == float("inf") else ("--budget", f"{seconds:.3f}")
+        # A budget of 0 is none.
+        budget = () if seconds == float("inf") else ("--budget", f"{max(seconds, 0.001):.3f}")
         return run([arguments.tessera, "bench", "--jobs", f.name, "--device", arguments.device,
                     *budget], arguments.output)
+
+
+def run_rooflines(arguments, jobs, end):
+    """Run jobs of roofline, none that would start behind the end; their status."""
+    worst = 0
+    for job in jobs:
+        if time.monotonic() >= end:
+            worst = worse(worst, leave_out([job]))
+            continue
+        status = run([arguments.tessera, *job, "--device", arguments.device, "--quiet"],
+                     arguments.output)
+        if status:
+            print(f"== status {status}: {' '.join(job)}", flush=True)
+        worst = worse(worst, status)
+    return worst
 
 
 def main():
@@ -58,7 +86,8 @@ def main():
     parser.add_argument("--only", metavar="WORD", default="",
                         help="the jobs alone whose line has this word in it")
     parser.add_argument("--within", metavar="SECONDS", type=float, default=float("inf"),
-                        help="start no job later than this; those left out are named")
+                        help="end after about so long: jobs left out are named, and the last may have "
+                             "fewer rows, as by --budget of bench")
     parser.add_argument("-o", "--output", required=True, help="file that the rows are added to")
     arguments = parser.parse_args()
     start = time.monotonic()
@@ -68,16 +97,12 @@ def main():
         group = list(group)
         left = arguments.within - (time.monotonic() - start)
         if left <= 0:
-            for job in group:
-                print(f"== left out: {' '.join(job)}", flush=True)
-            status = 1
+            status = leave_out(group)
         elif tool == "bench":
             status = run_bench(arguments, group, left)
         else:
-            status = max(run([arguments.tessera, *job, "--device", arguments.device, "--quiet"],
-                             arguments.output) for job in group)
-        if status:
-            worst = max(worst, 3 if status == 3 else 1)
+            status = run_rooflines(arguments, group, start + arguments.within)
+        worst = worse(worst, status)
     print(f"== {time.monotonic() - start:.0f} s in all", flush=True)
     return worst
 

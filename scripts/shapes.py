@@ -9,7 +9,7 @@ Groups are products in each precision, matvec and sort.  Those of a group are dr
 sides are log-uniform, a third of the products has sides within a factor of two, a third has one
 side of at most 64; all four transposes, a result that is added to in half of them, and leading
 dimensions longer than rows in a fifth.  One run of `tessera bench --jobs` measures them all beside
-peers, verified before.  On a GPU their kernels are built first, on all cores of the host.
+peers, verified before.  With --held their kernels are built first, on all cores of the host.
 
 The report has for each group the ratios of the fastest peer's time and Tessera's: above 1 Tessera
 is faster.  Exit status 3 where a group misses a target or has nothing to compare with, or where a

@@ -96,7 +96,8 @@ tsr_status bench_jobs_read(const options *o, bench_jobs *out, tsr_error *err)
     tsr_status st;
 
     *out = (bench_jobs){.all = name && !strcmp(name, "all")};
-    st = operation_asked(o, o->operand[0], "overlap", &out->op, err);
+    /* No job of a file is overlap. */
+    st = operation_asked(o, o->operand[0], o->given[OPTION_JOBS] ? NULL : "overlap", &out->op, err);
     if (st)
         return st;
     out->problems = calloc(count, sizeof(*out->problems));

@@ -315,7 +315,7 @@ static void bench_problem_on(bench *b, const problem *p, bool on_host)
         bench_peers_alone(b, p);
     else
         bench_variants(b, p, on_host);
-    if (b->o->given[OPTION_ERRORS] && !bench_ended(b))
+    if (b->o->given[OPTION_ERRORS] && !b->o->given[OPTION_BUILD_ONLY] && !bench_ended(b))
         bench_errors_of(b, p);
     free(b->expected);
     b->expected = NULL;

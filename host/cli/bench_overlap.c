@@ -58,9 +58,11 @@ static tsr_status check_options(const options *o, tsr_error *err)
     static const struct {
         option_id id;
         const char *name;
-    } foreign[] = {{OPTION_TYPE, "type"},     {OPTION_KERNEL, "kernel"},  {OPTION_SET, "set"},
-                   {OPTION_WARM, "warm"},     {OPTION_PEERS, "peers"},    {OPTION_HELD, "held"},
-                   {OPTION_ERRORS, "errors"}, {OPTION_EXPLAIN, "explain"}};
+    } foreign[] = {
+        {OPTION_TYPE, "type"},     {OPTION_KERNEL, "kernel"},   {OPTION_SET, "set"},
+        {OPTION_WARM, "warm"},     {OPTION_PEERS, "peers"},     {OPTION_HELD, "held"},
+        {OPTION_ERRORS, "errors"}, {OPTION_EXPLAIN, "explain"}, {OPTION_JOBS, "jobs"},
+        {OPTION_WALL, "wall"},     {OPTION_BRIEF, "brief"},     {OPTION_BUILD_ONLY, "build-only"}};
     size_t words;
     tsr_status st = TSR_OK;
 

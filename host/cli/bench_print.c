@@ -58,7 +58,7 @@ static void keep_row(bench *b, const result_row *row)
 static void place_row(bench *b, result_row *row, bool same_device)
 {
     if (!b->has_limits) {
-        b->limits_missing = b->limits_missing || b->session->context;
+        b->limits_missing = b->limits_missing || (b->session->context && row->time.count);
         return;
     }
     if (same_device && row->time.count)

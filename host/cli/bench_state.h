@@ -66,6 +66,7 @@ typedef struct bench {
     bool unheld;        /* the host is measured, which --held cannot hold back */
     bool unkept;        /* a row could not be written */
     int status;
+    int worst;                         /* of the jobs before; EXIT_DONE without --jobs */
     const volatile sig_atomic_t *stop; /* Ctrl-C */
     text warned;                       /* of tuning files */
 

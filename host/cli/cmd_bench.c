@@ -118,11 +118,18 @@ static void give_hints(const bench *b)
              (double)b->phases.samples * 1e-9);
 }
 
+/* The status of several jobs: a wrong result outweighs what failed, and that the first to fail. */
+static int worse(int before, int status)
+{
+    return status == EXIT_BOUND || !before ? status : before;
+}
+
 /* Also of a bench that is interrupted: see interrupt_watch(). */
 static int finish(void *context)
 {
     bench *b = context;
     tsr_error err = {0};
+    int status;
 
     if (!b->job_count || *b->stop)
         end_job(b);
@@ -131,16 +138,14 @@ static int finish(void *context)
             bench_worsen(b, print_error(b->command->command, &err, NULL));
     if (!b->command->given[OPTION_QUIET])
         give_hints(b);
-    if (*b->stop && !b->status) {
-        if (b->job_count)
-            fprintf(stderr, "tessera: bench: interrupted: %zu of %zu jobs are done\n", b->job - 1,
-                    b->job_count);
-        else
-            fprintf(stderr, "tessera: %s: interrupted: %zu of %zu rows are done\n",
-                    b->command->command, b->done, b->rows);
-        return EXIT_INTERRUPTED;
-    }
-    return b->status;
+    status = worse(b->worst, b->status);
+    if (*b->stop && b->job_count)
+        fprintf(stderr, "tessera: bench: interrupted: %zu of %zu jobs are done\n", b->job - 1,
+                b->job_count);
+    else if (*b->stop && !status)
+        fprintf(stderr, "tessera: %s: interrupted: %zu of %zu rows are done\n", b->command->command,
+                b->done, b->rows);
+    return *b->stop && !status ? EXIT_INTERRUPTED : status;
 }
 
 static tsr_status check_errors(const bench *b, tsr_error *err)
@@ -182,6 +187,9 @@ static tsr_status check_comparison(const bench *b, tsr_error *err)
         return tsr_fail(err, TSR_ENAME, 0, "--wall needs --held: without it the time is wall time");
     if (given[OPTION_BRIEF] && !given[OPTION_PEERS])
         return tsr_fail(err, TSR_ENAME, 0, "--brief needs --peers: it is the comparison alone");
+    if (given[OPTION_BRIEF] && given[OPTION_EXPLAIN])
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--brief has no rows of variants alone, which --explain explains");
     if (given[OPTION_BRIEF] && (b->jobs.all || b->jobs.setting_count > 1))
         return tsr_fail(err, TSR_ENAME, 0,
                         "--brief compares one variant, with one value of each tunable");
@@ -275,7 +283,9 @@ static tsr_status ready_job(bench *b, tsr_error *err)
 {
     tsr_status st = check_held_devices(b, err);
 
-    return st || !b->o->given[OPTION_PEERS] ? st : load_peers(b, err);
+    if (st || !b->o->given[OPTION_PEERS] || b->o->given[OPTION_BUILD_ONLY])
+        return st;
+    return load_peers(b, err);
 }
 
 static void run_job(bench *b)
@@ -313,6 +323,18 @@ static int refuse_option(const options *o, const option_id ids[], size_t count, 
         if (o->given[ids[i]])
             return wrong_usage("%s: --%s %s", o->command, option_name(ids[i]), why);
     return EXIT_DONE;
+}
+
+/* Of one command line: what a job times is passed over where the command only builds. */
+static int check_build_only(const options *o)
+{
+    static const option_id of_times[] = {OPTION_PEERS, OPTION_HELD, OPTION_ERRORS, OPTION_EXPLAIN,
+                                         OPTION_OUTPUT};
+
+    if (!o->given[OPTION_BUILD_ONLY])
+        return EXIT_DONE;
+    return refuse_option(o, of_times, ARRAY_COUNT(of_times),
+                         "is of what is timed, and --build-only times nothing");
 }
 
 static int check_command(const options *o)
@@ -359,15 +381,20 @@ static int parse_job(const bench *b, const job_line *line, options *out)
     if (!status)
         status = refuse_option(out, of_command, ARRAY_COUNT(of_command),
                                "is an option of the command, not of a job");
+    status = status ? status : check_build_only(out);
     if (status)
         return status;
     inherit(b->command, out);
-    if (b->command->budget > 0)
-        out->budget = out->budget > 0 ? fmin(out->budget, seconds_left(b)) : seconds_left(b);
+    if (b->command->budget > 0) {
+        /* 0 would be no budget. */
+        const double left = fmax(seconds_left(b), 1e-9);
+
+        out->budget = out->budget > 0 ? fmin(out->budget, left) : left;
+    }
     return EXIT_DONE;
 }
 
-/* Its status. */
+/* Run a job; returns its status. */
 static int one_of_many(bench *b, const job_line *line)
 {
     const size_t loaded = b->loaded_count;
@@ -389,16 +416,15 @@ static int one_of_many(bench *b, const job_line *line)
         status = b->status;
     }
     free_job(b);
-    /* What a device error left behind goes with its context. */
+    /* After a device error a context may be of no more use: the next job opens another. */
     for (size_t i = 0; i < b->devices.count && status == EXIT_FAILED; i++)
         bench_close_sessions(b, i);
     return status;
 }
 
-static int run_jobs(bench *b, const job_file *f)
+static void run_jobs(bench *b, const job_file *f)
 {
     const char *path = b->command->value[OPTION_JOBS];
-    int worst = EXIT_DONE;
     size_t late = 0;
 
     b->job_count = f->count;
@@ -414,6 +440,7 @@ static int run_jobs(bench *b, const job_file *f)
             continue;
         }
         status = one_of_many(b, line);
+        b->worst = worse(b->worst, status);
         if (*b->stop)
             break;
         if (!b->command->given[OPTION_QUIET])
@@ -422,13 +449,13 @@ static int run_jobs(bench *b, const job_file *f)
         if (status)
             fprintf(stderr, "tessera: bench: %s: line %zu: status %d: %s\n", path, line->number,
                     status, line->line);
-        worst = status == EXIT_BOUND || !worst ? status : worst;
     }
-    if (late)
-        fprintf(stderr,
-                "tessera: bench: the budget is over after %.3g s: %zu of %zu jobs are left out\n",
-                (double)(clock_ns() - b->began) * 1e-9, late, f->count);
-    return worst;
+    if (!late)
+        return;
+    fprintf(stderr,
+            "tessera: bench: the budget is over after %.3g s: %zu of %zu jobs are left out\n",
+            (double)(clock_ns() - b->began) * 1e-9, late, f->count);
+    b->worst = worse(b->worst, EXIT_FAILED);
 }
 
 /* ---- the command -------------------------------------------------------------------------- */
@@ -447,8 +474,7 @@ static int bench_many(bench *b)
     } else {
         b->o = &b->given;
         b->stop = interrupt_watch(finish, b);
-        status = run_jobs(b, &f);
-        b->status = status;
+        run_jobs(b, &f);
         status = finish(b);
     }
     job_file_free(&f);
@@ -474,6 +500,9 @@ int cmd_bench(const options *o)
 
     if (o->operand_count && !strcmp(o->operand[0], "overlap"))
         return bench_overlap(o);
+    status = check_build_only(o);
+    if (status)
+        return status;
     b = calloc(1, sizeof *b);
     if (!b)
         return out_of_memory();

@@ -22,6 +22,19 @@ static tsr_status read_bytes(const char *path, char **out, size_t *size, tsr_err
     return st;
 }
 
+/* A string would end there, and the lines behind it would not run. */
+static tsr_status check_text(const char *path, const char *bytes, size_t size, tsr_error *err)
+{
+    const char *zero = memchr(bytes, '\0', size);
+    size_t line = 1;
+
+    if (!zero)
+        return TSR_OK;
+    for (const char *c = bytes; c < zero; c++)
+        line += *c == '\n';
+    return tsr_fail(err, TSR_EFILE, 0, "%s: line %zu has a byte of 0: this is no text", path, line);
+}
+
 /* Lines, and words at most, that `size` bytes hold. */
 static void count(const char *bytes, size_t size, size_t *lines, size_t *words)
 {
@@ -57,8 +70,11 @@ tsr_status job_file_read(const char *path, job_file *out, tsr_error *err)
 
     *out = (job_file){0};
     st = read_bytes(path, &bytes, &size, err);
-    if (st)
+    st = st ? st : check_text(path, bytes, size, err);
+    if (st) {
+        free(bytes);
         return st;
+    }
     count(bytes, size, &lines, &words);
     out->jobs = calloc(lines, sizeof *out->jobs);
     out->words = at = calloc(words + 2 * lines, sizeof *out->words);

@@ -26,8 +26,8 @@ typedef struct job_file {
  * without a word are passed over.
  *
  * @param out  Receives the jobs, to be freed with job_file_free, also on failure.
- * @return TSR_OK; TSR_EFILE where the file cannot be read, has no job, or a job whose first word is
- *         not "bench"; TSR_ENOMEM.
+ * @return TSR_OK; TSR_EFILE where the file cannot be read, has no job, a byte of 0, or a job whose
+ *         first word is not "bench"; TSR_ENOMEM.
  */
 tsr_status job_file_read(const char *path, job_file *out, tsr_error *err);
 void job_file_free(job_file *f);

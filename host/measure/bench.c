@@ -62,7 +62,7 @@ typedef struct timed_variant {
     input_sets sets;
     void **expected;      /* see bench_options */
     bench_phases *phases; /* of the same; never NULL */
-    bench_phases unasked; /* what it is where nobody asks */
+    bench_phases unasked; /* counted into where the options have no phases */
     tsr_report report;
     cl_mem counter;      /* of the call that is judged; NULL before and after it */
     size_t strict_tiles; /* of that call */

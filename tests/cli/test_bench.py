@@ -11,7 +11,7 @@ import termios
 import time
 import unittest
 
-from cli_support import COMMAND, EXAMPLES, OPERATIONS, Case, environment
+from cli_support import COMMAND, EXAMPLES, OPERATIONS, Case, environment, has_opencl
 
 # One row is done however soon the budget ends; of several, none may be late.
 QUICK = ("--budget", "0.4")
@@ -87,7 +87,20 @@ class Host(Bench):
                 ((OPERATIONS[0], "--wall", "--peers"), "--wall needs --held"),
                 ((OPERATIONS[0], "--brief"), "--brief needs --peers"),
                 ((OPERATIONS[0], "--brief", "--peers", "--kernel", "all"),
-                 "--brief compares one variant")):
+                 "--brief compares one variant"),
+                ((OPERATIONS[0], "--brief", "--peers", "--explain"), "--brief has no rows"),
+                (("overlap", "--jobs", "x"), "overlap has no --jobs"),
+                (("--jobs", "x", "overlap"), "overlap has no --jobs"),
+                (("overlap", "--wall"), "overlap has no --wall"),
+                (("overlap", "--brief"), "overlap has no --brief"),
+                (("overlap", "--build-only"), "overlap has no --build-only"),
+                *((args, f"{args[1]} is of what is timed, and --build-only times nothing")
+                  for args in ((OPERATIONS[0], "--peers", "--build-only"),
+                               (OPERATIONS[0], "--errors", "--build-only"),
+                               (OPERATIONS[0], "--explain", "--build-only"),
+                               (OPERATIONS[0], "--held", "--build-only"),
+                               (OPERATIONS[0], "--output", "x", "--build-only"),
+                               ("--build-only", "--peers", "--jobs", "x")))):
             self.fail_with(2, "bench", *args, says=says)
 
     def test_each_operation(self):
@@ -134,12 +147,30 @@ class Jobs(Bench):
                 (f"{good} --device host", "--device is an option of the command"),
                 (f"{good} --jobs x", "--jobs is an option of the command"),
                 ("bench overlap", "overlap is no job of a file"),
+                (f"{good} --peers --build-only", "--build-only times nothing"),
                 ("bench", "0 operations are named")):
             r = self.tessera("bench", *self.jobs(good, bad, good), *self.device, "--json",
                                  "--quiet", *SEVERAL)
             self.assertEqual((r.status, len(rows_of(r.out))), (2, 2), r.err)
             self.assertIn(says, r.err)
             self.assertIn(f"some.jobs: line 2: status 2: {bad}", r.err)
+        r = self.tessera("bench", *self.jobs("bench nonsense"), *self.device)
+        self.assertEqual(r.status, 2, r)
+        self.assertIn(OPERATIONS[0], r.err)
+        self.assertNotIn("overlap", r.err)
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_nothing_is_timed(self):
+        """Limits are not asked for where no row would be compared with them."""
+        listed = json.loads(self.succeed("kernels", "--json", "--device", "cpu").out)["operations"]
+        op, kernel = next((o["op"], v["name"]) for o in listed for v in o["variants"]
+                          if v.get("unsupported") and v["runs_on"] != "host")
+        job = f"bench {op} --size {EXAMPLES[op]['SIZE']}"
+        for lines, hinted in (((f"{job} --kernel {kernel}",), False),
+                              ((f"{job} --kernel {kernel}", job, f"{job} --kernel {kernel}"), True)):
+            r = self.tessera("bench", *self.jobs(*lines), "--device", "cpu", *SEVERAL)
+            self.assertEqual(r.status, 1, r)
+            self.assertEqual("hint: 'tessera roofline' measures" in r.err, hinted, r)
 
     def test_wrong_command_lines(self):
         jobs = self.jobs(f"bench {OPERATIONS[0]}")
@@ -150,21 +181,26 @@ class Jobs(Bench):
         self.fail_with(1, "bench", "--jobs", "no.jobs", *self.device, says="no.jobs")
         for line, says in (("tune x", "line 1: 'tune x' is no job of bench"), ("# x", "has no job")):
             self.fail_with(1, "bench", *self.jobs(line), *self.device, says=says)
+        self.fail_with(1, "bench", *self.jobs("# x", f"bench {OPERATIONS[0]}\0", "bench"), *self.device,
+                       says="some.jobs: line 2 has a byte of 0")
 
     def test_the_budget_is_of_all(self):
-        """The first job has a row however short it is; the others are named."""
-        job = f"bench {OPERATIONS[0]} --size {EXAMPLES[OPERATIONS[0]]['SIZE']}"
-        r = self.bench(*self.jobs(job, job, job), "--json", "--quiet", "--budget", "0.0001")
-        self.assertEqual(len(rows_of(r.out)), 1)
+        """The first job has a row however short it is; what else there is is named."""
+        job = f"bench {OPERATIONS[0]}" + f" --size {EXAMPLES[OPERATIONS[0]]['SIZE']}" * 4
+        r = self.tessera("bench", *self.jobs(job, job, job), "--json", "--quiet", *self.device,
+                         "--budget", "0.0001")
+        self.assertEqual(r.status, 1, r)
+        self.assertEqual([row["outcome"] for row in rows_of(r.out)], ["timed"] + ["late"] * 3)
+        self.assertIn("3 of 4 rows are left out", r.err)
         self.assertIn(f"line 3 is left out: {job}", r.err)
         self.assertIn("2 of 3 jobs are left out", r.err)
 
-    def test_interrupted(self):
-        """With the rows of the jobs before, and what there is of the running one."""
-        op = OPERATIONS[0]
-        size = EXAMPLES[op]["SIZE"]
-        self.jobs(f"bench {op} --size {size} --seconds 0.01", f"bench {op} --size {size}",
-                  f"bench {op} --size {size}")
+    slow = f"bench {OPERATIONS[0]} --size {EXAMPLES[OPERATIONS[0]]['SIZE']}"
+    quick = slow + " --seconds 0.01"
+
+    def interrupt(self, status, *lines):
+        """Interrupt the first slow job of three; one before it has a row."""
+        self.jobs(*lines)
         job = subprocess.Popen(
             [COMMAND, "bench", "--jobs", "some.jobs", "-o", "-", "--seconds", "20", *self.device],
             cwd=self.folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -172,13 +208,28 @@ class Jobs(Bench):
         time.sleep(0.5)
         job.send_signal(signal.SIGINT)
         rest, err = job.communicate(timeout=60)
-        self.assertEqual(job.returncode, 130, err)
-        self.assertIn(b"interrupted: 1 of 3 jobs are done", err)
+        self.assertEqual(job.returncode, status, err)
+        self.assertIn(b"interrupted: %d of 3 jobs are done" % lines.index(self.slow), err)
         self.assertIn(len(rows_of((first + rest).decode())), (1, 2))
 
+    def test_interrupted(self):
+        """With the rows of the jobs before, and what there is of the running one."""
+        self.interrupt(130, self.quick, self.slow, self.slow)
+
+    def test_interrupted_behind_one_that_failed(self):
+        """Its status stays that of the whole."""
+        self.interrupt(2, f"bench {OPERATIONS[0]} --nosuch", self.quick, self.slow)
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
     def test_build_only(self):
-        r = self.bench(*self.jobs(f"bench {OPERATIONS[0]}"), "--build-only", "--json", "--quiet")
+        """Nothing is written but the programs, which a row then has from the cache."""
+        job = self.jobs(f"bench {OPERATIONS[0]} --size {EXAMPLES[OPERATIONS[0]]['SIZE']}")
+        env = {"TESSERA_CACHE_DIR": self.path("cache")}
+        r = self.succeed("bench", *job, "--build-only", "--json", "--quiet", "--device", "cpu",
+                         env=env)
         self.assertEqual((r.out, r.err), ("", ""))
+        built = [name for _, _, names in os.walk(self.path("cache")) for name in names]
+        self.assertTrue(built)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """scripts/bench_jobs.py: the command takes every job of data/bandwidth.jobs, and what a job fails with
 keeps no other from running."""
 
+import argparse
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
@@ -14,8 +16,12 @@ sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import bench_jobs  # noqa: E402
 
 # A command in the place of `tessera`, called as "bench --jobs FILE ...": the third word of a job is its
-# status, or the row that it writes.
+# status, or the row that it writes.  The second word of a roofline is its status, or "slow".
 FAKE = """#!/bin/sh
+if [ "$1" = roofline ]; then
+    [ "$2" != slow ] || exec sleep 0.6
+    exit "$2"
+fi
 [ "$1 $2" = "bench --jobs" ] || exit 9
 worst=0
 while read -r bench op what rest; do
@@ -81,6 +87,31 @@ class Jobs(unittest.TestCase):
         status, rows, said = self.run_jobs("bench op first\n", "--within", "-1")
         self.assertEqual((status, rows), (1, ""))
         self.assertIn("left out: bench op first", said)
+
+    def test_a_roofline_that_fails(self):
+        status, rows, said = self.run_jobs("roofline 4\nroofline 0\nbench op next\n")
+        self.assertEqual((status, rows), (1, "next\n"))
+        self.assertIn("status 4: roofline 4", said)
+        self.assertNotIn("roofline 0", said)
+        self.assertEqual(self.run_jobs("roofline 3\nroofline 1\n")[0], 3)
+
+    def test_time_is_over_between_rooflines(self):
+        status, _, said = self.run_jobs("roofline slow\nroofline 0\nbench op next\n",
+                                        "--within", "0.5")
+        self.assertEqual(status, 1)
+        self.assertNotIn("left out: roofline slow", said)
+        for job in "roofline 0", "bench op next":
+            self.assertIn(f"left out: {job}", said)
+
+    def test_the_budget_of_bench_is_what_is_left(self):
+        """However little: one of 0.000 would be refused."""
+        seen = []
+        arguments = argparse.Namespace(tessera="t", device="d", output="o")
+        with unittest.mock.patch.object(bench_jobs, "run", lambda command, _: seen.extend(command)):
+            bench_jobs.run_bench(arguments, [["bench"]], 1e-5)
+            self.assertEqual(seen[-2:], ["--budget", "0.001"])
+            bench_jobs.run_bench(arguments, [["bench"]], float("inf"))
+            self.assertEqual(seen[-1], "d")
 
     def test_no_job(self):
         status, _, said = self.run_jobs("tune op\n")

@@ -2,9 +2,12 @@
 
 import json
 import re
+import signal
+import subprocess
+import time
 import unittest
 
-from cli_support import has_opencl
+from cli_support import COMMAND, environment, has_opencl
 from peers_support import DEVICE, FAKES, REAL, Peers
 
 # A kernel is built first, with whatever else the machine does.
@@ -137,6 +140,24 @@ class Failure(Peers):
                          ("fake failing failed with code 77", 0))
         self.assertTrue(rows["fake FP32"]["samples"] and rows["fake TF32"]["samples"])
         self.assertTrue([row for row in rows.values() if row["kind"] == "kernel"])
+
+
+class Interrupted(Peers):
+    def test_a_wrong_result_of_the_job_that_is_interrupted(self):
+        """It is the status of the whole, as without --jobs."""
+        args = "matmul", "--size", "50x40x1", "--size", "50x40x2", "--brief", "--seconds", "2"
+        self.write("some.jobs", "bench " + " ".join(args) + "\n")
+        for which in args, ("--jobs", "some.jobs"):
+            job = subprocess.Popen(
+                [COMMAND, "bench", *which, "--peers", *DEVICE, "-o", "-"], cwd=self.folder,
+                env=environment(TESSERA_PEER_DIR=FAKES, FAKE_WRONG="1"), stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE)
+            rows = [json.loads(job.stdout.readline()) for _ in range(5)]
+            self.assertIn("wrong", [row["outcome"] for row in rows])
+            time.sleep(0.2)
+            job.send_signal(signal.SIGINT)
+            rest, err = job.communicate(timeout=60)
+            self.assertEqual(job.returncode, 3, (rest, err))
 
 
 class Time(Peers):

@@ -75,6 +75,27 @@ class Time(Peers):
                              % (late, len(outcomes), budget))
 
 
+class Held(Peers):
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_both_clocks(self):
+        """Sorts, whose calls use their keys up: each is of fresh ones, and verified."""
+        args = "sort", "--size", "5000", "--held", "--wall", "--brief", "--budget", "24"
+        for more in (), ("--kernel", "onesweep"):
+            r = self.bench(*args, *more, "--json", "--quiet", device=("--device", "cpu"),
+                           FAKE_SORT="two")
+            rows = [json.loads(line) for line in r.out.splitlines()]
+            ours = rows[0]["name"]
+            timed = {(row["timer"], row["kind"], row["name"]): row for row in rows
+                     if row["outcome"] == "timed"}
+            self.assertEqual(list(timed), [(timer, *one) for timer in ("held", "wall") for one in
+                                           (("kernel", ours), ("peer", "fake two clocks"))])
+            self.assertEqual([timed[timer, "peer", "fake two clocks"]["median_ns"]
+                              for timer in ("held", "wall")], [5e5, 1e6])
+            self.assertTrue(all(row["verified"] for row in timed.values()))
+            slow, = [row for row in rows if row["name"] == "fake two seconds"]
+            self.assertEqual((slow["timer"], slow["unsupported"]), ("held", "it cannot be held back"))
+
+
 @unittest.skipUnless(os.path.exists(os.path.join(REAL, "peer_sort_std.so")), "no std::sort")
 class Keys(Peers):
     def test_floats_are_sorted_by_peers_too(self):

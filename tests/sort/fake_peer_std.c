@@ -1,7 +1,8 @@
 /**
  * Peers that are made up, as peer_sort_std.so: sorts of uint32 keys that take, or
  * claim to take, long.  FAKE_SORT names those that take part, by a part of
- * their names; each call adds a line to the file FAKE_LOG.
+ * their names; each call adds a line to the file FAKE_LOG.  One has two clocks: a call takes 1 ms
+ * by the host's and half of it by the device's, which sorts the same keys again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +93,15 @@ static int restore(void *state)
     return s->pace->fails_at && s->calls >= s->pace->fails_at ? 78 : 0;
 }
 
+/* The other clock that a comparison may ask for: half of the time. */
+static int run_held(void *state, size_t calls, double *device_ns)
+{
+    const int code = run(state, calls, device_ns);
+
+    *device_ns /= 2;
+    return code;
+}
+
 static int result(void *state, void *const out[])
 {
     const sorting *s = state;
@@ -128,25 +138,27 @@ PACE(stays_long, "fake stays long", 5e9, 5e9, 0, 0)
 PACE(sleeper_1, "fake sleeper 1", 1e9, 1e9, 1, 0)
 PACE(sleeper_2, "fake sleeper 2", 1e9, 1e9, 1, 0)
 PACE(sleeper_3, "fake sleeper 3", 1e9, 1e9, 1, 0)
+PACE(two_clocks, "fake two clocks", 1e6, 1e6, 0, 0)
 
-#define FAKE(id, name_, place_)                                                                    \
+#define FAKE(id, name_, place_, held_)                                                             \
     {                                                                                              \
         .name = (name_), .version = "1", .place = (place_), .unsupported = id##_unsupported,       \
-        .open = id##_open, .run = run, .restore = restore, .result = result,                       \
+        .open = id##_open, .run = run, .run_held = (held_), .restore = restore, .result = result,  \
         .close = close_sorting                                                                     \
     }
 
 PEER_EXPORT const peer_list *peer_module(void)
 {
     static const peer the_peers[] = {
-        FAKE(two_seconds, "fake two seconds", PEER_CPU),
-        FAKE(five_seconds, "fake five seconds", PEER_CPU),
-        FAKE(unrestorable, "fake unrestorable", PEER_CPU),
-        FAKE(compiles, "fake compiles", PEER_OPENCL),
-        FAKE(stays_long, "fake stays long", PEER_OPENCL),
-        FAKE(sleeper_1, "fake sleeper 1", PEER_CPU),
-        FAKE(sleeper_2, "fake sleeper 2", PEER_CPU),
-        FAKE(sleeper_3, "fake sleeper 3", PEER_CPU),
+        FAKE(two_seconds, "fake two seconds", PEER_CPU, NULL),
+        FAKE(five_seconds, "fake five seconds", PEER_CPU, NULL),
+        FAKE(unrestorable, "fake unrestorable", PEER_CPU, NULL),
+        FAKE(compiles, "fake compiles", PEER_OPENCL, NULL),
+        FAKE(stays_long, "fake stays long", PEER_OPENCL, NULL),
+        FAKE(sleeper_1, "fake sleeper 1", PEER_CPU, NULL),
+        FAKE(sleeper_2, "fake sleeper 2", PEER_CPU, NULL),
+        FAKE(sleeper_3, "fake sleeper 3", PEER_CPU, NULL),
+        FAKE(two_clocks, "fake two clocks", PEER_CPU, run_held),
     };
     static peer_list list = {PEER_ABI,
                              "sort",

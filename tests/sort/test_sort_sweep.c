@@ -237,6 +237,39 @@ static void input_sets_hold_the_family_of_the_problem(void **state)
     tsr_session_close(s);
 }
 
+/* Those that calls used up, the first in any case; the others are fresh already. */
+static void input_sets_restore_what_was_used(void **state)
+{
+    const problem p = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = KEYS});
+    const tsr_session_options closed = {.no_cache = 1};
+    static const size_t used[] = {0, 1, 2, 3, 4};
+    tsr_session *s = NULL;
+    tsr_device host;
+    input_sets x;
+
+    (void)state;
+    device_read_host(&host);
+    assert_int_equal(tsr_session_open(&host, &closed, &s, NULL), TSR_OK);
+    assert_int_equal(input_sets_open(s, &p, 1, false, true, &x, NULL), TSR_OK);
+    assert_true(x.in_place && x.count > 4);
+    for (size_t u = 0; u < sizeof used / sizeof *used; u++) {
+        for (size_t k = 0; k < x.count; k++)
+            memset(x.memory[k][0], 0x55, KEYS * sizeof(uint32_t));
+        x.next = used[u];
+        assert_int_equal(input_sets_restore(&x, NULL), TSR_OK);
+        assert_int_equal(x.next, 0);
+        for (size_t k = 0; k < x.count; k++)
+            assert_int_equal(!memcmp(x.memory[k][0], x.before[0], KEYS * sizeof(uint32_t)),
+                             k < used[u] || k == 0);
+    }
+    /* More calls than sets. */
+    x.next = x.count + 7;
+    assert_int_equal(input_sets_restore(&x, NULL), TSR_OK);
+    assert_memory_equal(x.memory[x.count - 1][0], x.before[0], KEYS * sizeof(uint32_t));
+    input_sets_close(&x);
+    tsr_session_close(s);
+}
+
 /* ---- the sweep --------------------------------------------------------------------------- */
 
 /* What the problems of one sweep have, counted. */
@@ -390,6 +423,7 @@ int main(void)
         cmocka_unit_test(special_keys_have_every_kind_of_float),
         cmocka_unit_test(plain_keys_are_ordinary),
         cmocka_unit_test(input_sets_hold_the_family_of_the_problem),
+        cmocka_unit_test(input_sets_restore_what_was_used),
         cmocka_unit_test(every_corner_occurs),
         cmocka_unit_test(every_family_meets_the_lengths),
         cmocka_unit_test(the_sweeps_have_their_sizes),
