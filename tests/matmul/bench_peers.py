@@ -145,7 +145,7 @@ class Failure(Peers):
 class Interrupted(Peers):
     def test_a_wrong_result_of_the_job_that_is_interrupted(self):
         """It is the status of the whole, as without --jobs."""
-        args = "matmul", "--size", "50x40x1", "--size", "50x40x2", "--brief", "--seconds", "2"
+        args = "matmul", "--size", "50x40x1", "--size", "50x40x2", "--brief", "--seconds", "0.7"
         self.write("some.jobs", "bench " + " ".join(args) + "\n")
         for which in args, ("--jobs", "some.jobs"):
             job = subprocess.Popen(
