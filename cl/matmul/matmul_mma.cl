@@ -22,7 +22,7 @@
  *     layer of them for each product of the batch, or for each span of k.
  * Workspace: the sums of each group, where groups share k.
  * Local memory: LOCAL_BYTES, STAGES blocks and their padding, or the sums of a tile.
- * Limits: m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 8.0 for
+ * Limits: m, n and k below 2^31, leading dimensions up to it; NVIDIA's compute capability 8.0 for
  *     float and 16 bits, 9.0 for double.
  *
  * Fragments, g = lane / 4, t = lane % 4 (PTX ISA, "Matrix Fragments for mma.sync"), in words of 4

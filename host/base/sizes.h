@@ -50,6 +50,12 @@ static inline uint32_t size_log2_up(size_t n)
     return exponent;
 }
 
+/** The first power of 2 that is n or more, n <= 2^63; 1 of 0. */
+static inline size_t size_power_of_2_up(size_t n)
+{
+    return (size_t)1 << size_log2_up(n);
+}
+
 static inline size_t size_min(size_t a, size_t b)
 {
     return a < b ? a : b;

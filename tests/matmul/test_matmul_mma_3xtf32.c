@@ -57,6 +57,45 @@ static void groups_share_steps(void **state)
     expect_groups("TILE_M=64 TILE_N=64 PER_UNIT=1", &p, 132, 128, 0, 132);
 }
 
+/* Tiles that fill the units: small ones of small products, and groups that share a long k.  Where
+ * SPLIT or PER_UNIT is set, those that it leaves the least time. */
+static void tiles_follow_the_shape(void **state)
+{
+    static const struct {
+        size_t m, n, k;
+        const char *set;
+        uint32_t tile_m, tile_n, split, per_unit;
+    } cases[] = {
+        {64, 64, 4096, NULL, 32, 32, 12, 0},
+        {256, 256, 256, NULL, 32, 32, 1, 0},
+        {512, 512, 512, NULL, 64, 32, 1, 0},
+        {1024, 1024, 1024, NULL, 128, 64, 0, 2},
+        {2000, 128, 8000, NULL, 128, 64, 0, 2},
+        {1063, 938, 833, NULL, 64, 64, 1, 0},
+        {4096, 4096, 4096, NULL, 128, 64, 0, 2},
+        {256, 256, 256, "SPLIT=4", 64, 32, 4, 0},
+        {512, 512, 512, "SPLIT=16", 128, 64, 16, 0},
+        {1024, 1024, 1024, "SPLIT=1", 64, 64, 1, 0},
+        {1024, 1024, 1024, "PER_UNIT=1", 128, 128, 0, 1},
+        {1024, 1024, 1024, "PER_UNIT=4", 64, 64, 0, 4},
+        {2000, 128, 8000, "SPLIT=1", 64, 32, 1, 0},
+        {2000, 128, 8000, "TILE_M=128 SPLIT=1", 128, 64, 1, 0},
+    };
+    const device_facts d = ampere();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const problem p = product(cases[i].m, cases[i].n, cases[i].k);
+        plan x = plan_of("mma-3xtf32", cases[i].set, &p, &d);
+
+        assert_int_equal(param(&x.params, "TILE_M"), cases[i].tile_m);
+        assert_int_equal(param(&x.params, "TILE_N"), cases[i].tile_n);
+        assert_int_equal(param(&x.params, "SPLIT"), cases[i].split);
+        assert_int_equal(param(&x.params, "PER_UNIT"), cases[i].per_unit);
+        plan_free(&x);
+    }
+}
+
 static void expect_values(const problem *p, const char *wanted)
 {
     const device_facts d = ampere();
@@ -113,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_share_steps),
+        cmocka_unit_test(tiles_follow_the_shape),
         cmocka_unit_test(vectors_follow_the_lines),
         cmocka_unit_test(reasons_name_what_is_missing),
     };

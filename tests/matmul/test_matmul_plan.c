@@ -570,6 +570,7 @@ static void matrix_units_follow_the_shape(void **state)
                                                               .stride_b = 1 << 21,
                                                               .stride_c = 1 << 18});
 
+    const char *names[PREFERENCES_MAX];
     problem p;
 
     (void)state;
@@ -591,6 +592,9 @@ static void matrix_units_follow_the_shape(void **state)
     p = matmul_problem(
         (tsr_matmul_problem){.m = 1354, .n = 935, .k = 1175, .alpha = 1, .trans_a = true});
     assert_string_equal(first_supported(&p, &d), "mma-3xtf32");
+    /* Where they are refused, packing is next. */
+    operation_matmul.prefer(&p, &d, names);
+    assert_string_equal(names[1], "wgmma-3xtf32");
     matmul_in(&p)->m = 1356; /* A^T is aligned, and B alone is not; then A^T alone; then none */
     assert_string_equal(first_supported(&p, &d), "mma-3xtf32");
     matmul_in(&p)->m = 1354;
@@ -672,22 +676,30 @@ static void short_products_follow_what_c_moves(void **state)
         {TSR_F64, 48, 43, 42, 0, 0, TSR_PRECISION_DEFAULT, false},
         {TSR_F32, 10000, 16, 1, 0, 1, TSR_PRECISION_DEFAULT, false}, /* a skinny product */
     };
-    const device_facts d = large_gpu(), cores = cpu(2);
+    const device_facts d = ampere(), without = large_gpu(), cores = cpu(2);
+    problem p;
 
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-        const problem p = matmul_problem((tsr_matmul_problem){.type = cases[i].type,
-                                                              .m = cases[i].m,
-                                                              .n = cases[i].n,
-                                                              .k = cases[i].k,
-                                                              .ldc = cases[i].ld,
-                                                              .alpha = 1,
-                                                              .beta = cases[i].beta,
-                                                              .precision = cases[i].precision});
+        p = matmul_problem((tsr_matmul_problem){.type = cases[i].type,
+                                                .m = cases[i].m,
+                                                .n = cases[i].n,
+                                                .k = cases[i].k,
+                                                .ldc = cases[i].ld,
+                                                .alpha = 1,
+                                                .beta = cases[i].beta,
+                                                .precision = cases[i].precision});
 
         assert_int_equal(strcmp(first_supported(&p, &d), "outer") == 0, cases[i].outer);
+        if (cases[i].outer)
+            assert_string_equal(first_supported(&p, &without), "outer");
         assert_string_not_equal(first_supported(&p, &cores), "outer");
     }
+    /* Where no matrix units multiply 16 bits, there is no `mma` to leave few outputs to. */
+    p = product(59, 24, 3);
+    matmul_in(&p)->type = TSR_BF16;
+    assert_string_equal(first_supported(&p, &d), "mma");
+    assert_string_equal(first_supported(&p, &without), "outer");
 }
 
 /* Precisions that round float32 factors run where kernels round what they load. */

@@ -255,6 +255,76 @@ static void test_which_products_a_warp_takes(void **state)
     matmul_in(&p)->m = ((size_t)1 << 31) + 1;
     d.nv_capability = 90;
     expect_unsupported("mma", &d, &p, "32 bits");
+    /* Offsets within lines have a sign. */
+    for (size_t i = 0; i < 3; i++) {
+        tsr_matmul_problem *q = matmul_in(&p);
+        size_t *const sizes[] = {&q->m, &q->n, &q->k};
+
+        q->m = q->n = q->k = 16;
+        *sizes[i] = (size_t)1 << 31;
+        expect_unsupported("mma", &d, &p, "31 bits, and 2147483648 has 32");
+        --*sizes[i];
+        expect_unsupported("mma", &d, &p, NULL);
+    }
+}
+
+/* Sums that groups keep are whole tiles, however few rows C has. */
+static void test_sums_fit_an_allocation(void **state)
+{
+    static const struct {
+        const char *name, *set;
+        tsr_type type;
+        size_t bytes; /* of 2 x 3 tiles of 64 x 64 or 128 x 64 in parts */
+    } cases[] = {
+        {"mma", "TILE_M=64 TILE_N=64 SPLIT=4", TSR_BF16, 6 * 4 * 64 * 64 * sizeof(float)},
+        {"mma-f64", "TILE_M=64 TILE_N=64 SPLIT=4", TSR_F64, 2 * 6 * 4 * 64 * 64 * sizeof(double)},
+        {"mma-3xtf32", "TILE_M=64 TILE_N=64 SPLIT=4", TSR_F32, 2 * 6 * 4 * 64 * 64 * sizeof(float)},
+        {"stream-k", "TILE_M=64 TILE_N=64 SPLIT=4", TSR_F32, 2 * 6 * 4 * 64 * 64 * sizeof(float)},
+        /* And two maps for each group. */
+        {"wgmma-tensor", "TILE_M=64 TILE_N=64 TURN=1 SPLIT=4", TSR_BF16,
+         6 * 4 * (64 * 64 * sizeof(float) + 256)},
+    };
+    device_facts d = hopper();
+
+    (void)state;
+    d.compute_units = 132;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        problem p = product(65, 136, 1024);
+
+        matmul_in(&p)->type = cases[i].type;
+        d.max_allocation = cases[i].bytes;
+        expect_reason(cases[i].name, cases[i].set, &p, &d, NULL, NULL);
+        d.max_allocation--;
+        expect_reason(cases[i].name, cases[i].set, &p, &d, "bytes of an allocation", NULL);
+    }
+}
+
+/* What is reported of groups that share is what decided: SPLIT, else PER_UNIT. */
+static void expect_shares(const char *name, const char *set, tsr_type type, uint32_t split,
+                          uint32_t per_unit)
+{
+    device_facts d = hopper();
+    problem p = product(128, 192, 1000);
+    plan x;
+
+    d.compute_units = 132;
+    matmul_in(&p)->type = type;
+    x = plan_of(name, set, &p, &d);
+    assert_int_equal(param(&x.params, "SPLIT"), split);
+    assert_int_equal(param(&x.params, "PER_UNIT"), per_unit);
+    plan_free(&x);
+}
+
+static void test_shares_are_reported(void **state)
+{
+    (void)state;
+    expect_shares("stream-k", NULL, TSR_F32, 0, 2);
+    expect_shares("stream-k", "PER_UNIT=1", TSR_F32, 0, 1);
+    expect_shares("stream-k", "SPLIT=4", TSR_F32, 4, 0);
+    expect_shares("stream-k", "SPLIT=4 PER_UNIT=3", TSR_F32, 4, 0);
+    expect_shares("mma-f64", "SPLIT=4 PER_UNIT=3", TSR_F64, 4, 0);
+    expect_shares("mma-f64", "SPLIT=0 PER_UNIT=3", TSR_F64, 0, 3);
+    expect_shares("mma-3xtf32", "SPLIT=4 PER_UNIT=3", TSR_F32, 4, 0);
 }
 
 /* Tiles of C in one dimension, warps of 32 that share each; layers of them for a batch. */
@@ -432,7 +502,7 @@ static void test_float64_groups_share_k(void **state)
     matmul_in(&p)->type = TSR_F64;
     d.max_allocation = 2 * 4 * 64 * 64 * sizeof(double);
     expect_reason("mma-f64", "TILE_M=64 TILE_N=64 SPLIT=4", &p, &d, NULL, NULL);
-    expect_reason("mma-f64", "TILE_M=64 TILE_N=64 SPLIT=8", &p, &d, "its sums take more", NULL);
+    expect_reason("mma-f64", "TILE_M=64 TILE_N=64 SPLIT=8", &p, &d, "bytes of an allocation", NULL);
     expect_unsupported("mma-f64", &d, &p, NULL);
 }
 
@@ -819,6 +889,28 @@ static void test_tensor_groups_share_k(void **state)
     plan_free(&x);
 }
 
+/* A group that has one tile stores it through its stages, where they hold it. */
+static void test_tensor_stores_through_its_stages(void **state)
+{
+    static const struct {
+        const char *set, *built;
+    } cases[] = {
+        {"TILE_M=256 TILE_N=192 TURN=1", "SINGLE=0 STAGES=3"},
+        {"TILE_M=256 TILE_N=128 TURN=1", "SINGLE=1 STAGES=4"},
+        {"TILE_M=256 TILE_N=128 TURN=1 STAGES=3", "SINGLE=1 STAGES=3"},
+        {"TILE_M=128 TILE_N=256 TURN=1 STAGES=3", "SINGLE=1 STAGES=3"},
+        {"TILE_M=128 TILE_N=256 TURN=2 STAGES=3", "SINGLE=1 STAGES=3"},
+    };
+    device_facts d = hopper();
+    problem p = product(512, 768, 512);
+
+    (void)state;
+    d.compute_units = 132;
+    matmul_in(&p)->type = TSR_BF16;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        expect_built("wgmma-tensor", cases[i].set, &p, &d, cases[i].built);
+}
+
 /* What no tunable sets: the tile that ends soonest, and C transposed where it has few rows. */
 static void expect_tile(const problem *p, size_t m, size_t n, size_t turn)
 {
@@ -951,6 +1043,8 @@ int main(void)
         cmocka_unit_test(test_nothing_to_multiply),
         cmocka_unit_test(test_what_runs_elsewhere),
         cmocka_unit_test(test_which_products_a_warp_takes),
+        cmocka_unit_test(test_sums_fit_an_allocation),
+        cmocka_unit_test(test_shares_are_reported),
         cmocka_unit_test(test_warps_cover_c),
         cmocka_unit_test(test_warps_share_k),
         cmocka_unit_test(test_warps_copy_what_is_aligned),
@@ -969,6 +1063,7 @@ int main(void)
         cmocka_unit_test(test_precisions_are_kept),
         cmocka_unit_test(test_tensor_stages_what_it_must),
         cmocka_unit_test(test_tensor_groups_share_k),
+        cmocka_unit_test(test_tensor_stores_through_its_stages),
         cmocka_unit_test(test_tensor_tiles_follow_the_shape),
         cmocka_unit_test(test_tensor_turns_c),
         cmocka_unit_test(test_tensor_runs_elsewhere),

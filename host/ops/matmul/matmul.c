@@ -355,8 +355,9 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
                                           "pipelined",          "general-tiled", "general"};
     static const char *const large[] = {"wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
                                         "mma",          "pipelined",    "general-tiled", "general"};
-    static const char *const thrice[] = {"mma-3xtf32", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
-                                         "mma",        "pipelined",    "general-tiled", "general"};
+    static const char *const thrice[] = {"mma-3xtf32", "wgmma-3xtf32",  "wgmma-tensor",
+                                         "wgmma-tf32", "mma-f64",       "mma",
+                                         "pipelined",  "general-tiled", "general"};
     static const char *const small[] = {"wgmma-tensor", "wgmma-tf32",    "mma-f64", "mma",
                                         "pipelined",    "general-tiled", "general"};
     static const char *const warps[] = {"mma",       "wgmma-tensor",  "wgmma-tf32",
@@ -387,7 +388,7 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     /* Whole products in a group, where there is one or more for each compute unit. */
     if (size_max(m, n) <= 64 && matmul_batch(matmul_of(q)) >= size_max(d->compute_units, 2))
         return names_of_gpu(batch, ARRAY_COUNT(batch), matmul_of(q), d, out);
-    if (matmul_outer_gains(matmul_of(q)))
+    if (matmul_outer_gains(matmul_of(q), d))
         return names_of_gpu(short_k, ARRAY_COUNT(short_k), matmul_of(q), d, out);
     if (matmul_is_skinny(matmul_of(q)))
         return names_of_gpu(skinny, ARRAY_COUNT(skinny), matmul_of(q), d, out);

@@ -36,7 +36,11 @@ static const tunable cp_async_tunables[] = {
 
 static const tunable stream_tunables[] = {
     TILES_AND_STAGES,
-    {"PER_UNIT", "groups on each unit: latency hidden against sums to add up", {1, 2, 3, 4}, 2},
+    {"PER_UNIT",
+     "groups on each unit: latency hidden against sums to add up; 0: as SPLIT says, or 2",
+     {0, 1, 2, 3, 4},
+     0,
+     .host_only = true},
     {"SPLIT",
      "groups that share each tile's k; 0: all groups share all steps",
      {0, 1, 2, 3, 4, 6, 8, 12, 16},
@@ -264,6 +268,9 @@ bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d)
     return small >= SMALL_MIN && share_busy(small) < BUSY_SMALL;
 }
 
+/* Groups on a unit, where no tunable says so. */
+enum { PER_UNIT_USUAL = 2 };
+
 static const char *plan_stream(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
@@ -273,6 +280,7 @@ static const char *plan_stream(const job *j, plan *out)
     const bool deep = large && is_deep(j, &t, true);
     const char *why = matmul_unsupported_batch(p, out);
     matmul_call call = matmul_call_of(p);
+    const uint32_t per_unit = param(j->params, "PER_UNIT");
     share_tile tile;
     shares s;
     command *c;
@@ -284,12 +292,14 @@ static const char *plan_stream(const job *j, plan *out)
     if (why)
         return why;
     tile = (share_tile){.rows = t.tile_m, .columns = t.tile_n, .depth = t.depth};
-    s = matmul_share_as_set(j, &tile, param(j->params, "SPLIT"), param(j->params, "PER_UNIT"));
-    why = matmul_unsupported_shares(j, &s, out);
+    s = matmul_share_as_set(j, &tile, param(j->params, "SPLIT"),
+                            per_unit ? per_unit : PER_UNIT_USUAL);
+    why = matmul_unsupported_shares(j, &s, &tile, out);
     if (why)
         return why;
 
     define(j, &t, matmul_aligned(j, matmul_matrix_c(p)), out);
+    matmul_set_shares(j, &s, out);
     last_group_defines(j->device, last_group_of(j->device), &out->defines);
     out->workspace = matmul_shares_workspace(&s, &tile);
     if (p->m == 0 || p->n == 0)

@@ -241,6 +241,17 @@ static size_t mma_unit(const matmul_matrix *x)
     return mma_copies(x) ? 16 : size == 2 && matmul_starts_at(x, 2) ? 4 : size;
 }
 
+/* Bytes of the sums of groups that share k. */
+static double mma_workspace(const tsr_matmul_problem *p, const mma_layout *s)
+{
+    const double tiles =
+        (double)size_div_up(p->m, s->tile_m) * (double)size_div_up(p->n, s->tile_n);
+
+    return s->k.parts > 1
+               ? tiles * (double)(s->k.parts * s->tile_m * s->tile_n * matmul_real_size(p))
+               : 0;
+}
+
 /* The launch: layers of groups are products of a batch, or share the k of one. */
 static void mma_launch(const tsr_matmul_problem *p, const mma_layout *s, plan *out)
 {
@@ -255,7 +266,7 @@ static void mma_launch(const tsr_matmul_problem *p, const mma_layout *s, plan *o
     matmul_layers(c, matmul_batch(p));
     if (s->k.parts > 1) {
         matmul_layers(c, s->k.parts);
-        out->workspace = tiles * s->k.parts * s->tile_m * s->tile_n * matmul_real_size(p);
+        out->workspace = (size_t)mma_workspace(p, s);
         command_workspace(c);
         command_group_counters(c);
         call.stride_a = call.stride_b = call.stride_c = 0;
@@ -280,6 +291,11 @@ static const char *plan_mma(const job *j, plan *out)
     if (p->type == TSR_F64 && s.depth < 16)
         return "its instructions take 128 bytes of float64 along k";
     why = unsupported_device(j, p->type == TSR_F64 ? 90 : 80, s.local, out);
+    if (!why && size_max(p->m, size_max(p->n, p->k)) >= (size_t)1 << 31)
+        return plan_unsupported(out, "it counts what is left of lines in 31 bits, and %zu has 32",
+                                size_max(p->m, size_max(p->n, p->k)));
+    if (!why)
+        why = matmul_unsupported_workspace(j, mma_workspace(p, &s), out);
     if (why)
         return why;
     plan_set(out, "TILE_M", (uint32_t)s.tile_m);

@@ -83,9 +83,12 @@ static layout layout_of(const job *j)
             continue;
         x.is.tile.depth = depth ? depth : x.is.tile.depth;
         x.is.stages = stages ? stages : x.is.stages;
-        x.shared = matmul_share(j, &x.is.tile, &costs, &ns);
-        if (split || per_unit)
+        if (split || per_unit) {
             x.shared = matmul_share_as_set(j, &x.is.tile, split, per_unit);
+            ns = matmul_share_time(j, &x.is.tile, &costs, &x.shared);
+        } else {
+            x.shared = matmul_share(j, &x.is.tile, &costs, &ns);
+        }
         if (ns >= least)
             continue;
         least = ns;
@@ -111,7 +114,7 @@ static const char *unsupported(const job *j, const layout *x, plan *out)
     if (!x->shared.groups)
         return plan_unsupported(out, "it has no tiles of %u x %u", param(j->params, "TILE_M"),
                                 param(j->params, "TILE_N"));
-    why = matmul_unsupported_shares(j, &x->shared, out);
+    why = matmul_unsupported_shares(j, &x->shared, &x->is.tile, out);
     return why ? why : matmul_unsupported_local(j, local_bytes(p, &x->is), out);
 }
 

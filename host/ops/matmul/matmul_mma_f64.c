@@ -63,6 +63,8 @@ static layout layout_for(const job *j, size_t tile_m, size_t tile_n)
                 .split = param(j->params, "SPLIT"),
                 .per_unit = param(j->params, "PER_UNIT")};
 
+    if (s.split) /* which decides */
+        s.per_unit = 0;
     s.tile_m = s.tile_m ? s.tile_m : tile_m;
     s.tile_n = s.tile_n ? s.tile_n : tile_n;
     if (!s.warp_m)
@@ -292,9 +294,9 @@ static const char *plan_layout(const job *j, const layout *s, plan *out)
     if (shared > GROUP_COUNTERS_MAX)
         return plan_unsupported(out, "its groups share %zu tiles, and count those of %d", shared,
                                 (int)GROUP_COUNTERS_MAX);
-    if (workspace_of(j, s) > (double)j->device->max_allocation)
-        return plan_unsupported(out, "its sums take more than the %llu bytes of an allocation",
-                                (unsigned long long)j->device->max_allocation);
+    why = matmul_unsupported_workspace(j, workspace_of(j, s), out);
+    if (why)
+        return why;
     plan_set(out, "TILE_M", (uint32_t)s->tile_m);
     plan_set(out, "TILE_N", (uint32_t)s->tile_n);
     plan_set(out, "WARP_M", (uint32_t)s->warp_m);

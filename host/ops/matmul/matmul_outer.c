@@ -43,11 +43,11 @@ typedef struct layout {
     size_t across, classes, down; /* groups side by side; classes of rows, and groups of each */
 } layout;
 
-/* Whether factors are of a type that matrix units multiply: `mma` then takes few outputs as fast.
- */
-static bool has_matrix_units(const tsr_matmul_problem *p)
+/* Whether the device has matrix units for the factors: `mma` then takes few outputs as fast. */
+static bool has_matrix_units(const tsr_matmul_problem *p, const device_facts *d)
 {
-    return tsr_type_size(p->type) == 2 || real_rounding(p->type, p->precision) > 0;
+    return d->nv_capability >= 80 &&
+           (tsr_type_size(p->type) == 2 || real_rounding(p->type, p->precision) > 0);
 }
 
 /* The longest k that takes no longer here than elsewhere.  A step costs as much for each output
@@ -64,7 +64,7 @@ static size_t k_most(const tsr_matmul_problem *p, const matmul_matrix *c)
     return plain * (matmul_reads_c(p) ? 2 : 1) * (aligned ? 1 : 2);
 }
 
-bool matmul_outer_gains(const tsr_matmul_problem *p)
+bool matmul_outer_gains(const tsr_matmul_problem *p, const device_facts *d)
 {
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
     const double factors = (double)tsr_type_size(p->type) * (view_elements(&a) + view_elements(&b));
@@ -73,16 +73,11 @@ bool matmul_outer_gains(const tsr_matmul_problem *p)
 
     if (matmul_is_skinny(p))
         return false;
-    if (p->k <= k_most(p, &c) && moved >= factors && (moved >= 0x1p20 || !has_matrix_units(p)))
+    if (p->k <= k_most(p, &c) && moved >= factors && (moved >= 0x1p20 || !has_matrix_units(p, d)))
         return true;
     /* A launch is most of the time, and this has the least before and after the multiply-adds. */
-    return p->type == TSR_F32 && !has_matrix_units(p) && p->k <= 48 &&
+    return p->type == TSR_F32 && !has_matrix_units(p, d) && p->k <= 48 &&
            (double)matmul_batch(p) * (double)p->m * (double)p->n * (double)p->k <= 0x1p22;
-}
-
-static size_t power_of_2_from(size_t n)
-{
-    return (size_t)1 << size_log2_up(n);
 }
 
 /* Rows after which a row of C starts at the same place in a vector. */
@@ -126,7 +121,7 @@ static void choose(const job *j, layout *s)
     }
     if (s->depth)
         return;
-    s->depth = size_min(DEPTH_MAX, power_of_2_from(size_max(matmul_k_read(p), 1)));
+    s->depth = size_min(DEPTH_MAX, size_power_of_2_up(size_max(matmul_k_read(p), 1)));
     while (s->depth > 1 && (s->depth * (height_of(s) + columns) > LOADS_MAX * s->items ||
                             local_bytes(p, s) > j->device->local_memory))
         s->depth /= 2;
@@ -148,7 +143,8 @@ static layout layout_of(const job *j)
     if (aligned && !matmul_starts_at(&c, s.vector))
         columns += s.vector - 1;
     if (!s.lanes)
-        s.lanes = size_min(LANES_MAX, size_max(2, power_of_2_from(size_div_up(columns, s.vector))));
+        s.lanes =
+            size_min(LANES_MAX, size_max(2, size_power_of_2_up(size_div_up(columns, s.vector))));
     s.across = size_div_up(columns, s.lanes * s.vector);
     choose(j, &s);
     return s;

@@ -53,7 +53,8 @@ size_t matmul_shares_workspace(const shares *s, const share_tile *t)
 }
 
 /* Groups on the unit that has most of them share it, as many as fit side by side, in turns. */
-static double time_of(const job *j, const share_tile *t, const share_costs *costs, const shares *s)
+double matmul_share_time(const job *j, const share_tile *t, const share_costs *costs,
+                         const shares *s)
 {
     const double steps = (double)s->tiles * (double)s->each / (double)s->groups;
     const double work = (double)t->rows * t->columns * t->depth * steps;
@@ -77,13 +78,13 @@ shares matmul_share(const job *j, const share_tile *t, const share_costs *costs,
     shares best = shares_of(j, t, 1, false);
     size_t count = 0;
 
-    *ns = time_of(j, t, costs, &best);
+    *ns = matmul_share_time(j, t, costs, &best);
     for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
         tried[count++] = shares_of(j, t, parts[i], false);
     for (size_t each = 1; each <= size_min(t->resident, RESIDENT_MAX); each++)
         tried[count++] = shares_of(j, t, each * units(j), true);
     for (size_t i = 0; i < count && best.tiles; i++) {
-        const double other = time_of(j, t, costs, &tried[i]);
+        const double other = matmul_share_time(j, t, costs, &tried[i]);
 
         if (other < *ns) {
             *ns = other;
@@ -93,7 +94,7 @@ shares matmul_share(const job *j, const share_tile *t, const share_costs *costs,
     return best;
 }
 
-const char *matmul_unsupported_shares(const job *j, const shares *s, plan *out)
+const char *matmul_unsupported_shares(const job *j, const shares *s, const share_tile *t, plan *out)
 {
     const size_t shared = s->tiles - matmul_unshared(s);
 
@@ -102,7 +103,7 @@ const char *matmul_unsupported_shares(const job *j, const shares *s, plan *out)
     if (shared > GROUP_COUNTERS_MAX)
         return plan_unsupported(out, "its groups share %zu tiles, and count those of %d", shared,
                                 (int)GROUP_COUNTERS_MAX);
-    return NULL;
+    return matmul_unsupported_workspace(j, (double)matmul_shares_workspace(s, t), out);
 }
 
 void matmul_set_shares(const job *j, const shares *s, plan *out)

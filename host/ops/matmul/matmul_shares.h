@@ -31,7 +31,11 @@ typedef struct shares {
 /** The best number of groups for tiles of this size, and what they take. */
 shares matmul_share(const job *j, const share_tile *t, const share_costs *costs, double *ns);
 
-/** What SPLIT and PER_UNIT set: so many groups a tile, or on each unit; the other one is 0. */
+/** What groups that share a product so take, in nanoseconds. */
+double matmul_share_time(const job *j, const share_tile *t, const share_costs *costs,
+                         const shares *s);
+
+/** What is set: SPLIT groups a tile, or, where that is 0, PER_UNIT groups on each unit. */
 shares matmul_share_as_set(const job *j, const share_tile *t, uint32_t split, uint32_t per_unit);
 
 /** Tiles that groups take whole, as many each; steps of the others are shared. */
@@ -43,8 +47,9 @@ size_t matmul_pieces(const shares *s);
 /** Bytes of the sums that groups keep: of the beginning of a tile and of the end of another. */
 size_t matmul_shares_workspace(const shares *s, const share_tile *t);
 
-/** NULL, or why the kernel cannot count so many groups' tiles. */
-const char *matmul_unsupported_shares(const job *j, const shares *s, plan *out);
+/** NULL, or why the kernel cannot count so many groups' tiles, or keep their sums. */
+const char *matmul_unsupported_shares(const job *j, const shares *s, const share_tile *t,
+                                      plan *out);
 
 /** SPLIT and PER_UNIT as they were resolved. */
 void matmul_set_shares(const job *j, const shares *s, plan *out);

@@ -48,11 +48,6 @@ typedef struct layout {
     size_t loads, sums;  /* of a work-item: vectors under way, and sums */
 } layout;
 
-static size_t power_of_2_from(size_t n)
-{
-    return (size_t)1 << size_log2_up(n);
-}
-
 static size_t units(const job *j)
 {
     return size_max(j->device->compute_units, 1);
@@ -285,8 +280,8 @@ static size_t lanes_of(const skinny *s, size_t vector)
  * group is not smaller than two warps. */
 static size_t slices_of(const skinny *s, size_t lanes, size_t batch)
 {
-    const size_t batches = power_of_2_from(size_div_up(s->k, batch));
-    const size_t steps = power_of_2_from(s->k);
+    const size_t batches = size_power_of_2_up(size_div_up(s->k, batch));
+    const size_t steps = size_power_of_2_up(s->k);
     const size_t slices = size_max(batches, size_min(steps, ITEMS_MIN / lanes));
 
     return size_max(size_min(slices, size_min(SLICES_MAX, GROUP_ITEMS / lanes)), 1);
@@ -354,7 +349,7 @@ static size_t team_of(const skinny *s, size_t vector)
 {
     const size_t most = s->few > 4 ? 8 : s->few > 2 ? 16 : 32;
 
-    return size_min(most, size_max(TEAM_MIN, power_of_2_from(size_div_up(s->k, vector))));
+    return size_min(most, size_max(TEAM_MIN, size_power_of_2_up(size_div_up(s->k, vector))));
 }
 
 /* Lines for a work-item, as registers hold their sums, and as long as there remain enough
@@ -383,7 +378,7 @@ static const char *plan_dots(const job *j, plan *out)
         team = team_of(&s, x.vector);
     if (!lines)
         lines = lines_of(j, &s, x.vector);
-    teams = size_min(GROUP_ITEMS / team, power_of_2_from(size_div_up(s.many, lines)));
+    teams = size_min(GROUP_ITEMS / team, size_power_of_2_up(size_div_up(s.many, lines)));
     x.batch = size_max(BATCH_BYTES / VECTOR_BYTES / lines, 1);
     x.aligned = is_aligned(j, &s, x.vector);
     x.items = team * teams;

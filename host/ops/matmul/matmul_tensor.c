@@ -118,6 +118,7 @@ typedef struct tiling {
     size_t tile_m, tile_n, stages;
     size_t consumers, producers; /* work-items */
     size_t local;                /* bytes of local memory */
+    bool holds_sums;             /* whether a tile of C fits where the stages lie */
     size_t a_unit;               /* groups that a compute unit takes at once */
     size_t tiles, width;         /* of C; columns of B that are copied for one */
     k_parts k;
@@ -170,6 +171,8 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k
         if (stages[s] * stage <= budget || stages[s] == 3)
             t.stages = stages[s];
     t.local = t.stages * stage + ALIGNMENT;
+    t.holds_sums = tile_m * (tile_n + (turn ? 1 : 8)) * sizeof(float) <=
+                   t.stages * (tile_m + tile_n) * ROW_BYTES;
     t.a_unit = sums > 32 ? 1 : size_max(size_min(UNIT_LOCAL / (t.local + 1024), 3), 1);
     return t;
 }
@@ -378,14 +381,15 @@ static const char *plan_tensor(const job *j, plan *out)
     out->workspace = call.sums;
     if (t.k.parts > 1)
         out->workspace += t.tiles * t.k.parts * t.tile_m * t.tile_n * sizeof(float);
-    if ((double)call.staged_a + a.size + b.size > (double)j->device->max_allocation)
-        return plan_unsupported(out,
-                                "what it stages takes more than the %llu bytes of an allocation",
-                                (unsigned long long)j->device->max_allocation);
+    /* Where nothing wraps. */
+    why = matmul_unsupported_workspace(
+        j, (double)call.staged_a + a.size + b.size + (double)(out->workspace - call.sums), out);
+    if (why)
+        return why;
     fused = matmul_k_read(&p) && (a.staged || b.staged) && stage_by_groups(j, call.pieces, groups);
     define(&p, &t, &a, &b, out);
     plan_define(out, "FUSED=%d", fused);
-    plan_define(out, "SINGLE=%d", groups == t.tiles * t.k.parts);
+    plan_define(out, "SINGLE=%d", t.holds_sums && groups == t.tiles * t.k.parts);
     if (p.m == 0 || p.n == 0)
         return NULL;
     if (matmul_k_read(&p) && !fused && (a.staged || b.staged)) {

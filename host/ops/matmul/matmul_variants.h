@@ -45,7 +45,7 @@ extern const variant matmul_subgroup, matmul_shfl;
 extern const variant matmul_outer;
 
 /** Whether k is short enough, and C most of what moves, for it to gain on a GPU. */
-bool matmul_outer_gains(const tsr_matmul_problem *p);
+bool matmul_outer_gains(const tsr_matmul_problem *p, const device_facts *d);
 
 /* matmul_skinny.c: few rows or columns of C. */
 extern const variant matmul_skinny_columns, matmul_skinny_dots;
