@@ -54,44 +54,46 @@ static bool is_zero(blas_number x)
 /* ---- products -----------------------------------------------------------------------------------
  */
 
-/* C := alpha op(A) op(B) + beta C, where op(A) is m x k, of real numbers or of complex ones. */
-static bool multiply_on_device(work *w, bool complex, int64_t m, int64_t n, int64_t k, double alpha,
-                               matrix a, matrix b, double beta, matrix c)
+/* C := alpha op(A) op(B) + beta C, where op(A) is m x k: the arguments of gemm in their order. */
+typedef struct gemm {
+    int64_t m, n, k;
+    blas_number alpha;
+    matrix a, b;
+    blas_number beta;
+    matrix c;
+} gemm;
+
+/* A product of real numbers, or of complex ones; alpha and beta are real. */
+static bool multiply_on_device(work *w, bool complex, const gemm *p)
 {
     const int64_t parts = complex ? 2 : 1; /* a complex product is a real one of 2 m x 2 k */
     const offload_product product = {
         .f64 = w->type.f64,
         .complex = complex,
-        .trans_a = a.op != 'N',
-        .trans_b = b.op != 'N',
-        .conj_a = a.op == 'C',
-        .conj_b = b.op == 'C',
-        .m = (size_t)m,
-        .n = (size_t)n,
-        .k = (size_t)k,
-        .alpha = alpha,
-        .beta = beta,
-        .a = a.at,
-        .b = b.at,
-        .c = c.at,
-        .lda = (size_t)a.ld,
-        .ldb = (size_t)b.ld,
-        .ldc = (size_t)c.ld,
+        .trans_a = p->a.op != 'N',
+        .trans_b = p->b.op != 'N',
+        .conj_a = p->a.op == 'C',
+        .conj_b = p->b.op == 'C',
+        .m = (size_t)p->m,
+        .n = (size_t)p->n,
+        .k = (size_t)p->k,
+        .alpha = p->alpha.re,
+        .beta = p->beta.re,
+        .a = p->a.at,
+        .b = p->b.at,
+        .c = p->c.at,
+        .lda = (size_t)p->a.ld,
+        .ldb = (size_t)p->b.ld,
+        .ldc = (size_t)p->c.ld,
     };
 
     if (w->rates) {
-        w->seconds += rates_device_product(w->rates, w->type.f64, (double)(parts * m), (double)n,
-                                           (double)(parts * k), beta != 0,
+        w->seconds += rates_device_product(w->rates, w->type.f64, (double)(parts * p->m),
+                                           (double)p->n, (double)(parts * p->k), p->beta.re != 0,
                                            complex ? 0 : kept_bytes(&product));
         return true;
     }
     return offload_multiply(&product, &w->call->bytes, &w->call->kept, &w->call->reason);
-}
-
-static bool multiply_real(work *w, int64_t m, int64_t n, int64_t k, double alpha, matrix a,
-                          matrix b, double beta, matrix c)
-{
-    return multiply_on_device(w, false, m, n, k, alpha, a, b, beta, c);
 }
 
 /*
@@ -101,51 +103,53 @@ static bool multiply_real(work *w, int64_t m, int64_t n, int64_t k, double alpha
  * instructions that they have for real numbers alone; a CPU, whose kernels of complex numbers are
  * as fast, need not copy A.
  */
-static bool multiply_complex(work *w, int64_t m, int64_t n, int64_t k, blas_number alpha, matrix a,
-                             matrix b, blas_number beta, matrix c)
+static bool multiply_complex(work *w, const gemm *p)
 {
     const element real = {w->type.f64, false, w->type.size / 2};
-    const bool real_alpha = alpha.im == 0; /* the device multiplies by it: one rounding less */
-    matrix a_real = {NULL, 2 * m, 'N'}, b_copy = {NULL, 0, 'N'};
+    const bool real_alpha = p->alpha.im == 0; /* the device multiplies by it: one rounding less */
+    const bool copy_b = p->b.op != 'N';
+    matrix b_copy = {NULL, 0, 'N'};
+    gemm as_real = {2 * p->m,
+                    p->n,
+                    2 * p->k,
+                    real_alpha ? p->alpha : one,
+                    {NULL, 2 * p->m, 'N'},
+                    copy_b ? b_copy : (matrix){p->b.at, 2 * p->b.ld, 'N'},
+                    p->beta,
+                    {p->c.at, 2 * p->c.ld, 'N'}};
     bool done = false;
 
-    if (real_alpha && beta.im == 0 && offload_takes_complex(w->type.f64))
-        return multiply_on_device(w, true, m, n, k, alpha.re, a, b, beta.re, c);
-    if (!copies(w, 2.0 * (double)m * (double)k + (b.op == 'N' ? 0 : (double)k * (double)n)))
-        return multiply_real(w, 2 * m, n, 2 * k, 1, a_real,
-                             b.op == 'N' ? (matrix){b.at, 2 * b.ld, 'N'} : b_copy, beta.re, c);
-    a_real = matrix_alloc(real, 2 * m, 2 * k);
-    if (b.op != 'N')
-        b_copy = matrix_alloc(w->type, k, n);
-    if (!a_real.at || (b.op != 'N' && !b_copy.at)) {
+    if (real_alpha && p->beta.im == 0 && offload_takes_complex(w->type.f64))
+        return multiply_on_device(w, true, p);
+    if (!copies(w, 2.0 * (double)p->m * (double)p->k + (copy_b ? (double)p->k * (double)p->n : 0)))
+        return multiply_on_device(w, false, &as_real);
+    as_real.a = matrix_alloc(real, 2 * p->m, 2 * p->k);
+    if (copy_b)
+        b_copy = matrix_alloc(w->type, p->k, p->n);
+    if (!as_real.a.at || (copy_b && !b_copy.at)) {
         no_memory(w);
         goto cleanup;
     }
-    matrix_copy_as_real(w->type, m, k, real_alpha ? one : alpha, a, a_real);
-    if (b.op != 'N') {
-        matrix_copy(w->type, k, n, b, b_copy);
-        b = b_copy;
+    matrix_copy_as_real(w->type, p->m, p->k, real_alpha ? one : p->alpha, p->a, as_real.a);
+    if (copy_b) {
+        matrix_copy(w->type, p->k, p->n, p->b, b_copy);
+        as_real.b = (matrix){b_copy.at, 2 * b_copy.ld, 'N'};
     }
-    if (beta.im != 0) {
-        matrix_scale(w->type, m, n, beta, c);
-        beta = one;
+    if (p->beta.im != 0) {
+        matrix_scale(w->type, p->m, p->n, p->beta, p->c);
+        as_real.beta = one;
     }
-    b.ld *= 2;
-    c.ld *= 2;
-    done = multiply_real(w, 2 * m, n, 2 * k, real_alpha ? alpha.re : 1, a_real, b, beta.re, c);
+    done = multiply_on_device(w, false, &as_real);
 
 cleanup:
-    free(a_real.at);
+    free(as_real.a.at);
     free(b_copy.at);
     return done;
 }
 
-static bool multiply(work *w, int64_t m, int64_t n, int64_t k, blas_number alpha, matrix a,
-                     matrix b, blas_number beta, matrix c)
+static bool multiply(work *w, const gemm *p)
 {
-    if (w->type.complex)
-        return multiply_complex(w, m, n, k, alpha, a, b, beta, c);
-    return multiply_real(w, m, n, k, alpha.re, a, b, beta.re, c);
+    return w->type.complex ? multiply_complex(w, p) : multiply_on_device(w, false, p);
 }
 
 /* ---- symm, hemm
@@ -156,19 +160,19 @@ static bool symmetric_product(work *w, matrix a, matrix b, matrix c)
     const blas_call *call = w->call;
     const bool left = call->side == 'L';
     const int64_t order = left ? call->m : call->n;
-    matrix whole = {NULL, order, 'N'};
+    gemm product = {call->m, call->n, order, call->alpha, b, b, call->beta, c};
+    matrix *whole = left ? &product.a : &product.b;
     bool done;
 
+    *whole = (matrix){NULL, order, 'N'};
     if (!copies(w, (double)order * (double)order))
-        return multiply(w, call->m, call->n, order, call->alpha, left ? whole : b, left ? b : whole,
-                        call->beta, c);
-    whole = matrix_alloc(w->type, order, order);
-    if (!whole.at)
+        return multiply(w, &product);
+    *whole = matrix_alloc(w->type, order, order);
+    if (!whole->at)
         return no_memory(w);
-    matrix_copy_mirrored(w->type, order, call->uplo == 'U', call->routine == BLAS_HEMM, a, whole);
-    done = multiply(w, call->m, call->n, order, call->alpha, left ? whole : b, left ? b : whole,
-                    call->beta, c);
-    free(whole.at);
+    matrix_copy_mirrored(w->type, order, call->uplo == 'U', call->routine == BLAS_HEMM, a, *whole);
+    done = multiply(w, &product);
+    free(whole->at);
     return done;
 }
 
@@ -209,8 +213,8 @@ static bool update_triangle(work *w, int64_t at, int64_t order, matrix r, matrix
     if (order <= w->block) {
         const matrix diagonal = {w->scratch.at, order, 'N'};
 
-        if (!multiply(w, order, order, call->k, call->alpha, matrix_block(type, r, at, 0),
-                      matrix_block(type, s_transposed, 0, at), zero, diagonal))
+        if (!multiply(w, &(gemm){order, order, call->k, call->alpha, matrix_block(type, r, at, 0),
+                                 matrix_block(type, s_transposed, 0, at), zero, diagonal}))
             return false;
         if (!copies(w, (double)order * (double)order))
             return true;
@@ -225,14 +229,15 @@ static bool update_triangle(work *w, int64_t at, int64_t order, matrix r, matrix
     columns = order - rows;
     if (!update_triangle(w, at, half, r, s, c) ||
         !update_triangle(w, at + half, order - half, r, s, c) ||
-        !multiply(w, rows, columns, call->k, call->alpha, matrix_block(type, r, row, 0),
-                  matrix_block(type, s_transposed, 0, column), call->beta,
-                  matrix_block(type, c, row, column)))
+        !multiply(w, &(gemm){rows, columns, call->k, call->alpha, matrix_block(type, r, row, 0),
+                             matrix_block(type, s_transposed, 0, column), call->beta,
+                             matrix_block(type, c, row, column)}))
         return false;
-    return !twice ||
-           multiply(w, rows, columns, call->k, hermitian ? conjugate(call->alpha) : call->alpha,
-                    matrix_block(type, s, row, 0), matrix_block(type, r_transposed, 0, column), one,
-                    matrix_block(type, c, row, column));
+    return !twice || multiply(w, &(gemm){rows, columns, call->k,
+                                         hermitian ? conjugate(call->alpha) : call->alpha,
+                                         matrix_block(type, s, row, 0),
+                                         matrix_block(type, r_transposed, 0, column), one,
+                                         matrix_block(type, c, row, column)});
 }
 
 static bool rank_k_update(work *w, matrix a, matrix b, matrix c)
@@ -334,9 +339,10 @@ static bool triangular(work *w, int64_t m, int64_t n, blas_number alpha, matrix 
     }
     return triangular(w, left ? sizes[first] : m, left ? n : sizes[first], alpha, triangles[first],
                       halves[first]) &&
-           multiply(w, left ? sizes[taker] : m, left ? n : sizes[taker], sizes[giver],
-                    solve ? (blas_number){-1, 0} : alpha, left ? square : halves[giver],
-                    left ? halves[giver] : square, solve ? alpha : one, halves[taker]) &&
+           multiply(w,
+                    &(gemm){left ? sizes[taker] : m, left ? n : sizes[taker], sizes[giver],
+                            solve ? (blas_number){-1, 0} : alpha, left ? square : halves[giver],
+                            left ? halves[giver] : square, solve ? alpha : one, halves[taker]}) &&
            triangular(w, left ? sizes[1 - first] : m, left ? n : sizes[1 - first],
                       solve ? one : alpha, triangles[1 - first], halves[1 - first]);
 }
@@ -432,7 +438,7 @@ static bool run(work *w, matrix a, matrix b, matrix c)
     case BLAS_GEMM:
         a.op = call->transa;
         b.op = call->transb;
-        return multiply(w, call->m, call->n, call->k, call->alpha, a, b, call->beta, c);
+        return multiply(w, &(gemm){call->m, call->n, call->k, call->alpha, a, b, call->beta, c});
     case BLAS_SYMM:
     case BLAS_HEMM:
         return symmetric_product(w, a, b, c);

@@ -34,10 +34,18 @@ static char groups_wanted(const char *ptx)
     return digit >= '1' && digit <= '9' ? digit : '1';
 }
 
+/* A text on its way to another target. */
+typedef struct retargeting {
+    const char *target;
+    char groups;         /* work-groups on a unit, as a digit */
+    bool marked, raised; /* lines for the target were found, and its .target */
+    text *out;
+} retargeting;
+
 /* Copy the start of a line as it must be for the target; returns how much of the line that was. */
-static size_t change_start(const char *line, size_t length, const char *target, char groups,
-                           text *out, bool *marked, bool *raised)
+static size_t change_start(retargeting *r, const char *line, size_t length)
 {
+    const char *target = r->target;
     const size_t blank = strspn(line, " \t");
     char wanted[RETARGET_NAME + 8], chip[RETARGET_NAME + 16];
 
@@ -45,18 +53,18 @@ static size_t change_start(const char *line, size_t length, const char *target, 
     /* "sm_90a" is the chip of .target sm_90, with what later chips lack. */
     snprintf(chip, sizeof(chip), ".target %.*s,", (int)strlen(target) - 1, target);
     if (strncmp(line + blank, wanted, strlen(wanted)) == 0) {
-        *marked = true;
-        text_append_bytes(out, line, blank);
+        r->marked = true;
+        text_append_bytes(r->out, line, blank);
         return blank + strlen(wanted);
     }
     if (strncmp(line, chip, strlen(chip)) == 0) {
-        *raised = true;
-        text_format(out, ".target %s,", target);
+        r->raised = true;
+        text_format(r->out, ".target %s,", target);
         return strlen(chip);
     }
     if (strncmp(line + blank, ".reqntid", 8) == 0) {
-        text_append_bytes(out, line, length);
-        text_format(out, "\n.minnctapersm %c", groups);
+        text_append_bytes(r->out, line, length);
+        text_format(r->out, "\n.minnctapersm %c", r->groups);
         return length;
     }
     return 0;
@@ -64,12 +72,11 @@ static size_t change_start(const char *line, size_t length, const char *target, 
 
 tsr_status retarget_ptx(const char *ptx, const char *target, text *out, tsr_error *err)
 {
-    const char groups = groups_wanted(ptx);
-    bool marked = false, raised = false;
+    retargeting r = {.target = target, .groups = groups_wanted(ptx), .out = out};
 
     for (const char *line = ptx; *line;) {
         const size_t length = strcspn(line, "\n");
-        const size_t done = change_start(line, length, target, groups, out, &marked, &raised);
+        const size_t done = change_start(&r, line, length);
 
         text_append_bytes(out, line + done, length - done);
         line += length;
@@ -78,10 +85,10 @@ tsr_status retarget_ptx(const char *ptx, const char *target, text *out, tsr_erro
             line++;
         }
     }
-    if (!raised)
+    if (!r.raised)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "the driver's binary is no PTX that %s extends",
                         target);
-    if (!marked)
+    if (!r.marked)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "the driver's PTX has lost the lines for %s",
                         target);
     if (out->failed)
