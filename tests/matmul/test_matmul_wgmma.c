@@ -1032,6 +1032,58 @@ static void test_small_products_go_to_warps(void **state)
     expect_first(&p, "wgmma-3xtf32-fused");
 }
 
+/* What takes less time, by timings of one or both on an H100. */
+static void test_warps_take_what_they_do_faster(void **state)
+{
+    static const struct {
+        size_t m, n, k, pad;
+        tsr_type type; /* float32 is rounded to TF32 */
+        bool trans_a, trans_b;
+        double beta;
+        bool warps;
+    } cases[] = {
+        {512, 512, 512, 0, TSR_BF16, false, false, 0, false},
+        {1024, 1024, 1024, 0, TSR_BF16, false, false, 0, false},
+        {2048, 2048, 2048, 0, TSR_BF16, false, false, 0, false},
+        {12370, 412, 2731, 0, TSR_BF16, false, false, 0, false},
+        {2318, 1296, 1640, 0, TSR_F16, false, false, 1, false},
+        {1088, 1055, 2041, 0, TSR_F32, true, true, 0, false},
+        {1324, 1215, 1039, 8, TSR_F32, false, false, 1, false},
+        {937, 899, 1112, 0, TSR_F16, true, true, 0, true},
+        {619, 933, 825, 8, TSR_F16, true, true, 0, true},
+        {382, 506, 428, 8, TSR_F16, true, true, 1, true},
+        {320, 393, 213, 0, TSR_BF16, false, false, 1, true},
+        {69, 68, 51, 0, TSR_BF16, true, true, 1, true},
+        {266, 468, 411, 8, TSR_F32, false, true, 1, true},
+        {931, 98, 168, 0, TSR_F32, true, false, 0, true},
+        {27, 16074, 938, 0, TSR_F32, false, false, 1, true},
+        /* Not timed: one tile, whose parts of k do not fill the units. */
+        {17, 24, 1000000, 0, TSR_BF16, false, false, 0, true},
+    };
+    const char *names[PREFERENCES_MAX];
+    device_facts d = hopper();
+
+    (void)state;
+    d.compute_units = 132;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const size_t m = cases[i].m, n = cases[i].n, k = cases[i].k;
+        problem p = product(m, n, k);
+
+        matmul_in(&p)->type = cases[i].type;
+        if (cases[i].type == TSR_F32)
+            matmul_in(&p)->precision = TSR_PRECISION_TF32;
+        matmul_in(&p)->trans_a = cases[i].trans_a;
+        matmul_in(&p)->trans_b = cases[i].trans_b;
+        matmul_in(&p)->beta = cases[i].beta;
+        matmul_in(&p)->lda = (cases[i].trans_a ? m : k) + cases[i].pad;
+        matmul_in(&p)->ldb = (cases[i].trans_b ? k : n) + cases[i].pad;
+        matmul_in(&p)->ldc = n + cases[i].pad;
+        operation_matmul.prefer(&p, &d, names);
+        if ((strcmp(names[0], "mma") == 0) != cases[i].warps)
+            fail_msg("%zux%zux%zu: %s", m, n, k, names[0]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1068,6 +1120,7 @@ int main(void)
         cmocka_unit_test(test_tensor_turns_c),
         cmocka_unit_test(test_tensor_runs_elsewhere),
         cmocka_unit_test(test_small_products_go_to_warps),
+        cmocka_unit_test(test_warps_take_what_they_do_faster),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

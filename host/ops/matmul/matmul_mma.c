@@ -193,32 +193,6 @@ static mma_layout mma_layout_of(const job *j)
     return best;
 }
 
-/* Bytes that wgmma-tensor stages of an operand: boxes are copied from lines that start at multiples
- * of 16 bytes, in TF32 along k. */
-static double staged_bytes(const matmul_matrix *x, bool along)
-{
-    const bool copied = mma_copies(x) && (along || tsr_type_size(x->type) == 2);
-
-    return copied ? 0 : view_elements(x) * (double)tsr_type_size(x->type);
-}
-
-/* What wgmma-tensor takes: its copies along k, as few as groups that share it leave, its products,
- * what is staged, by a launch of its own, and C, in elements where its lines are not aligned. */
-static double tensor_time(const tsr_matmul_problem *p)
-{
-    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
-    const double staged = staged_bytes(&a, !p->trans_a) + staged_bytes(&b, p->trans_b);
-    const size_t size = tsr_type_size(p->type);
-    const double line = (double)(p->k * size), mn = (double)p->m * (double)p->n;
-    const double stored = mn * (double)tsr_type_size(c.type) * (matmul_reads_c(p) ? 2 : 1);
-
-    return 4.3 + 0.6 * fmin(line / 1024, 8) + 2 * mn * (double)p->k / (size == 2 ? 6.5e8 : 3.25e8) +
-           (staged > 0 ? (size == 2 ? 9 : 6) + staged / 0.55e6 : 0) +
-           stored / (mma_copies(&c)               ? 2.5e6
-                     : tsr_type_size(c.type) == 2 ? 0.35e6
-                                                  : 1e6);
-}
-
 bool matmul_mma_gains(const problem *q, const device_facts *d)
 {
     const tsr_matmul_problem *p = matmul_of(q);
@@ -229,7 +203,7 @@ bool matmul_mma_gains(const problem *q, const device_facts *d)
     if (p->type == TSR_F64 || (p->type == TSR_F32 && p->precision != TSR_PRECISION_TF32))
         return false;
     s = mma_layout_of(&j);
-    return mma_time(&j, &s) < tensor_time(p);
+    return mma_time(&j, &s) < matmul_tensor_time(q, d);
 }
 
 /* Bytes that are loaded or copied at once, at whose multiples lines start: 16, or an element, or

@@ -73,6 +73,9 @@ extern const variant matmul_mma_3xtf32;
 extern const variant matmul_wgmma_tf32, matmul_wgmma_3xtf32, matmul_wgmma_tensor,
     matmul_wgmma_3xtf32_fused;
 
+/** Microseconds that `wgmma-tensor` takes, where it supports the problem, as far as is known. */
+double matmul_tensor_time(const problem *q, const device_facts *d);
+
 /** NULL, or why a problem does not go by three TF32 products. */
 const char *matmul_unsupported_3xtf32(const tsr_matmul_problem *p, plan *out);
 
