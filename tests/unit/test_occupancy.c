@@ -45,7 +45,7 @@ static void test_what_runs_out_first(void **state)
     check(121, 768, 40, 0, 100, "work-items");
     check(90, 32, 32, 227 * 1024, 1.5625, "local memory");
     check(90, 32, 32, 227 * 1024 + 1, 0, "local memory"); /* more than a group may have */
-    check(90, 1024, 65, 0, 0, "registers"); /* no group fits: 72 a work-item */
+    check(90, 1024, 65, 0, 0, "registers");               /* no group fits: 72 a work-item */
     assert_false(occupancy_capacity(0, &unit));
     assert_int_equal(unit.items, 0);
     for (size_t i = 0; i < 12; i++)

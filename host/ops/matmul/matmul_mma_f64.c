@@ -186,13 +186,13 @@ static double cost_of(const job *j, const layout *s)
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t units = units_of(j), resident = resident_of(j, s);
     const size_t tiles = tiles_of(p, s), one = groups_of(j, s);
-    const size_t groups = one * matmul_batch(p), round = units * resident, rest = groups % round;
+    const size_t groups = one * matmul_batch(p), round = units * resident;
+    const size_t rounds = groups / round, rest = groups % round;
     const double alone = costs.block[size_of(s)].alone, full = costs.block[size_of(s)].full;
     const double blocks = (double)tiles * (double)steps_of(j) / (double)one;
     double cost = costs.launch;
 
-    cost +=
-        (double)(groups / round) * (blocks * fmax(alone, (double)resident * full) + costs.group);
+    cost += (double)rounds * (blocks * fmax(alone, (double)resident * full) + costs.group);
     if (rest)
         cost += blocks * fmax(alone, (double)size_div_up(rest, units) * full) + costs.group;
     if (shared_of(s, tiles, one)) {
