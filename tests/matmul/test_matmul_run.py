@@ -383,6 +383,7 @@ class OnDevice(OnHost):
     def test_every_kernel_takes_its_place_in_a_split_launch(self):
         """A group's number is counted in its part of the launch."""
         known = ("SPLITS ? get_group_id(2)",  # of parts of k, of which there are few
+                 "all + (ulong)get_group_id(2) *",  # likewise
                  "row = get_group_id(1) * TILE")  # of transposes, whose plans refuse more groups
         bare = []
         for path in glob.glob(os.path.join(os.environ["TESSERA_SOURCE"], "cl", "*", "*.cl*")):

@@ -357,10 +357,10 @@ static size_t team_of(const skinny *s, size_t vector)
 static size_t lines_of(const job *j, const skinny *s, size_t vector)
 {
     const double vectors = (double)s->many * (double)s->k / (double)vector;
+    const size_t batch = BATCH_BYTES / VECTOR_BYTES;
     size_t lines = s->type == 2 || s->few > 8 ? 2 : 4;
 
-    while (lines > 1 &&
-           vectors < (double)(BATCH_BYTES / VECTOR_BYTES * lines * units(j)) * BUSY_ITEMS_A_UNIT)
+    while (lines > 1 && vectors < (double)(batch * lines * units(j)) * BUSY_ITEMS_A_UNIT)
         lines /= 2;
     return lines;
 }

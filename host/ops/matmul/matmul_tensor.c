@@ -196,8 +196,8 @@ static double cost(const job *j, const tiling *t)
     const double lines = line_block * (double)(t->tile_m + t->width);
     const double products = output_block * outputs;
     const double block = fmax(block_min, fmax(products, lines));
-    const double read =
-        ((double)p->m + (double)p->n) * (double)p->k * (double)(ROW_BYTES / block_k(p)) / bytes_ns;
+    const size_t element = ROW_BYTES / block_k(p);
+    const double read = ((double)p->m + (double)p->n) * (double)p->k * (double)element / bytes_ns;
     const double kept = t->k.parts > 1 ? tile_kept + output_kept * outputs * (double)t->k.parts : 0;
     const double busy = waves * (group_begins + block * blocks + output_stored * outputs);
 
