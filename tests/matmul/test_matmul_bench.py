@@ -9,7 +9,7 @@ import time
 import unittest
 
 import test_bench
-from cli_support import (ATTEMPTS, COMMAND, SANITIZED, SANITIZER_CRASH, environment,
+from cli_support import (ATTEMPTS, COMMAND, SANITIZER_CRASH, environment,
                          has_opencl)
 from test_bench import QUICK, SEVERAL, rows_of
 
