@@ -22,9 +22,6 @@ BUGS = {
     "sweep-sort-rows-stride":
         ("rows", "sort/sort_tile_pairs.clh", "low ^ (flip ? 2 * stride - 1 : stride)", 0,
          "low ^ stride", ["GROUP=16", "KEYS_PER_ITEM=4"]),
-    "sweep-ranks-search":
-        ("ranks", "sort/sort_ranks.cl", "tile * TILE + more - 1", 0, "tile * TILE + more",
-         ["KEYS=4", "GROUP=8"]),
     "sweep-item-vectors-unmirrored":
         ("cpu-vectors", "sort/sort_cpu_vectors.cl", "- width - column", 0,
          "- width", ["BITS=128", "BLOCK=64", "LEVELS=3"]),

@@ -281,43 +281,6 @@ static void test_shuffled_rows_take_work_items(void **state)
     check_rows("rows-shfl", 4000, 1, TSR_U32, " -DKEYS=16 -DGROUP=256 -DROW_SHIFT=12 ", 1, 256);
 }
 
-/* ---- ranks ----------------------------------------------------------------------------------- */
-
-/* Two launches however many tiles there are; the workspace has sorted keys, and a copy of values.
- */
-static void test_ranks(void **state)
-{
-    static const char *const none[] = {NULL}, *const narrow[] = {"GROUP=8", NULL};
-    const variant *v = find("ranks-shfl");
-    const params p = params_default(v);
-    const device_facts d = gpu();
-    problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 16384});
-    const job j = {&q, &d, &p, false};
-    plan out = plan_for(v, &j);
-
-    (void)state;
-    check_options(v, &j, " -DARGSORT=0 ");
-    assert_int_equal(out.count, 2);
-    assert_int_equal(out.commands[0].local[0], 256);
-    assert_int_equal(out.commands[0].global[0], 8 * 256);
-    assert_int_equal(out.commands[1].global[0], 16384);
-    assert_int_equal(out.workspace, 4 * 16384);
-    plan_free(&out);
-    *sort_in(&q) = (tsr_sort_problem){.type = TSR_F16, .n = 16385, .value_bytes = 16};
-    out = plan_for(v, &j);
-    assert_int_equal(out.count, 2);
-    assert_int_equal(out.commands[0].global[0], 5 * 512);
-    assert_int_equal(out.workspace, 16 * (8193 + 16385));
-    plan_free(&out);
-    sort_in(&q)->n = (size_t)1 << 19;
-    check_reason("ranks-shfl", &q, none,
-                 "it searches all tiles for each key: at most 64 of 4096 keys, not 524288 keys");
-    sort_in(&q)->n = 100;
-    check_reason("ranks-shfl", &q, narrow, "it needs whole warps of 32 work-items, not 8");
-    sort_in(&q)->rows = 2;
-    check_reason("ranks", &q, none, "it sorts one row");
-}
-
 /* Vectors are whole where they divide a row, and aligned where the offsets are. */
 static void test_rows_in_vectors(void **state)
 {
@@ -391,7 +354,6 @@ int main(void)
         cmocka_unit_test(test_unsupported_gives_the_values),
         cmocka_unit_test(test_rows_take_work_items),
         cmocka_unit_test(test_shuffled_rows_take_work_items),
-        cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_rows_in_vectors),
     };
 

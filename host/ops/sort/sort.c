@@ -23,7 +23,9 @@
 /* ---- the table --------------------------------------------------------------------------- */
 
 static const variant *const variants[] = {
-    &sort_qsort, &sort_host_radix, SORT_VARIANTS_OF_ALL_KEYS, &sort_ranks, &sort_ranks_shfl,
+    &sort_qsort,
+    &sort_host_radix,
+    SORT_VARIANTS_OF_ALL_KEYS,
 };
 
 /* `naive` took every problem; so did `two-phase`, whose rows of others keep their name. */

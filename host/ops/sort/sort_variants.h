@@ -21,9 +21,6 @@ extern const variant sort_radix, sort_radix_warp, sort_onesweep, sort_cpu_radix;
 /* For CPUs, each work-item alone: sort_cpu_vectors.c, sort_cpu_merges.c. */
 extern const variant sort_cpu_vectors, sort_cpu_merges;
 
-/* One row, by ranks: sort_ranks.c. */
-extern const variant sort_ranks, sort_ranks_shfl;
-
 /* Short rows: sort_rows.c. */
 extern const variant sort_short_rows, sort_rows_registers, sort_rows_warp, sort_rows_shfl;
 
