@@ -11,7 +11,7 @@
 #include "measure/input_sets.h"
 #include "measure/result.h"
 
-/** Wall time in nanoseconds of what stands around the samples, and of them. */
+/** Wall time in nanoseconds of each phase of a benchmark. */
 typedef struct bench_phases {
     uint64_t inputs;  /* made, and copied to the device; of peers, all that opening takes */
     uint64_t results; /* first calls, with builds and reading back */

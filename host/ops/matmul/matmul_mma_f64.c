@@ -97,11 +97,6 @@ static size_t steps_of(const job *j)
     return size_max(size_div_up(matmul_k_read(matmul_of(j->problem)), DEPTH), 1);
 }
 
-static size_t units_of(const job *j)
-{
-    return size_max(j->device->compute_units, 1);
-}
-
 static size_t groups_of(const job *j, const layout *s)
 {
     const size_t tiles = tiles_of(matmul_of(j->problem), s), steps = steps_of(j);
@@ -110,7 +105,7 @@ static size_t groups_of(const job *j, const layout *s)
         return tiles;
     if (s->split)
         return tiles * size_min(s->split, steps);
-    return size_min(s->per_unit ? s->per_unit * units_of(j) : tiles, tiles * steps);
+    return size_min(s->per_unit ? s->per_unit * matmul_units(j) : tiles, tiles * steps);
 }
 
 /* Of these, tiles that groups share. */
@@ -184,7 +179,7 @@ static size_t resident_of(const job *j, const layout *s)
 static double cost_of(const job *j, const layout *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t units = units_of(j), resident = resident_of(j, s);
+    const size_t units = matmul_units(j), resident = resident_of(j, s);
     const size_t tiles = tiles_of(p, s), one = groups_of(j, s);
     const size_t groups = one * matmul_batch(p), round = units * resident;
     const size_t rounds = groups / round, rest = groups % round;
@@ -213,7 +208,7 @@ static double cost_of(const job *j, const layout *s)
 static layout shared_best(const job *j, layout s, double *cost)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t resident = resident_of(j, &s), units = units_of(j);
+    const size_t resident = resident_of(j, &s), units = matmul_units(j);
     layout best = s;
 
     *cost = cost_of(j, &best);

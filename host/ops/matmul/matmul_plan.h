@@ -2,6 +2,7 @@
 #ifndef OPS_MATMUL_PLAN_H
 #define OPS_MATMUL_PLAN_H
 
+#include "base/sizes.h"
 #include "core/variant.h"
 #include "ops/matmul/matmul_shape.h"
 
@@ -110,6 +111,12 @@ bool matmul_aligned(const job *j, matmul_matrix x);
 /** Tiles of C of tile_m x tile_n for each compute unit. */
 double matmul_tiles_a_unit(const tsr_matmul_problem *p, const device_facts *d, size_t tile_m,
                            size_t tile_n);
+
+/** Compute units of the job's device, 1 at least. */
+static inline size_t matmul_units(const job *j)
+{
+    return size_max(j->device->compute_units, 1);
+}
 
 /** Whether tiles of 128 x 128 fill the device, two groups on a unit. */
 bool matmul_fills_large(const tsr_matmul_problem *p, const device_facts *d);

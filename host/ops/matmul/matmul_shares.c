@@ -7,11 +7,6 @@
 /* Groups on a unit that are thought of. */
 enum { RESIDENT_MAX = 8 };
 
-static size_t units(const job *j)
-{
-    return size_max(j->device->compute_units, 1);
-}
-
 static shares shares_of(const job *j, const share_tile *t, size_t groups, bool streams)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
@@ -26,7 +21,8 @@ static shares shares_of(const job *j, const share_tile *t, size_t groups, bool s
 
 shares matmul_share_as_set(const job *j, const share_tile *t, uint32_t split, uint32_t per_unit)
 {
-    return split ? shares_of(j, t, split, false) : shares_of(j, t, per_unit * units(j), true);
+    return split ? shares_of(j, t, split, false)
+                 : shares_of(j, t, per_unit * matmul_units(j), true);
 }
 
 size_t matmul_unshared(const shares *s)
@@ -58,7 +54,7 @@ double matmul_share_time(const job *j, const share_tile *t, const share_costs *c
 {
     const double steps = (double)s->tiles * (double)s->each / (double)s->groups;
     const double work = (double)t->rows * t->columns * t->depth * steps;
-    const double most = (double)size_div_up(s->groups, units(j));
+    const double most = (double)size_div_up(s->groups, matmul_units(j));
     const double beside = most < t->resident ? most : t->resident;
     const double rate = t->resident == 1 ? t->full
                                          : t->alone + (t->full - t->alone) * (beside - 1) /
@@ -82,7 +78,7 @@ shares matmul_share(const job *j, const share_tile *t, const share_costs *costs,
     for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
         tried[count++] = shares_of(j, t, parts[i], false);
     for (size_t each = 1; each <= size_min(t->resident, RESIDENT_MAX); each++)
-        tried[count++] = shares_of(j, t, each * units(j), true);
+        tried[count++] = shares_of(j, t, each * matmul_units(j), true);
     for (size_t i = 0; i < count && best.tiles; i++) {
         const double other = matmul_share_time(j, t, costs, &tried[i]);
 
@@ -109,5 +105,5 @@ const char *matmul_unsupported_shares(const job *j, const shares *s, const share
 void matmul_set_shares(const job *j, const shares *s, plan *out)
 {
     plan_set(out, "SPLIT", s->streams ? 0 : (uint32_t)(s->groups / size_max(s->tiles, 1)));
-    plan_set(out, "PER_UNIT", s->streams ? (uint32_t)size_div_up(s->groups, units(j)) : 0);
+    plan_set(out, "PER_UNIT", s->streams ? (uint32_t)size_div_up(s->groups, matmul_units(j)) : 0);
 }

@@ -48,11 +48,6 @@ typedef struct layout {
     size_t loads, sums;  /* of a work-item: vectors under way, and sums */
 } layout;
 
-static size_t units(const job *j)
-{
-    return size_max(j->device->compute_units, 1);
-}
-
 static skinny skinny_of(const tsr_matmul_problem *p)
 {
     const bool few_rows = p->m <= p->n;
@@ -113,8 +108,8 @@ static size_t vector_of(const job *j, const skinny *s, size_t batch)
         return set;
     if (s->few > (s->along_k ? 8 : 4))
         vector = size_min(vector, 4);
-    while (vector > 1 &&
-           (double)s->many * (double)s->k < (double)(vector * batch * units(j)) * BUSY_ITEMS_A_UNIT)
+    while (vector > 1 && (double)s->many * (double)s->k <
+                             (double)(vector * batch * matmul_units(j)) * BUSY_ITEMS_A_UNIT)
         vector /= 2;
     /* Shorter ones that are aligned are better than longer ones that come in pieces. */
     for (size_t shorter = vector; shorter > 1; shorter /= 2)
@@ -147,8 +142,8 @@ static double cost_us(const job *j, const skinny *s, const layout *x, size_t gro
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const double real = (double)matmul_real_size(p), all = (double)(groups * k.parts);
     const double most = floor(fmax(items_a_unit(s, x, (size_t)real) / (double)x->items, 1));
-    const double together = fmin(ceil(all / (double)units(j)), most); /* on a unit */
-    const double waves = fmax(ceil(all / (double)units(j)) / together, 1);
+    const double together = fmin(ceil(all / (double)matmul_units(j)), most); /* on a unit */
+    const double waves = fmax(ceil(all / (double)matmul_units(j)) / together, 1);
     const double batches = (double)size_div_up(k.span, x->quantum);
     const double bytes = together * (double)(x->items * x->loads * x->vector * s->type);
     const double us = waves * (group_us + batches * (batch_us + bytes / unit_bytes_a_us));
@@ -169,7 +164,7 @@ static k_parts split(const job *j, const skinny *s, const layout *x, size_t grou
     if (set || matmul_batch(matmul_of(j->problem)) > 1 || j->device->kind == DEVICE_CPU)
         return best;
     least = cost_us(j, s, x, groups, best);
-    for (size_t parts = 2; parts <= 2 * units(j); parts += (parts + 3) / 4) {
+    for (size_t parts = 2; parts <= 2 * matmul_units(j); parts += (parts + 3) / 4) {
         const k_parts cut = matmul_parts_cut(j, parts, x->quantum);
         const double us = cost_us(j, s, x, groups, cut);
 
@@ -360,7 +355,7 @@ static size_t lines_of(const job *j, const skinny *s, size_t vector)
     const size_t batch = BATCH_BYTES / VECTOR_BYTES;
     size_t lines = s->type == 2 || s->few > 8 ? 2 : 4;
 
-    while (lines > 1 && vectors < (double)(batch * lines * units(j)) * BUSY_ITEMS_A_UNIT)
+    while (lines > 1 && vectors < (double)(batch * lines * matmul_units(j)) * BUSY_ITEMS_A_UNIT)
         lines /= 2;
     return lines;
 }
