@@ -6,7 +6,7 @@
 
 A first call begins with every cache empty, a second one finds what the first left.  The problem is
 that of the operation's tests, tests/OP/example.py, and one FACTOR times as long in each direction,
-in each type that --as takes; of TRIES the one with the shortest first call counts.  `arrays` is the
+in each type that --as takes; of --tries the one with the shortest first call counts.  `arrays` is the
 operation as it runs by default on files, `buffers` the same with --copy, as it runs on OpenCL
 buffers.  The times go to data/results/first-calls-NAME.json, and all such files into the table of
 docs/first_calls.md.
@@ -76,9 +76,9 @@ def measure_all(options):
         example = runpy.run_path(os.path.join(ROOT, "tests", op["op"], "example.py"))
         for factor in FACTORS:
             for kind in TYPES:
-                for way in WAYS:
+                for way in options.ways.split(","):
                     tries = [measure(options.tessera, options.device, example, factor, kind, way)
-                             for _ in range(TRIES)]
+                             for _ in range(options.tries)]
                     if not all(tries):
                         continue
                     row = min(tries, key=lambda r: r["first"]["process_s"])
@@ -111,7 +111,7 @@ def table(name, rows):
 def write_document():
     lines = ["# First and second calls", "",
              "Seconds of a process from start to result on files in memory: the first with every cache",
-             "empty, the second with what the first left there ([cache.md](cache.md)); of %d such pairs" % TRIES,
+             "empty, the second with what the first left there ([cache.md](cache.md)); of some such pairs",
              "the one with the shortest first call. `arrays` is the operation as it runs by default on",
              "files, `buffers` the same with `--copy`, as it runs on OpenCL buffers.",
              "`scripts/first_calls.py` measures and writes this page."]
@@ -130,6 +130,8 @@ def main():
     parser.add_argument("--tessera", help="the command; without it nothing is measured")
     parser.add_argument("--device", help="as the command takes it")
     parser.add_argument("--name", help="of the device in results: pocl3-epyc2, h200")
+    parser.add_argument("--tries", type=int, default=TRIES)
+    parser.add_argument("--ways", default=",".join(WAYS), help="of %s" % ",".join(WAYS))
     options = parser.parse_args()
 
     if options.tessera:
