@@ -70,8 +70,8 @@ def time_once(tessera, job, device, folder):
 
 def compare(old, new):
     """Ratio and word for the rounds of one job."""
-    if isinstance(old[0], str) or isinstance(new[0], str):
-        both = isinstance(old[0], str) and isinstance(new[0], str)
+    if isinstance(old[-1], str) or isinstance(new[-1], str):
+        both = isinstance(old[-1], str) and isinstance(new[-1], str)
         return None, "fails" if both else "FAILS"
     ratio = statistics.median(old) / statistics.median(new)
     if min(new) > 1.01 * max(old):
@@ -100,8 +100,8 @@ def main():
                 for which in times:
                     times[which].append(time_once(os.path.abspath(getattr(arguments, which)), job,
                                                   arguments.device, folder))
-                    if isinstance(times[which][-1], str):
-                        break
+                if any(isinstance(rounds[-1], str) for rounds in times.values()):
+                    break
             ratio, word = compare(times["old"], times["new"])
             if word.isupper():
                 status = 3
