@@ -20,6 +20,7 @@ cudaDataType_t cublas_type(int type)
            : type == TSR_BF16 ? CUDA_R_16BF
            : type == TSR_C64  ? CUDA_C_32F
            : type == TSR_C128 ? CUDA_C_64F
+           : type == TSR_I8   ? CUDA_R_8I
                               : CUDA_R_32F;
 }
 
@@ -138,6 +139,8 @@ const char *cublas_unsupported(const peer_problem *p, const size_t *sizes, size_
     /* Its strided GEMM and GEMV count products in 32 bits. */
     if (batch > INT_MAX)
         why = "it takes up to 2^31 - 1 products";
+    else if (p->type == TSR_I8)
+        why = peer_blas_sizes_unsupported(sizes, count);
     else if (p->type != TSR_F16 && p->type != TSR_BF16)
         why = peer_blas_unsupported(p, sizes, count, 1);
     /* Operands of 16 bits: in their own precision, which sums in FP32. */

@@ -1,11 +1,13 @@
 /**
  * cuBLAS: GEMM in float32, float64, complex64 and complex128, in float16 and bfloat16 with float32
- * sums, and with float32 operands rounded to TF32.  Batches are one call of its strided GEMM.
+ * sums, in int8 with int32 sums, and with float32 operands rounded to TF32.  Batches are one call
+ * of its strided GEMM.
  *
  * cuBLAS is column-major.  What it takes for a matrix is the transpose of our
  * row-major one, so it is asked for C^T = op(B)^T op(A)^T: operands and sizes
  * swap places, and each keeps its transposition.
  */
+#include <stdint.h>
 #include <string.h>
 
 #include "matmul_peer.h"
@@ -25,12 +27,19 @@ static cublasOperation_t operation(int trans, int conjugate)
 static cublasStatus_t matmul(cublas_state *s, const void *a, const void *b, void *c)
 {
     const tsr_matmul_problem *p = s->sets.problem.problem;
-    const cudaDataType_t type = cublas_type(p->type), type_c = p->c_f32 ? CUDA_R_32F : type;
+    const cudaDataType_t type = cublas_type(p->type), type_c = p->c_f32            ? CUDA_R_32F
+                                                               : p->type == TSR_I8 ? CUDA_R_32I
+                                                                                   : type;
     const double alpha_64[2] = {p->alpha, p->alpha_im}, beta_64[2] = {p->beta, p->beta_im};
     const float alpha_32[2] = {(float)p->alpha, (float)p->alpha_im};
     const float beta_32[2] = {(float)p->beta, (float)p->beta_im};
-    const void *alpha = is_f64(p) ? (const void *)alpha_64 : (const void *)alpha_32;
-    const void *beta = is_f64(p) ? (const void *)beta_64 : (const void *)beta_32;
+    const int32_t alpha_whole = (int32_t)p->alpha, beta_whole = (int32_t)p->beta;
+    const void *alpha = is_f64(p)           ? (const void *)alpha_64
+                        : p->type == TSR_I8 ? (const void *)&alpha_whole
+                                            : (const void *)alpha_32;
+    const void *beta = is_f64(p)           ? (const void *)beta_64
+                       : p->type == TSR_I8 ? (const void *)&beta_whole
+                                           : (const void *)beta_32;
     const cublasOperation_t op_a = operation(p->trans_a, p->conj_a);
     const cublasOperation_t op_b = operation(p->trans_b, p->conj_b);
 
@@ -46,8 +55,11 @@ static cublasStatus_t matmul(cublas_state *s, const void *a, const void *b, void
 
 static void *gemm_open(const peer_problem *p, char *why, size_t why_size)
 {
-    return cublas_open(matmul, is_f64(p->problem) ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, p, why,
-                       why_size);
+    const cublasComputeType_t compute = is_f64(p->problem)  ? CUBLAS_COMPUTE_64F
+                                        : p->type == TSR_I8 ? CUBLAS_COMPUTE_32I
+                                                            : CUBLAS_COMPUTE_32F;
+
+    return cublas_open(matmul, compute, p, why, why_size);
 }
 
 static void *tf32_open(const peer_problem *p, char *why, size_t why_size)
@@ -60,6 +72,8 @@ static const char *gemm_unsupported(const peer_problem *x)
     const tsr_matmul_problem *p = x->problem;
     const char *why = matmul_conjugates(p);
 
+    if (p->type == TSR_I8 && (p->lda % 4 || p->ldb % 4 || p->ldc % 4))
+        why = "it takes int8 with lines from multiples of 4 elements";
     return why ? why : cublas_unsupported(x, (const size_t[]){p->m, p->n, p->k}, 3, p->batch);
 }
 

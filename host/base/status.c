@@ -135,7 +135,7 @@ const char *tsr_type_name(tsr_type type)
 const char *tsr_precision_name(tsr_precision precision)
 {
     static const char *const names[TSR_PRECISION_COUNT] = {"default", "f32", "f32-strict", "tf32",
-                                                           "bf16",    "f16", "f64"};
+                                                           "bf16",    "f16", "f64",        "i8"};
 
     return (size_t)precision < TSR_PRECISION_COUNT ? names[precision] : "unknown precision";
 }

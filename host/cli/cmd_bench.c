@@ -160,8 +160,9 @@ static tsr_status check_errors(const bench *b, tsr_error *err)
                         b->jobs.op->name);
     if (setting_of(&b->o->settings, "alpha") || setting_of(&b->o->settings, "beta"))
         return tsr_fail(err, TSR_ENAME, 0, "--errors is of A B alone, without --alpha and --beta");
-    if (b->o->given[OPTION_TYPE] && type_is_complex(b->o->type))
-        return tsr_fail(err, TSR_ENAME, 0, "--errors is of real products, and --type is %s",
+    if (b->o->given[OPTION_TYPE] && !type_is_real(b->o->type))
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--errors is of floating-point products, and --type is %s",
                         tsr_type_name(b->o->type));
     if (b->o->given[OPTION_CSV])
         return tsr_fail(err, TSR_ENAME, 0,

@@ -63,6 +63,7 @@ static tsr_status check_type(const posing *x, tsr_error *err)
                         array_type_name(&x->array[0]), op->name,
                         op->types & 1u << TSR_I32  ? "int8 to int64, uint8 to uint64, "
                         : op->types & 1u << TSR_U8 ? "uint8, "
+                        : op->types & 1u << TSR_I8 ? "int8, "
                                                    : "",
                         op->types & 1u << TSR_F16 ? "float16, " : "",
                         op->types & 1u << TSR_BF16 ? "bfloat16, " : "",
@@ -71,7 +72,8 @@ static tsr_status check_type(const posing *x, tsr_error *err)
                         type_is_complex(type)       ? ""
                         : op->types & 1u << TSR_F64 ? "; --as f32 or --as f64 converts"
                                                     : "; --as f32 converts");
-    if (precision == TSR_PRECISION_DEFAULT || type_is_complex(type)) /* the operation's to say */
+    if (precision == TSR_PRECISION_DEFAULT || type_is_complex(type) || /* the operation's to say */
+        (type == TSR_I8 && precision == TSR_PRECISION_I8))
         return TSR_OK;
     if (real_check(op->name, type, precision, NULL))
         return tsr_fail(err, TSR_ENAME, 0,
@@ -111,13 +113,23 @@ static tsr_status read_input(const options *o, const char *path, const file_use 
                              tsr_error *err)
 {
     const field *f = field_of_kind(x->problem.op, FIELD_WIDE);
-    const bool wide = f && field_flag(f, &x->problem) && use->operand == x->problem.op->result;
+    const bool result = use->operand == x->problem.op->result;
+    const bool wide = f && field_flag(f, &x->problem) && result;
     array *a = &x->array[use->operand];
     tsr_status st;
 
     activity_begin("reading %s", input_name(path));
     if (use->as_it_is && !(use->operand == 0 && o->given[OPTION_AS]))
         return use->moved ? array_read_any(path, a, err) : array_read(path, a, err);
+    /* Of int8 operands it is int32, whose values --as would not keep. */
+    if (result && f && x->array[0].type == TSR_I8) {
+        st = array_read(path, a, err);
+        if (!st && a->type != TSR_I32)
+            st = tsr_fail(err, TSR_EINVAL, 0,
+                          "%s is %s, and what is added to int8 products is int32", input_name(path),
+                          array_type_name(a));
+        return st;
+    }
     st = read_file(o, path, wide ? TSR_F32 : o->as, a, err);
     if (st)
         return st;

@@ -34,6 +34,8 @@ static bool is_narrow(tsr_type type)
 
 tsr_type real_sums(tsr_type type)
 {
+    if (type == TSR_I8 || type == TSR_I32)
+        return TSR_I32;
     return type_part(type) == TSR_F64 ? TSR_F64 : TSR_F32;
 }
 
@@ -44,6 +46,7 @@ tsr_precision real_precision(tsr_type type, tsr_precision precision)
     return type_part(type) == TSR_F64 ? TSR_PRECISION_F64
            : type == TSR_F16          ? TSR_PRECISION_F16
            : type == TSR_BF16         ? TSR_PRECISION_BF16
+           : type == TSR_I8           ? TSR_PRECISION_I8
                                       : TSR_PRECISION_F32;
 }
 
@@ -56,7 +59,8 @@ tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, ts
     if ((unsigned)precision >= TSR_PRECISION_COUNT)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: no precision has the number %d", op,
                         (int)precision);
-    if (real_is_plain(type, precision) || (type == TSR_F32 && precision != TSR_PRECISION_F64))
+    if (real_is_plain(type, precision) ||
+        (type == TSR_F32 && precision != TSR_PRECISION_F64 && precision != TSR_PRECISION_I8))
         return TSR_OK;
     return tsr_fail(err, TSR_EINVAL, 0, "%s: precision %s does not go with %s operands", op,
                     tsr_precision_name(precision), tsr_type_name(type));
@@ -90,14 +94,18 @@ const char *real_unsupported(tsr_type type, tsr_precision precision, const devic
 
 void real_defines(tsr_type type, text *out)
 {
-    text_append(out, real_sums(type) == TSR_F64 ? " -DREAL=double -DREAL_BITS=64"
-                                                : " -DREAL=float -DREAL_BITS=32");
+    const tsr_type sums = real_sums(type);
+
+    text_append(out, sums == TSR_F64   ? " -DREAL=double -DREAL_BITS=64"
+                     : sums == TSR_I32 ? " -DREAL=uint -DREAL_BITS=32"
+                                       : " -DREAL=float -DREAL_BITS=32");
 }
 
 void real_defines_elements(tsr_type type, tsr_type result, text *out)
 {
     static const char *const names[TSR_TYPE_COUNT] = {
-        [TSR_F32] = "F32", [TSR_F64] = "F64", [TSR_F16] = "F16", [TSR_BF16] = "BF16"};
+        [TSR_F32] = "F32",   [TSR_F64] = "F64", [TSR_F16] = "F16",
+        [TSR_BF16] = "BF16", [TSR_I8] = "I8",   [TSR_I32] = "I32"};
 
     real_defines(type, out);
     text_format(out, " -DFACTOR=%s -DRESULT=%s", names[type], names[result]);
@@ -112,9 +120,19 @@ double real_get(tsr_type type, const void *array, size_t i)
         return (double)half_to_float(((const uint16_t *)array)[i]);
     case TSR_BF16:
         return (double)bfloat_to_float(((const uint16_t *)array)[i]);
+    case TSR_I8:
+        return ((const int8_t *)array)[i];
+    case TSR_I32:
+        return ((const int32_t *)array)[i];
     default:
         return (double)((const float *)array)[i];
     }
+}
+
+/* The nearest whole number within a range, whose lowest stands for NaN. */
+static double whole_of(double value, double least, double most)
+{
+    return isnan(value) ? least : fmin(fmax(nearbyint(value), least), most);
 }
 
 void real_set(tsr_type type, void *array, size_t i, double value)
@@ -125,6 +143,10 @@ void real_set(tsr_type type, void *array, size_t i, double value)
         ((uint16_t *)array)[i] = half_of(value);
     else if (type == TSR_BF16)
         ((uint16_t *)array)[i] = bfloat_of(value);
+    else if (type == TSR_I8)
+        ((int8_t *)array)[i] = (int8_t)whole_of(value, INT8_MIN, INT8_MAX);
+    else if (type == TSR_I32)
+        ((int32_t *)array)[i] = (int32_t)whole_of(value, INT32_MIN, INT32_MAX);
     else
         ((float *)array)[i] = (float)value;
 }
@@ -186,9 +208,28 @@ static double wide(tsr_type type, uint64_t *state)
     return sign * exp2(type == TSR_F16 ? 20 * unit - 14 : 40 * unit - 20);
 }
 
+/* Of all values of an integer type, powers of 2, or -8 to 8; its ends often where specials are. */
+static double whole_random(tsr_type type, distribution f, uint64_t *state)
+{
+    const int bits = type == TSR_I8 ? 8 : 32;
+    const double most = ldexp(1, bits - 1), sign = random_u64(state) & 1 ? 1 : -1;
+    const uint64_t r = random_u64(state);
+
+    if (f == DISTRIBUTION_FEW)
+        return (double)(r % 17) - 8;
+    if (f == DISTRIBUTION_ORDERED)
+        return sign * ldexp(1, (int)(r % (uint64_t)(bits - 1)));
+    if (f == DISTRIBUTION_SPECIAL && r % 4 == 0)
+        return r % 8 ? most - 1 : -most;
+    return (double)(r >> (64 - bits)) - most;
+}
+
 double real_random(tsr_type type, distribution f, uint64_t *state)
 {
     double v = 0;
+
+    if (type == TSR_I8 || type == TSR_I32)
+        return whole_random(type, f, state);
 
     switch (f) {
     case DISTRIBUTION_SPECIAL:

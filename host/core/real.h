@@ -7,8 +7,8 @@
 
 #include "core/variant.h"
 
-/** What products and sums of a type are computed in: float64 for float64 and complex128, else
- *  float32. */
+/** What products and sums of a type are computed in: float64 for float64 and complex128, int32 for
+ *  int8 and int32, else float32. */
 tsr_type real_sums(tsr_type type);
 
 /** The precision, TSR_PRECISION_DEFAULT by the name that it has: what the operands' type gives. */
@@ -35,16 +35,16 @@ bool real_is_plain(tsr_type type, tsr_precision precision);
 const char *real_unsupported(tsr_type type, tsr_precision precision, const device_facts *d,
                              text *reason);
 
-/** " -DREAL=float -DREAL_BITS=32": the type of the sums. */
+/** " -DREAL=float -DREAL_BITS=32": the type of the sums, of integers without a sign, which wrap. */
 void real_defines(tsr_type type, text *out);
 
 /** The same, and how factors and results are stored. */
 void real_defines_elements(tsr_type type, tsr_type result, text *out);
 
-/** Element i of an array of float, double, float16 or bfloat16. */
+/** Element i of an array of float, double, float16, bfloat16, int8 or int32. */
 double real_get(tsr_type type, const void *array, size_t i);
 
-/** Store value, rounded to nearest even, as element i. */
+/** Store value, rounded to nearest even, as element i; of integers the lowest for NaN. */
 void real_set(tsr_type type, void *array, size_t i, double value);
 
 /** value rounded to the type: what alpha and beta become in that of the sums. */

@@ -314,7 +314,7 @@ static bool compute_roof(const limits *l, const char *precision, const char **na
         {"f64", LIMIT_TENSOR_F64, 1, NULL},   {"tf32", LIMIT_FP32, 1, NULL},
         {"tf32", LIMIT_TENSOR_TF32, 1, NULL}, {"bf16", LIMIT_FP32, 1, NULL},
         {"bf16", LIMIT_TENSOR_BF16, 1, NULL}, {"f16", LIMIT_FP32, 1, NULL},
-        {"f16", LIMIT_TENSOR_F16, 1, NULL}};
+        {"f16", LIMIT_TENSOR_F16, 1, NULL},   {"i8", LIMIT_TENSOR_INT8, 1, NULL}};
 
     *value = 0;
     for (size_t i = 0; i < sizeof(roofs) / sizeof(roofs[0]); i++) {

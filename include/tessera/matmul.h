@@ -47,12 +47,17 @@ extern "C" {
  * 2^-8 and 2^-11 of it, which adds 2 v + v^2 of |A| |B|.  Which way a tie of tf32 goes
  * is the variant's; those of bf16 and f16 go to even.  f16 has fewer exponents: a factor
  * from 65520 on becomes infinite, one below 2^-14 is off by up to 2^-25.
+ * Of int8 operands C is int32, and so are sums: they are exact as long as they are within 32 bits,
+ * and beyond they wrap, modulo 2^32, as the product with alpha does and the sum with beta C.  alpha
+ * and beta are whole numbers there, from -2^31 to 2^31 - 1.
+ *
  * Products of float16 and bfloat16 operands are exact in float32 but for overflow and
  * underflow, and are added up in it; a result of 16 bits is rounded once, to nearest even:
  * float16's are infinite from 65520 on.
  */
 typedef struct tsr_matmul_problem {
-    tsr_type type; /* of A, B and C: TSR_F32, TSR_F64, TSR_F16, TSR_BF16, TSR_C64 or TSR_C128 */
+    tsr_type type; /* of A, B and C: TSR_F32, TSR_F64, TSR_F16, TSR_BF16, TSR_C64 or TSR_C128; or
+                      TSR_I8, of A and B, and C is int32 */
     tsr_precision precision;
     size_t m, n, k;
     bool trans_a, trans_b;

@@ -30,13 +30,14 @@ typedef enum tsr_type {
 
 /** What the arithmetic of matmul and matvec promises. */
 typedef enum tsr_precision {
-    TSR_PRECISION_DEFAULT = 0, /* that of the operands' type: f32, f64, f16 or bf16 */
+    TSR_PRECISION_DEFAULT = 0, /* that of the operands' type: f32, f64, f16, bf16 or i8 */
     TSR_PRECISION_F32,         /* as accurate as FP32 fused multiply-adds, or better */
     TSR_PRECISION_F32_STRICT,  /* FP32 fused multiply-add chains only */
     TSR_PRECISION_TF32,        /* factors rounded to TF32's 11 bits, FP32 sums */
     TSR_PRECISION_BF16,        /* factors rounded to BF16's 8 bits, FP32 sums */
     TSR_PRECISION_F16,         /* factors rounded to FP16's 11 bits and range, FP32 sums */
     TSR_PRECISION_F64,
+    TSR_PRECISION_I8, /* of int8 operands alone: whole sums, modulo 2^32 */
     TSR_PRECISION_COUNT
 } tsr_precision;
 

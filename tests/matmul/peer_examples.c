@@ -7,6 +7,7 @@
 #define TF32       TSR_F32, TSR_PRECISION_TF32
 #define F64        TSR_F64, TSR_PRECISION_F64
 #define C64        .type = TSR_C64, .precision = TSR_PRECISION_F32
+#define I8         .type = TSR_I8, .precision = TSR_PRECISION_I8
 #define C128       .type = TSR_C128, .precision = TSR_PRECISION_F64
 
 /* No two dimensions alike, so that a swapped leading dimension shows; some are primes. */
@@ -28,6 +29,8 @@ static const tsr_matmul_problem examples[] = {
      .beta = 0.5, .beta_im = 1},
     {C128, .m = 37, .n = 53, .k = 29, .trans_b = true, .conj_b = true, .alpha = 1},
     {C128, .m = 160, .n = 96, .k = 224, .trans_a = true, .alpha = 1, .alpha_im = 1, .beta = -1},
+    {I8, .m = 160, .n = 96, .k = 224, .alpha = 1},
+    {I8, .m = 36, .n = 52, .k = 28, .trans_b = true, .alpha = -3, .beta = 2},
 };
 
 static const tsr_matmul_problem refused[] = {
@@ -35,6 +38,7 @@ static const tsr_matmul_problem refused[] = {
     {TSR_F32, TSR_PRECISION_BF16, 4, 4, 4, false, false, 1, 0},
     {F32, (size_t)1 << 31, 1, 1, false, false, 1, 0},
     {C64, .m = 4, .n = 4, .k = 4, .conj_a = true, .alpha = 1},
+    {I8, .m = 5, .n = 5, .k = 5, .alpha = 1},
 };
 
 bool peer_example(size_t i, problem *out)

@@ -43,7 +43,31 @@ def operands(rng):
     return array(rng, shapes[0], a_type), array(rng, shapes[1], b_type)
 
 
+def check_int8(rng, ts, device):
+    m, k, n = (int(rng.integers(0, 40)) for _ in range(3))
+    a, b = (rng.integers(-128, 128, s).astype(np.int8) for s in ((m, k), (n, k)))
+    exact = a.astype(np.int32) @ b.T.astype(np.int32)
+    if rng.random() < 0.5:
+        got = ts.matmul(a, b.T, dtype=np.int32, alpha=-3, device=device)
+        assert got.dtype == np.int32 and np.array_equal(got, -3 * exact)
+        return
+    out = rng.integers(-2**31, 2**31, (m, n)).astype(np.int32)
+    want = exact + 2 * out
+    ts.matmul(a, b.T, out, beta=2, device=device)
+    assert np.array_equal(out, want)
+    for call in (lambda: ts.matmul(a, b.T, device=device),
+                 lambda: ts.matmul(a, b.T, dtype=np.int8, device=device)):
+        try:
+            call()
+            raise AssertionError("int8 wraps")
+        except TypeError as e:
+            assert "int8" in str(e)
+
+
 def check(rng, ts, device):
+    if rng.random() < 0.1:
+        check_int8(rng, ts, device)
+        return
     a, b = operands(rng)
     how = rng.integers(0, 10)
     if how == 0:

@@ -48,8 +48,26 @@ class Operands(Bad):
         self.matmul("d.npy", says=("d.npy is float64", "good.npy is float32", "--as"))
         self.save("i.npy", np.eye(2, dtype=np.int64))
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy",
-                     says=("i.npy is int64, and matmul takes float16, bfloat16, complex64, "
+                     says=("i.npy is int64, and matmul takes int8, float16, bfloat16, complex64, "
                            "complex128, float32 or float64; --as f32",))
+
+    def test_int8(self):
+        self.save("i.npy", np.eye(2, dtype=np.int8))
+        self.refused("matmul", "i.npy", "good.npy", "-o", "c.npy",
+                     says=("i.npy is int8", "good.npy is float32"))
+        self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--alpha", "0.5",
+                     says="alpha is 0.5, and of int8 operands it is a whole number of 32 bits")
+        self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--alpha", "nan",
+                     says="alpha is nan, and of int8")
+        self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--beta", "2147483648", "--add", "i.npy",
+                     says="i.npy is int8, and what is added to int8 products is int32")
+        self.save("c0.npy", np.eye(2, dtype=np.int32))
+        self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--beta", "2147483648", "--add", "c0.npy",
+                     says="beta is 2.14748e+09, and of int8")
+        self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--out-type", "f32",
+                     says="C is int32 where the operands are int8")
+        self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--precision", "f32", status=2,
+                     says="precision f32 does not go with int8 operands; --as f32")
 
     def test_complex(self):
         self.save("z.npy", np.eye(2, dtype="complex64"))

@@ -445,6 +445,88 @@ static void complex_problems_are_checked(void **state)
     text_free(&t);
 }
 
+/* ---- int8 products ------------------------------------------------------------------------ */
+
+/* What int8 operands do not go with is refused. */
+static void int8_problems_are_checked(void **state)
+{
+    static const struct {
+        tsr_matmul_problem p;
+        const char *says;
+    } wrong[] = {
+        {{.type = TSR_I8, .alpha = 1.5}, "alpha is 1.5, and of int8 operands it is a whole number"},
+        {{.type = TSR_I8, .alpha = NAN}, "alpha is nan"},
+        {{.type = TSR_I8, .alpha = 2147483648.0}, "alpha is"},
+        {{.type = TSR_I8, .beta = -2147483649.0}, "beta is"},
+        {{.type = TSR_I8, .alpha = 1, .c_f32 = true}, "C is int32"},
+        {{.type = TSR_I8, .alpha = 1, .conj_b = true}, "need complex operands"},
+        {{.type = TSR_I8, .alpha = 1, .precision = TSR_PRECISION_F32}, "precision f32 does not go"},
+        {{.type = TSR_F32, .alpha = 1, .precision = TSR_PRECISION_I8}, "precision i8 does not go"},
+        {{.type = TSR_I32, .alpha = 1}, "not int32"},
+    };
+    const problem right = matmul_problem((tsr_matmul_problem){.type = TSR_I8,
+                                                              .precision = TSR_PRECISION_I8,
+                                                              .m = 2,
+                                                              .n = 3,
+                                                              .k = 4,
+                                                              .alpha = -2147483648.0,
+                                                              .beta = 2147483647});
+    text t = {0};
+    tsr_error err;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
+        const problem p = matmul_problem(wrong[i].p);
+
+        assert_int_equal(operation_matmul.check(&p, &err), TSR_EINVAL);
+        assert_non_null(strstr(err.message, wrong[i].says));
+    }
+    assert_int_equal(operation_matmul.check(&right, &err), TSR_OK);
+    operation_matmul.describe(&right, &t);
+    assert_string_equal(text_get(&t), "2x3x4 int8 to int32 alpha -2.14748e+09 beta 2.14748e+09");
+    text_free(&t);
+}
+
+/* Sums wrap, and one that is off by one is found among few and among many, in each row. */
+static void each_whole_sum_is_looked_at(void **state)
+{
+    enum { MOST = 1000 };
+    static const size_t sizes[][3] = {{3, 5, 7}, {700, 600, MOST}};
+
+    (void)state;
+    for (size_t s = 0; s < ARRAY_COUNT(sizes); s++) {
+        const size_t m = sizes[s][0], n = sizes[s][1], k = sizes[s][2];
+        const problem p = matmul_problem((tsr_matmul_problem){
+            .type = TSR_I8, .m = m, .n = n, .k = k, .alpha = -2147483647, .beta = 3});
+        int8_t *a = malloc(m * k), *b = malloc(k * n);
+        uint32_t *before = malloc(m * n * 4), *after = malloc(m * n * 4);
+        const void *const inputs[] = {a, b, before}, *const outputs[] = {a, b, after};
+        verdict v;
+
+        matmul_fill(&p, 1, DISTRIBUTION_UNIFORM, (void *const[]){a, b, before});
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < n; j++) {
+                uint32_t sum = 0;
+
+                for (size_t q = 0; q < k; q++)
+                    sum += (uint32_t)(a[i * k + q] * b[q * n + j]);
+                after[i * n + j] = 0x80000001u * sum + 3 * before[i * n + j];
+            }
+        assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+        assert_true(v.ok && v.worst == 0 && v.sampled == (s == 1));
+        for (size_t i = 0; i < m * n; i += s ? 12345 : 1) {
+            after[i] ^= (uint32_t)1 << i % 32;
+            assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+            assert_false(v.ok);
+            after[i] ^= (uint32_t)1 << i % 32;
+        }
+        free(a);
+        free(b);
+        free(before);
+        free(after);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -462,6 +544,8 @@ int main(void)
         cmocka_unit_test(each_part_is_looked_at),
         cmocka_unit_test(one_wild_part_is_found),
         cmocka_unit_test(complex_problems_are_checked),
+        cmocka_unit_test(int8_problems_are_checked),
+        cmocka_unit_test(each_whole_sum_is_looked_at),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,31 @@ class OnHost(test_run.Run):
                 size = abs(alpha) * (np.abs(a) @ np.abs(b)) + abs(beta) * np.abs(c0)
                 self.assertTrue(np.all(np.abs(c - wide) <= 2 * 42 * np.finfo(kind).eps * size))
 
+    def test_int8(self):
+        """Exact int32 sums, modulo 2^32, transposed or not, in batches, and as they are added to."""
+        rng = np.random.default_rng(5)
+        a, b = (rng.integers(-128, 128, s, np.int8) for s in ((7, 300), (300, 5)))
+        c0 = rng.integers(-2**31, 2**31, (7, 5)).astype(np.int32)
+        exact = a.astype(np.int64) @ b.astype(np.int64)
+        for trans, args, want in (("", [], exact), ("ab", ["--precision", "i8"], exact),
+                                  ("a", ["--alpha", "-2147483648", "--beta", "3", "--add", "c0.npy"],
+                                   -2**31 * exact + 3 * c0.astype(np.int64))):
+            self.save("a.npy", a.T.copy() if "a" in trans else a)
+            self.save("b.npy", b.T.copy() if "b" in trans else b)
+            self.save("c0.npy", c0)
+            self.matmul("a.npy", "b.npy", "--verify", "--quiet", *args,
+                        *("--trans-" + x for x in trans))
+            c = self.load("c.npy")
+            self.assertEqual((c.shape, c.dtype), ((7, 5), np.int32))
+            np.testing.assert_array_equal(c, want.astype(np.int32))
+        self.save("a.npy", np.stack([a, -a // 2]))
+        self.save("b.npy", b)
+        self.matmul("a.npy", "b.npy", "--verify", "--quiet")
+        np.testing.assert_array_equal(self.load("c.npy")[1],
+                                      (-a // 2).astype(np.int32) @ b.astype(np.int32))
+        self.matmul("a.npy", "b.npy", "--as", "f32")
+        self.assertEqual(self.load("c.npy").dtype, np.float32)
+
     def test_precisions_round_factors(self):
         a = np.array([[1 + 2.0**-9 + 2.0**-20, 100000]], np.float32)
         one = np.array([[1], [0]], np.float32)

@@ -238,6 +238,7 @@ static void every_code_has_a_name(void **state)
     assert_int_equal(tsr_type_size(TSR_TYPE_COUNT), 0);
     assert_string_equal(tsr_type_name(TSR_TYPE_COUNT), "unknown type");
     assert_string_equal(tsr_precision_name(TSR_PRECISION_F32_STRICT), "f32-strict");
+    assert_string_equal(tsr_precision_name(TSR_PRECISION_I8), "i8");
     assert_string_equal(tsr_precision_name(TSR_PRECISION_COUNT), "unknown precision");
 }
 

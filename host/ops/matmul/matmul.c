@@ -1,4 +1,6 @@
 /* The operation matmul: C := alpha op(A) op(B) + beta C, and the table of its variants. */
+#include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -44,6 +46,33 @@ static tsr_status check_matrix(const char *name, const matmul_matrix *x, tsr_lay
     return TSR_OK;
 }
 
+/* A factor of whole sums. */
+static tsr_status check_whole(const char *name, double value, tsr_error *err)
+{
+    if (value >= INT32_MIN && value <= INT32_MAX && value == floor(value))
+        return TSR_OK;
+    return tsr_fail(err, TSR_EINVAL, 0,
+                    "matmul: %s is %g, and of int8 operands it is a whole number of 32 bits", name,
+                    value);
+}
+
+/* Of int8 operands C is int32. */
+static tsr_status check_int8(const tsr_matmul_problem *p, tsr_error *err)
+{
+    tsr_status st;
+
+    if (p->c_f32)
+        return tsr_fail(err, TSR_EINVAL, 0, "matmul: C is int32 where the operands are int8");
+    if ((unsigned)p->precision >= TSR_PRECISION_COUNT)
+        return tsr_fail(err, TSR_EINVAL, 0, "matmul: no precision has the number %d",
+                        (int)p->precision);
+    if (!real_is_plain(p->type, p->precision))
+        return tsr_fail(err, TSR_EINVAL, 0, "matmul: precision %s does not go with %s operands",
+                        tsr_precision_name(p->precision), tsr_type_name(p->type));
+    st = check_whole("alpha", p->alpha, err);
+    return st ? st : check_whole("beta", p->beta, err);
+}
+
 /* Complex operands have the precision of their parts; conjugates and imaginary parts are refused
  * for real types. */
 static tsr_status check_type(const tsr_matmul_problem *p, tsr_error *err)
@@ -57,6 +86,8 @@ static tsr_status check_type(const tsr_matmul_problem *p, tsr_error *err)
                 "matmul: conj_a, conj_b, alpha_im and beta_im need complex operands, and "
                 "these are %s",
                 tsr_type_name(p->type));
+        if (p->type == TSR_I8)
+            return check_int8(p, err);
         return real_check("matmul", p->type, p->precision, err);
     }
     if (p->c_f32)
@@ -373,10 +404,18 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     static const char *const of_complex[] = {"complex-pipelined", "complex-general"};
     static const char *const complex_cpu[] = {"complex-panels", "complex-pipelined",
                                               "complex-general"};
+    static const char *const of_int8[] = {"pipelined", "general-tiled", "general"};
+    static const char *const int8_cpu[] = {"cpu-panels", "cpu-block", "pipelined", "general-tiled",
+                                           "general"};
+    static const char *const int8_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
     const size_t m = matmul_of(q)->m, n = matmul_of(q)->n;
     const bool is_complex = type_is_complex(matmul_of(q)->type);
     bool packs;
 
+    if (matmul_of(q)->type == TSR_I8)
+        return d->kind == DEVICE_HOST  ? names_copy(int8_host, ARRAY_COUNT(int8_host), out)
+               : d->kind == DEVICE_CPU ? names_copy(int8_cpu, ARRAY_COUNT(int8_cpu), out)
+                                       : names_copy(of_int8, ARRAY_COUNT(of_int8), out);
     if (d->kind == DEVICE_HOST)
         return names_copy(on_host, ARRAY_COUNT(on_host), out);
     if (is_complex && d->kind == DEVICE_CPU)
@@ -412,6 +451,8 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 {
     const bool halves = matmul_of(p)->type == TSR_F16 && work(p) <= 0x1p37;
 
+    if (matmul_of(p)->type == TSR_I8)
+        return NULL;
     return halves || matmul_simd_is_brief(matmul_of(p), d->compute_units) ? "simd" : NULL;
 }
 
@@ -419,7 +460,8 @@ const operation operation_matmul = {.name = "matmul",
                                     .idea = "C := alpha op(A) op(B) + beta C",
                                     .unit = WORK_FLOPS,
                                     .types = 1u << TSR_F32 | 1u << TSR_F64 | 1u << TSR_F16 |
-                                             1u << TSR_BF16 | 1u << TSR_C64 | 1u << TSR_C128,
+                                             1u << TSR_BF16 | 1u << TSR_C64 | 1u << TSR_C128 |
+                                             1u << TSR_I8,
                                     .default_type = TSR_F32,
                                     .result = MATMUL_C,
                                     .command = &matmul_command,

@@ -56,7 +56,7 @@ static const char *plan_block(const job *j, plan *out)
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const block b = block_of(j, out);
     const char *why = p->trans_b ? "B is transposed, and it reads rows of op(B) as vectors"
-                                 : matmul_unsupported_rounding(j, out);
+                                 : matmul_unsupported_types(j, out);
     command *c;
 
     if (why)
@@ -143,11 +143,9 @@ static const char *unsupported_panels(const job *j, block b, plan *out)
     const size_t bands = p->trans_a ? 8 : real_rounding(p->type, p->precision) > 0 ? 1 : 0;
     const size_t bytes = (param(j->params, "PANELS") * b.columns + bands * b.rows) *
                          param(j->params, "DEPTH") * matmul_real_size(p);
-    const char *why = matmul_unsupported_indices(p, out);
+    const char *why = matmul_unsupported_types(j, out);
 
-    if (!why)
-        why = private_unsupported(j->device, bytes, &out->reason);
-    return why ? why : real_unsupported(p->type, TSR_PRECISION_DEFAULT, j->device, &out->reason);
+    return why ? why : private_unsupported(j->device, bytes, &out->reason);
 }
 
 /* The arguments of the product, into C or with `split` as plain sums into the workspace. */

@@ -25,7 +25,7 @@ static const char *plan_general(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t side = group_fit_square(j->device, 16);
-    const char *why = matmul_unsupported_rounding(j, out);
+    const char *why = matmul_unsupported_types(j, out);
 
     if (why)
         return why;
@@ -38,7 +38,7 @@ static const char *plan_general(const job *j, plan *out)
 const variant matmul_general = {
     .name = "general",
     .alias = "coalesced",
-    .idea = "naive for every real type, precision and batch, transposed or not",
+    .idea = "naive for every type but complex ones, precision and batch, transposed or not",
     .source = "matmul/matmul_general.cl",
     .entries = {"matmul_general"},
     .plan = plan_general};
@@ -54,7 +54,7 @@ static const char *plan_general_tiled(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t tile = param(j->params, "TILE");
-    const char *why = matmul_unsupported_rounding(j, out);
+    const char *why = matmul_unsupported_types(j, out);
 
     if (!why)
         why = matmul_unsupported_group(j, tile, tile, 2 * tile * tile * matmul_real_size(p), out);
@@ -68,7 +68,7 @@ static const char *plan_general_tiled(const job *j, plan *out)
 
 const variant matmul_general_tiled = {
     .name = "general-tiled",
-    .idea = "tiled for every real type, precision and batch, transposed or not",
+    .idea = "tiled for every type but complex ones, precision and batch, transposed or not",
     .source = "matmul/matmul_general_tiled.cl",
     .entries = {"matmul_general_tiled"},
     .tunables = tiled_tunables,

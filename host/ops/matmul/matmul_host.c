@@ -2,9 +2,10 @@
  * The CPU ladder of matmul: plain C, for the device `host`.
  *
  * Each computes C := alpha op(A) op(B) + beta C with any transposes, leading
- * dimensions and offsets; operands in the order A, B, C.  The loops are of float32
- * and float64: float16 and bfloat16 operands, and those whose factors a precision
- * rounds, are copied to float32 first, and the result is stored as its type.
+ * dimensions and offsets; operands in the order A, B, C.  The loops are of float32,
+ * float64 and int32: float16 and bfloat16 operands, and those whose factors a
+ * precision rounds, are copied to float32 first, int8 ones to int32, and the result
+ * is stored as its type.
  * TSR_ENOMEM where copies or sums need memory beside C and there is none.
  */
 #include <stdlib.h>
@@ -22,20 +23,34 @@
 enum { BLOCK_K = 128, BLOCK_N = 512, STRIP_M = 8 };
 
 #define REAL        float
+#define SCALE(x)    ((float)(x))
 #define NAMED(name) name##_f32
 #include "ops/matmul/matmul_host_body.h"
 #undef REAL
+#undef SCALE
 #undef NAMED
 
 #define REAL        double
+#define SCALE(x)    (x)
 #define NAMED(name) name##_f64
 #include "ops/matmul/matmul_host_body.h"
 #undef REAL
+#undef SCALE
+#undef NAMED
+
+/* Without a sign, so that sums wrap; alpha and beta are whole numbers of 32 bits. */
+#define REAL        uint32_t
+#define SCALE(x)    ((uint32_t)(int32_t)(x))
+#define NAMED(name) name##_i32
+#include "ops/matmul/matmul_host_body.h"
+#undef REAL
+#undef SCALE
 #undef NAMED
 
 /* ---- operands that are not what the loops read --------------------------------------------- */
 
-/* Elements of 16 bits, and precisions that round the factors: on copies in float32. */
+/* Elements of 16 and 8 bits, and precisions that round the factors: on copies in the type of the
+ * sums. */
 static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operands[],
                                 matmul_host_loops *loops, const void *with, tsr_error *err)
 {
@@ -49,7 +64,7 @@ static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operand
     tsr_matmul_problem plain = *p;
     tsr_status st = TSR_OK;
 
-    plain.type = TSR_F32;
+    plain.type = real_sums(p->type);
     plain.lda = plain.ldb = plain.ldc = 0;
     plain.offset_a = plain.offset_b = plain.offset_c = 0;
     if (copy[0] && copy[1] && copy[2])
@@ -81,6 +96,7 @@ tsr_status matmul_host_product(const tsr_matmul_problem *p, void *const operands
 typedef struct ladder_loops {
     void (*f32)(const terms_f32 *);
     void (*f64)(const terms_f64 *);
+    void (*i32)(const terms_i32 *);
 } ladder_loops;
 
 static tsr_status run_loops(const tsr_matmul_problem *p, void *const operands[], const void *with,
@@ -88,16 +104,15 @@ static tsr_status run_loops(const tsr_matmul_problem *p, void *const operands[],
 {
     const ladder_loops *loops = with;
 
-    return p->type == TSR_F64 ? run_f64(p, operands, loops->f64, err)
-                              : run_f32(p, operands, loops->f32, err);
+    return p->type == TSR_F64   ? run_f64(p, operands, loops->f64, err)
+           : p->type == TSR_I32 ? run_i32(p, operands, loops->i32, err)
+                                : run_f32(p, operands, loops->f32, err);
 }
 
 /* One product after another. */
-static tsr_status run(const tsr_matmul_problem *p, void *const operands[],
-                      void (*f32)(const terms_f32 *), void (*f64)(const terms_f64 *),
+static tsr_status run(const tsr_matmul_problem *p, void *const operands[], ladder_loops loops,
                       tsr_error *err)
 {
-    const ladder_loops loops = {f32, f64};
     tsr_status st = TSR_OK;
 
     for (size_t e = 0; e < matmul_batch(p) && st == TSR_OK; e++) {
@@ -129,7 +144,7 @@ static const char *plan_openmp(const job *j, plan *out)
 
 static tsr_status run_ijk(const problem *p, void *const operands[], tsr_error *err)
 {
-    return run(matmul_of(p), operands, ijk_f32, ijk_f64, err);
+    return run(matmul_of(p), operands, (ladder_loops){ijk_f32, ijk_f64, ijk_i32}, err);
 }
 
 const variant matmul_ijk = {
@@ -140,7 +155,7 @@ const variant matmul_ijk = {
 
 static tsr_status run_jik(const problem *p, void *const operands[], tsr_error *err)
 {
-    return run(matmul_of(p), operands, jik_f32, jik_f64, err);
+    return run(matmul_of(p), operands, (ladder_loops){jik_f32, jik_f64, jik_i32}, err);
 }
 
 const variant matmul_jik = {
@@ -151,7 +166,7 @@ const variant matmul_jik = {
 
 static tsr_status run_ikj(const problem *p, void *const operands[], tsr_error *err)
 {
-    return run(matmul_of(p), operands, ikj_f32, ikj_f64, err);
+    return run(matmul_of(p), operands, (ladder_loops){ikj_f32, ikj_f64, ikj_i32}, err);
 }
 
 const variant matmul_ikj = {
@@ -162,7 +177,7 @@ const variant matmul_ikj = {
 
 static tsr_status run_kij(const problem *p, void *const operands[], tsr_error *err)
 {
-    return run(matmul_of(p), operands, kij_f32, kij_f64, err);
+    return run(matmul_of(p), operands, (ladder_loops){kij_f32, kij_f64, kij_i32}, err);
 }
 
 const variant matmul_kij = {.name = "kij",
@@ -173,7 +188,7 @@ const variant matmul_kij = {.name = "kij",
 
 static tsr_status run_blocked(const problem *p, void *const operands[], tsr_error *err)
 {
-    return run(matmul_of(p), operands, blocked_f32, blocked_f64, err);
+    return run(matmul_of(p), operands, (ladder_loops){blocked_f32, blocked_f64, blocked_i32}, err);
 }
 
 const variant matmul_blocked = {
@@ -184,7 +199,7 @@ const variant matmul_blocked = {
 
 static tsr_status run_openmp(const problem *p, void *const operands[], tsr_error *err)
 {
-    return run(matmul_of(p), operands, openmp_f32, openmp_f64, err);
+    return run(matmul_of(p), operands, (ladder_loops){openmp_f32, openmp_f64, openmp_i32}, err);
 }
 
 const variant matmul_openmp = {

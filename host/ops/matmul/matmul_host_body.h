@@ -1,7 +1,7 @@
 /*
  * The loops of the CPU ladder, for one element type: included by matmul_host.c
- * once with REAL float and once with REAL double.  NAMED(name) is the name with the
- * type's suffix.
+ * with REAL float, double and uint32_t, whose sums are those of int32 modulo 2^32.
+ * NAMED(name) is the name with the type's suffix, and SCALE(x) a double as REAL.
  *
  * Every function adds op(A) op(B) to s, which is m x n with leading dimension
  * lds.  Strides say how far apart the elements of op(A) and op(B) are along
@@ -110,7 +110,7 @@ static void NAMED(openmp)(const NAMED(terms) * t)
 /* C := alpha S + beta C.  S may be C itself where beta is 0. */
 static void NAMED(update)(const tsr_matmul_problem *p, const NAMED(terms) * t, REAL *c, size_t ldc)
 {
-    const REAL alpha = (REAL)p->alpha, beta = (REAL)p->beta;
+    const REAL alpha = SCALE(p->alpha), beta = SCALE(p->beta);
 
     for (size_t i = 0; i < p->m; i++) {
         for (size_t j = 0; j < p->n; j++) {
@@ -126,9 +126,9 @@ static tsr_status NAMED(run)(const tsr_matmul_problem *p, void *const operands[]
                              void (*loops)(const NAMED(terms) *), tsr_error *err)
 {
     const size_t lda = matmul_ld_a(p), ldb = matmul_ld_b(p), ldc = matmul_ld_c(p);
-    const bool beside = (REAL)p->beta != 0;
+    const bool beside = SCALE(p->beta) != 0;
     REAL *c;
-    NAMED(terms) t = {.m = p->m, .n = p->n, .k = (REAL)p->alpha == 0 ? 0 : p->k};
+    NAMED(terms) t = {.m = p->m, .n = p->n, .k = SCALE(p->alpha) == 0 ? 0 : p->k};
 
     c = (REAL *)operands[2] + p->offset_c;
     if (t.k) {

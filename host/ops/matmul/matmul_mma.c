@@ -259,6 +259,8 @@ static const char *plan_mma(const job *j, plan *out)
 
     if (why)
         return why;
+    if (p->type == TSR_I8)
+        return "it adds up floating-point numbers, and the matrices are int8";
     if (p->type == TSR_F32 && p->precision != TSR_PRECISION_TF32)
         return "it rounds float32 to TF32, which --precision tf32 asks for";
     s = mma_layout_of(j);

@@ -229,12 +229,14 @@ static size_t part_of(size_t n, size_t multiple)
     return part > multiple ? size_min(size_round_up(part, multiple), n) : part;
 }
 
-/* Whether C may be added up slab by slab: it is not read, and has the type of the sums. */
+/* Whether C may be added up slab by slab: it is not read, and has the type of the sums.  Those of
+ * int32 are the same modulo 2^32. */
 static bool adds_up(const tsr_matmul_problem *q)
 {
     const tsr_type c = matmul_type_c(q);
 
-    return !matmul_reads_c(q) && (type_part(c) == TSR_F32 || type_part(c) == TSR_F64);
+    return !matmul_reads_c(q) &&
+           (type_part(c) == TSR_F32 || type_part(c) == TSR_F64 || c == TSR_I32);
 }
 
 /* Whether products take longer than copies: rounded factors are multiplied too fast for that. */

@@ -31,7 +31,18 @@ const char *matmul_unsupported_indices(const tsr_matmul_problem *p, plan *out)
 {
     const char *why = matmul_unsupported_complex(p, out);
 
+    if (!why && p->type == TSR_I8)
+        why = "it adds up floating-point numbers, and the matrices are int8";
     return why ? why : matmul_unsupported_sizes(p, out);
+}
+
+const char *matmul_unsupported_types(const job *j, plan *out)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+
+    if (p->type == TSR_I8)
+        return matmul_unsupported_sizes(p, out);
+    return matmul_unsupported_rounding(j, out);
 }
 
 const char *matmul_unsupported_portable(const job *j, plan *out)
@@ -147,6 +158,9 @@ static void set_scale(const tsr_matmul_problem *p, double alpha, double beta, ma
     if (real_sums(p->type) == TSR_F64) {
         call->scale.f64[0] = alpha;
         call->scale.f64[1] = beta;
+    } else if (real_sums(p->type) == TSR_I32) {
+        call->scale.i32[0] = (int32_t)alpha;
+        call->scale.i32[1] = (int32_t)beta;
     } else {
         call->scale.f32[0] = (float)alpha;
         call->scale.f32[1] = (float)beta;

@@ -14,7 +14,8 @@ const char *matmul_unsupported_complex(const tsr_matmul_problem *p, plan *out);
 /** That a size exceeds what kernels index in 32 bits. */
 const char *matmul_unsupported_sizes(const tsr_matmul_problem *p, plan *out);
 
-/** Both. */
+/** The same, that the operands are complex, or that they are int8: for variants of floating-point
+ *  numbers. */
 const char *matmul_unsupported_indices(const tsr_matmul_problem *p, plan *out);
 
 /** The same, or that the device does not have the type or the precision of the problem. */
@@ -22,6 +23,9 @@ const char *matmul_unsupported_portable(const job *j, plan *out);
 
 /** The same for kernels that round the factors themselves: every precision is supported. */
 const char *matmul_unsupported_rounding(const job *j, plan *out);
+
+/** The same for kernels that take int8 too. */
+const char *matmul_unsupported_types(const job *j, plan *out);
 
 /** As matmul_unsupported_indices, for variants that take no batch. */
 const char *matmul_unsupported_batch(const tsr_matmul_problem *p, plan *out);
@@ -73,6 +77,7 @@ typedef struct matmul_call {
     union {
         float f32[2]; /* alpha, beta */
         double f64[2];
+        int32_t i32[2];
     } scale;
 } matmul_call;
 

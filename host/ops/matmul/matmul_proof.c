@@ -64,6 +64,9 @@ static const tsr_matmul_problem sweep_large[] = {
     {.m = 513, .n = 257, .k = 81, .alpha = 2, .beta = 1, .trans_a = true, .trans_b = true},
     {.m = 257, .n = 129, .k = 96, .alpha = 1, .precision = TSR_PRECISION_TF32},
     {.m = 65, .n = 70, .k = 66, .alpha = 1, .precision = TSR_PRECISION_F32_STRICT},
+    {.m = 513, .n = 257, .k = 80, .alpha = 1, .trans_b = true, .type = TSR_I8},
+    {.m = 131, .n = 256, .k = 1104, .alpha = 3, .beta = 1, .type = TSR_I8},
+    {.m = 65, .n = 70, .k = 1100, .alpha = -1, .beta = 2, .trans_a = true, .type = TSR_I8},
     {.m = 257,
      .n = 129,
      .k = 99,
@@ -241,6 +244,31 @@ static tsr_matmul_problem sweep_complex(size_t i, size_t shapes)
     return p;
 }
 
+/* int8: each pair of transposes, whole scales up to those that wrap, gaps and batches. */
+enum { WHOLE = 64, WHOLE_TINY = 8 };
+
+static tsr_matmul_problem sweep_int8(size_t i, size_t shapes)
+{
+    static const double scales[][2] = {{1, 0},  {1, 1}, {-3, 2}, {0, -1}, {2147483647, -2147483648},
+                                       {-1, 0}, {0, 0}, {1, 0},  {5, 1}};
+    const size_t *shape = sweep_shapes[(i + i / 8 + 3) % shapes];
+    const double *scale = scales[(i + i / 4) % ARRAY_COUNT(scales)];
+    tsr_matmul_problem p = {.type = TSR_I8,
+                            .m = shape[0],
+                            .n = shape[1],
+                            .k = shape[2],
+                            .trans_a = i & 1,
+                            .trans_b = i / 2 & 1,
+                            .alpha = scale[0],
+                            .beta = scale[1],
+                            .layout = i % 5 == 0 ? TSR_COLUMN_MAJOR : TSR_ROW_MAJOR};
+
+    if (i / 4 % 2)
+        spread(&p, i);
+    repeat(&p, 3 * i + 4);
+    return p;
+}
+
 bool matmul_sweep(size_t i, bool tiny, problem *out)
 {
     const size_t shapes = tiny ? TINY_SHAPES : ARRAY_COUNT(sweep_shapes);
@@ -249,6 +277,7 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
     const size_t batches = tiny ? TINY_BATCHES : ARRAY_COUNT(sweep_batches);
     const size_t large = tiny ? 0 : ARRAY_COUNT(sweep_large);
     const size_t complex = tiny ? COMPLEX_TINY : COMPLEX;
+    const size_t whole = tiny ? WHOLE_TINY : WHOLE;
 
     *out = (problem){.op = &operation_matmul};
     if (i < shapes * combinations) {
@@ -276,6 +305,11 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
         return true;
     }
     i -= complex;
+    if (i < whole) {
+        *matmul_in(out) = sweep_int8(i, shapes);
+        return true;
+    }
+    i -= whole;
     if (i >= large)
         return false;
     *matmul_in(out) = sweep_large[i];
@@ -397,6 +431,30 @@ static void judge_complex(const judged *j, size_t i, size_t column, verdict *out
     }
 }
 
+/* An element of an int8 product: exact, modulo 2^32. */
+static void judge_int8(const judged *j, size_t i, size_t column, verdict *out)
+{
+    const tsr_matmul_problem *p = j->p;
+    const int8_t *a = j->a, *b = j->b;
+    const uint32_t *before = j->before, *after = j->after;
+    const size_t at = matmul_index_c(p, i, column);
+    uint32_t sum = 0;
+    char product[40];
+
+    for (size_t q = 0; q < p->k && matmul_reads_factors(p); q++)
+        sum += (uint32_t)(a[matmul_index_a(p, i, q)] * b[matmul_index_b(p, q, column)]);
+    sum *= (uint32_t)(int32_t)p->alpha;
+    if (matmul_reads_c(p))
+        sum += (uint32_t)(int32_t)p->beta * before[at];
+    if (after[at] == sum)
+        return;
+    out->worst = INFINITY;
+    if (out->ok)
+        snprintf(out->detail, sizeof(out->detail), "C(%zu, %zu)%s is %d and should be %d", i,
+                 column, name_product(j, product), (int32_t)after[at], (int32_t)sum);
+    out->ok = false;
+}
+
 static void judge_element(const judged *j, size_t i, size_t column, verdict *out)
 {
     const tsr_matmul_problem *p = j->p;
@@ -407,6 +465,10 @@ static void judge_element(const judged *j, size_t i, size_t column, verdict *out
 
     if (type_is_complex(p->type)) {
         judge_complex(j, i, column, out);
+        return;
+    }
+    if (p->type == TSR_I8) {
+        judge_int8(j, i, column, out);
         return;
     }
     s.result = type_c;
@@ -770,6 +832,73 @@ static tsr_status judge_row_sums(const judged *j, findings *f, tsr_error *err)
     return st;
 }
 
+/* A row of an int8 product times weights, against op(A) (op(B) weights): modulo 2^32. */
+static void judge_int8_row(const judged *j, size_t i, const uint32_t *weights,
+                           const uint32_t *image, verdict *out)
+{
+    const tsr_matmul_problem *p = j->p;
+    const int8_t *a = j->a;
+    const uint32_t *before = j->before, *after = j->after;
+    uint32_t sum = 0, old = 0, got = 0;
+    char product[40];
+
+    for (size_t q = 0; q < p->k; q++)
+        sum += (uint32_t)a[matmul_index_a(p, i, q)] * image[q];
+    for (size_t c = 0; c < p->n; c++) {
+        const size_t at = matmul_index_c(p, i, c);
+
+        got += after[at] * weights[c];
+        if (matmul_reads_c(p))
+            old += before[at] * weights[c];
+    }
+    if (got == (uint32_t)(int32_t)p->alpha * sum + (uint32_t)(int32_t)p->beta * old)
+        return;
+    out->ok = false;
+    snprintf(out->detail, sizeof(out->detail),
+             "row %zu of C%s times random weights is not what it should be", i,
+             name_product(j, product));
+}
+
+/* The same check of every row of an int8 product, exact: the weights are odd, so that one wrong
+ * element of a row always shows. */
+static tsr_status judge_int8_rows(const judged *j, findings *f, tsr_error *err)
+{
+    const size_t n = j->p->n, k = j->p->k;
+    uint32_t *weights = malloc((n + k) * sizeof(*weights)), *image = weights + n;
+    uint64_t state = random_stream(2, 0);
+
+    if (!weights)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory to check a product of %zu x %zu x %zu",
+                        j->p->m, n, k);
+    for (size_t c = 0; c < n; c++)
+        weights[c] = (uint32_t)random_u64(&state) | 1;
+    for (size_t e = 0; e < matmul_batch(j->p); e++) {
+        const int8_t *b = j->b;
+        tsr_matmul_problem one;
+        const judged x = product_of(j, e, &one);
+
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 16) if ((double)n * (double)k > PARALLEL_MIN)
+#endif
+        for (long long q = 0; q < (long long)k; q++) {
+            image[q] = 0;
+            for (size_t c = 0; c < n; c++)
+                image[q] += (uint32_t)b[matmul_index_b(&one, (size_t)q, c)] * weights[c];
+        }
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) if ((double)one.m * (double)n > 1e4)
+#endif
+        for (long long i = 0; i < (long long)one.m; i++) {
+            verdict part = {.ok = true};
+
+            judge_int8_row(&x, (size_t)i, weights, image, &part);
+            findings_join(f, &part, SIZE_MAX / 2 + e * one.m + (size_t)i);
+        }
+    }
+    free(weights);
+    return TSR_OK;
+}
+
 tsr_status matmul_verify(const problem *q, const device_facts *d, const void *const before[],
                          const void *const after[], const void *expected, verdict *out,
                          tsr_error *err)
@@ -792,7 +921,7 @@ tsr_status matmul_verify(const problem *q, const device_facts *d, const void *co
     if (q->op->work(q) / 2 > verify_work_limit && matmul_reads_factors(p)) {
         out->sampled = true;
         judge_samples(&j, &f);
-        return judge_row_sums(&j, &f, err);
+        return p->type == TSR_I8 ? judge_int8_rows(&j, &f, err) : judge_row_sums(&j, &f, err);
     }
     judge_all(&j, &f);
     return TSR_OK;

@@ -223,6 +223,8 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
 
 static const char *plan_simd(const job *j, plan *out)
 {
+    if (matmul_of(j->problem)->type == TSR_I8)
+        return "its vectors hold floating-point numbers, and the matrices are int8";
     return real_unsupported(matmul_of(j->problem)->type, TSR_PRECISION_DEFAULT, j->device,
                             &out->reason);
 }

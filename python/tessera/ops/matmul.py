@@ -15,6 +15,18 @@ _op = operation("matmul")
 _OFFSETS = ("offset_a", "offset_b", "offset_c")
 
 
+def _types(a, b, dtype):
+    """(type of the operands, type of the result): of int8 ones it is int32."""
+    if np.result_type(a, b) == np.int8 and (dtype is None or np.dtype(dtype) == np.int32):
+        if dtype is None:
+            raise TypeError("matmul: int8 wraps in NumPy's product of int8 matrices; dtype=int32, or "
+                            "an int32 out, gives their sums")
+        return np.dtype(np.int8), np.dtype(np.int32)
+    if dtype is not None and np.dtype(dtype) == np.int8:
+        raise TypeError("matmul: dtype is int8, and the product of int8 matrices is int32")
+    return product_types(_op, a, b, dtype)
+
+
 class _Plan:
     """What follows from types, shapes and strides alone."""
 
@@ -25,7 +37,7 @@ class _Plan:
 def _plan(a_type, a_shape, a_strides, b_type, b_shape, b_strides, dtype, precision, alpha, beta,
           conj_a, conj_b):
     p = _Plan()
-    p.operands, p.result = product_types(_op, a_type, b_type, dtype)
+    p.operands, p.result = _types(a_type, b_type, dtype)
     conj_a, conj_b = (c and p.operands.kind == "c" for c in (conj_a, conj_b))
     if p.operands.kind != "c" and (alpha.imag or beta.imag):
         raise TypeError("matmul: alpha and beta of %s matrices are real" % p.operands)
@@ -52,7 +64,7 @@ def _plan(a_type, a_shape, a_strides, b_type, b_shape, b_strides, dtype, precisi
         type=p.operands.name, m=m, n=n, k=k, trans_a=a_side[0], trans_b=b_side[0],
         lda=a_side[1], ldb=b_side[1], alpha=alpha.real, beta=beta.real, alpha_im=alpha.imag,
         beta_im=beta.imag, conj_a=conj_a, conj_b=conj_b, precision=precision,
-        out_type=p.result != p.operands, batch=prod(p.batch), stride_a=a_side[2],
+        out_type=p.result != p.operands and p.result == np.float32, batch=prod(p.batch), stride_a=a_side[2],
         stride_b=b_side[2], stride_c=m * n)
     return p
 
@@ -62,9 +74,11 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, conj_a=False, conj_b=False, d
     """Multiply matrices, as numpy.matmul does: batches are broadcast, vectors are rows or columns.
 
     The result is alpha a b + beta out.  Types are float16, float32, float64, complex64, complex128 and
-    ml_dtypes' bfloat16; dtype=float32 keeps the float32 sums of operands of 16 bits.  conj_a and
-    conj_b take a and b conjugated without a copy: matmul(a.T, b, conj_a=True) is A^H b.  precision is
-    "f32", "f32-strict", "f64", or one that rounds float32 factors: "tf32", "bf16", "f16".
+    ml_dtypes' bfloat16; dtype=float32 keeps the float32 sums of operands of 16 bits.  int8 matrices
+    have an int32 product, which dtype=int32 or such an out asks for: exact within 32 bits, beyond
+    modulo 2^32; alpha and beta are whole numbers of 32 bits there.  conj_a and conj_b take a and b
+    conjugated without a copy: matmul(a.T, b, conj_a=True) is A^H b.  precision is "f32", "f32-strict",
+    "f64", or one that rounds float32 factors: "tf32", "bf16", "f16".
 
     >>> import numpy as np
     >>> import tessera as ts
@@ -73,6 +87,8 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, conj_a=False, conj_b=False, d
            [43., 50.]])
     """
     a, b = as_array(a), as_array(b)
+    if dtype is None and out is not None and out.dtype == np.int32:
+        dtype = np.int32 if np.result_type(a.dtype, b.dtype) == np.int8 else None
     alpha, beta = complex_number(_op, "alpha", alpha), complex_number(_op, "beta", beta)
     plan = _plan(a.dtype, a.shape, a.strides, b.dtype, b.shape, b.strides, dtype, precision, alpha,
                  beta, bool(conj_a), bool(conj_b))
