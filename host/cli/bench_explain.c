@@ -148,6 +148,58 @@ static void print_parts(const explanation *x, const result_row *row, const limit
                LIMIT_FROM_DEVICE_PAGEABLE);
 }
 
+/* "12.5 MB", as much as the first step of the ladder asks for, or a part of it. */
+static void print_asked(const traffic *t)
+{
+    printf("  work-items ask for %.4g MB of global memory, %.3g times what is compulsory",
+           t->requested / 1e6, t->requested / fmax(t->compulsory, 1));
+    if (t->first > 1.001 * t->requested)
+        printf(", %.3g times less than %s", t->first / t->requested, t->first_name);
+    else if (t->first > 0 && t->first < 0.999 * t->requested)
+        printf(", %.3g times as much as %s", t->requested / t->first, t->first_name);
+    else if (t->first > 0)
+        printf(", as much as %s", t->first_name);
+    if (t->local > 0)
+        printf("; for %.4g MB of local memory, and a group passes %.4g barriers", t->local / 1e6,
+               t->barriers);
+    putchar('\n');
+}
+
+/* Where the call lies under the roofline, by what it asks for and by what is compulsory. */
+static void print_intensity(const explanation *x, const intensity *i)
+{
+    const double most = i->asked * i->memory; /* GFLOP/s, had every byte to come from memory */
+    const double rate = x->traffic.flops / fmax(x->call.median_ns, 1);
+
+    if (!(i->least > 0))
+        return;
+    printf("  %.4g million FLOPs: %.3g a compulsory byte", x->traffic.flops / 1e6, i->least);
+    if (i->asked > 0)
+        printf(", %.3g a byte that is asked for", i->asked);
+    if (i->ridge > 0)
+        printf("; the ridge, %s over memory read, is at %.3g", i->limit, i->ridge);
+    putchar('\n');
+    if (!(i->ridge > 0))
+        return;
+    printf("  the problem is %s", intensity_word(i->least, i->ridge));
+    if (i->asked > 0)
+        printf("; what this kernel asks for is %s", intensity_word(i->asked, i->ridge));
+    if (i->asked > 0 && i->asked < i->ridge)
+        printf(": at most %.4g GFLOP/s from memory, and %.4g were reached", most, rate);
+    if (i->asked > 0 && i->asked < i->ridge && rate > most)
+        printf(", since caches serve the rest");
+    putchar('\n');
+}
+
+static void print_traffic(const explanation *x, const result_row *row, const limits *l)
+{
+    const intensity i = intensity_of(&x->traffic, l, row->precision);
+
+    if (x->traffic.requested > 0)
+        print_asked(&x->traffic);
+    print_intensity(x, &i);
+}
+
 /* Whether a rate exceeds its limit by more than a clock's error. */
 static bool is_beyond(double bytes, double ns, const limits *l, limit of)
 {
@@ -173,6 +225,7 @@ void explain_print(const explanation *x, const result_row *row, const limits *l)
         print_command(x, i, row, l);
         beyond |= is_beyond(x->command[i].bytes, x->command[i].time.median_ns, l, of);
     }
+    print_traffic(x, row, l);
     if (l)
         printf("  kernels have the limit '%s'%s\n", limit_name(of),
                beyond ? "; above a limit, what was moved was still in a cache" : "");
@@ -190,28 +243,47 @@ static json_t *json_times(const timing *t)
 
 static json_t *json_command(const explanation *x, const explained *c, double share)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "kernel",
-                     json_text(c->kernel), "groups", json_count(c->groups), "group",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, "
+                     "s:o, s:o}",
+                     "kernel", json_text(c->kernel), "groups", json_count(c->groups), "group",
                      json_count(c->group), "time", json_times(&c->time), "bytes",
                      json_number(c->bytes), "passes",
                      json_number(c->bytes / fmax(x->compulsory, 1)), "share", json_number(share),
                      "registers", json_count(c->registers), "spilled_bytes", json_count(c->spilled),
                      "local_bytes", json_count(c->local_bytes), "occupancy",
-                     json_number(c->occupancy), "occupancy_bound", c->bound);
+                     json_number(c->occupancy), "occupancy_bound", c->bound, "requested_bytes",
+                     json_number(c->traffic.requested), "local_traffic_bytes",
+                     json_number(c->traffic.local), "barriers", json_number(c->traffic.barriers),
+                     "busy", json_number(c->traffic.busy), "flops", json_number(c->flops));
+}
+
+static json_t *json_traffic(const traffic *t, const intensity *i)
+{
+    const bool placed = i->ridge > 0;
+
+    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:s, s:s, s:s}", "requested_bytes",
+                     json_number(t->requested), "local_traffic_bytes", json_number(t->local),
+                     "flops", json_number(t->flops), "first_requested_bytes", json_number(t->first),
+                     "first", t->first_name, "intensity", json_number(i->asked),
+                     "compulsory_intensity", json_number(i->least), "ridge", json_number(i->ridge),
+                     "ridge_limit", i->limit, "problem_is",
+                     placed && i->least > 0 ? intensity_word(i->least, i->ridge) : "", "kernel_is",
+                     placed && i->asked > 0 ? intensity_word(i->asked, i->ridge) : "");
 }
 
 static json_t *json_explanation(const explanation *x, const result_row *row, const limits *l)
 {
     const limit of = memory_limit(row);
-    json_t *commands = json_array();
+    const intensity i = intensity_of(&x->traffic, l, row->precision);
+    json_t *commands = json_array(), *document;
 
-    for (size_t i = 0; i < x->count; i++) {
-        const explained *c = &x->command[i];
+    for (size_t k = 0; k < x->count; k++) {
+        const explained *c = &x->command[k];
 
         json_array_append_new(commands,
                               json_command(x, c, share_of(c->bytes, c->time.median_ns, l, of)));
     }
-    return json_pack(
+    document = json_pack(
         "{s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "schema", "tessera-explain-1", "op", row->op, "problem", json_text(row->problem), "name",
         json_text(x->name), "device_id", row->device_id, "device", json_text(row->device),
@@ -221,6 +293,9 @@ static json_t *json_explanation(const explanation *x, const result_row *row, con
         json_times(&x->between), "to_device_ns", json_number(row->to_device_ns), "from_device_ns",
         json_number(row->from_device_ns), "copied_bytes",
         json_number(row->to_device_bytes + row->from_device_bytes), "commands", commands);
+    if (document)
+        json_object_update_new(document, json_traffic(&x->traffic, &i));
+    return document;
 }
 
 int explain_print_json(const explanation *x, const result_row *row, const limits *l)

@@ -89,6 +89,10 @@ static void print_step(const listing *out, const result_row *row)
     }
     printf("    %-*s %10.*f  %-7s", (int)out->width, row->name, row->rate < 100 ? 2 : 0, row->rate,
            row->unit);
+    if (row->requested_bytes > 0)
+        printf("  %6.3g", row->work / row->requested_bytes);
+    else
+        printf("  %6s", "-");
     if (row->limit_rate > 0)
         printf("  %6.1f%% of %.*f (%s)", 100 * row->share, row->limit_rate < 100 ? 2 : 0,
                row->limit_rate, row->bound_by);
@@ -128,8 +132,10 @@ static void head_ladder(listing *out, const problem *p)
             out->width = strlen(p->op->variants[i]->name);
     p->op->describe(p, &what);
     if (out->table)
-        printf("\n  %s %s: %.3g %s a byte\n", p->op->name, text_get(&what), flops / bytes,
-               p->op->unit == WORK_KEYS ? "keys" : "operations");
+        printf(
+            "\n  %s %s: %.3g %s a byte, and behind the rates those a byte that a step asks for\n",
+            p->op->name, text_get(&what), flops / bytes,
+            p->op->unit == WORK_KEYS ? "keys" : "operations");
     text_free(&what);
 }
 

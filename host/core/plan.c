@@ -302,6 +302,8 @@ static command launch_part(const command *whole, size_t y, size_t z)
     }
     c.bytes *= share;
     c.flops *= share;
+    c.traffic.requested *= share;
+    c.traffic.local *= share;
     return c;
 }
 

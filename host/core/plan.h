@@ -107,6 +107,19 @@ typedef enum command_kind { COMMAND_LAUNCH, COMMAND_FILL, COMMAND_IMAGE } comman
 /** Commands that may run side by side: see command.lane. */
 enum { LANES = 2 };
 
+/**
+ * What the work-items of a launch ask for, each access counted: where several ask for one byte,
+ * caches or local memory serve all but one of them.  Stores that keys decide count as made.
+ */
+typedef struct command_traffic {
+    double requested; /* bytes that are read from and written to global memory; 0: not stated, and
+                         nothing else of this structure is */
+    double local;     /* bytes that are read from and written to local memory */
+    double barriers;  /* that a work-group passes */
+    double busy;      /* the part of the lanes of its warps of 32 that have something to do, where
+                         branches and what lies beyond the end leave some without; 0: not stated */
+} command_traffic;
+
 /** One command: a launch of kernel entry `entry`, a fill of `fill_bytes` bytes, or a copy into the
  *  plan's image. */
 typedef struct command {
@@ -121,6 +134,7 @@ typedef struct command {
     size_t start[3]; /* where its global ids begin: not 0 in what plan_make split off */
     double bytes;    /* of global memory that it reads and writes by its design; 0: not stated */
     double flops;    /* floating-point operations of its design; 0: not stated */
+    command_traffic traffic;
     /* Where inputs arrive (job.arriving): */
     size_t first, end; /* positions that it works on, all of them where end is 0 */
     bool settles;      /* these positions then hold the result */

@@ -15,6 +15,7 @@
 #include "core/strict_tiles.h"
 #include "measure/hold.h"
 #include "measure/input_sets.h"
+#include "measure/traffic.h"
 #include "measure/verify.h"
 #include "session/events.h"
 #include "session/program.h"
@@ -314,8 +315,23 @@ static void variant_close(timed_variant *b)
     input_sets_close(&b->sets);
 }
 
+/* What the plan states; the call is kept. */
+static void note_traffic(const timed_variant *b, result_row *row)
+{
+    kept_call *call = NULL;
+    traffic t;
+
+    if (!b->selection.variant->source ||
+        dispatch_call_of(b->session, b->problem, &b->selection, IN_BUFFERS, &call, NULL))
+        return;
+    t = traffic_sum(&call->plan);
+    row->requested_bytes = t.requested;
+    row->local_traffic_bytes = t.local;
+}
+
 static void note_report(const timed_variant *b, const verdict *v, result_row *row)
 {
+    note_traffic(b, row);
     row->verified = v->ok;
     row->worst = v->worst;
     row->sampled = v->sampled;

@@ -54,6 +54,8 @@ static void describe(const explained_call *t, size_t i, explained *out)
         out->group *= c->local[d];
     }
     out->bytes = c->bytes;
+    out->flops = c->flops;
+    out->traffic = c->traffic;
 }
 
 /* ---- what the compiler made of it --------------------------------------------------------- */
@@ -219,6 +221,7 @@ tsr_status explain_call(tsr_session *s, const problem *p, const tsr_run *run,
     if (st)
         goto cleanup;
     name_it(&t, out);
+    traffic_of(s, p, &t.call->plan, &out->traffic);
     if (t.count == 1 && out->command[0].bytes <= 0)
         out->command[0].bytes = out->compulsory;
     st = input_sets_open(s, p, options->seed, options->warm, false, &t.sets, err);

@@ -6,18 +6,21 @@
 #define MEASURE_EXPLAIN_H
 
 #include "measure/bench.h"
+#include "measure/traffic.h"
 
 /** One command of a call. */
 typedef struct explained {
-    char kernel[64];      /* "(fill)" of one that is no launch */
-    size_t groups, group; /* work-groups, and work-items of one; 0 of a fill */
-    double bytes;         /* of global memory, read and written by design; 0: unknown */
-    timing time;          /* START to END, over the calls */
-    size_t registers;     /* of a work-item; 0: the compiler does not say */
-    size_t spilled;       /* bytes of a work-item that did not fit them, where they are known */
-    size_t local_bytes;   /* of local memory of a group */
-    double occupancy;     /* 0 to 1, at most that where the registers are unknown; 0: unknown */
-    const char *bound;    /* what keeps it there; "" where it is unknown */
+    char kernel[64];         /* "(fill)" of one that is no launch */
+    size_t groups, group;    /* work-groups, and work-items of one; 0 of a fill */
+    double bytes;            /* of global memory, read and written by design; 0: unknown */
+    double flops;            /* of its design; 0: not stated */
+    command_traffic traffic; /* what its work-items ask for */
+    timing time;             /* START to END, over the calls */
+    size_t registers;        /* of a work-item; 0: the compiler does not say */
+    size_t spilled;          /* bytes of a work-item that did not fit them, where they are known */
+    size_t local_bytes;      /* of local memory of a group */
+    double occupancy;        /* 0 to 1, at most that where the registers are unknown; 0: unknown */
+    const char *bound;       /* what keeps it there; "" where it is unknown */
 } explained;
 
 /** A call. */
@@ -29,6 +32,7 @@ typedef struct explanation {
     timing call;        /* first START to last END */
     timing between;     /* of that, when no command ran */
     double compulsory;  /* bytes: each input read once, each output written once */
+    traffic traffic;    /* of the whole call */
 } explanation;
 
 /**

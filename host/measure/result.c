@@ -189,6 +189,9 @@ static const column columns[] = {
     COLUMN("order", COLUMN_TEXT, order),
     /* Where it was measured beside the time of the device: */
     COLUMN("wall_ns", COLUMN_NUMBER, wall_ns),
+    /* Of variants that state them alone, which the first of these two decides: */
+    COLUMN("requested_bytes", COLUMN_NUMBER, requested_bytes),
+    COLUMN("local_traffic_bytes", COLUMN_NUMBER, local_traffic_bytes),
     /* Of rows with tiles alone, which the first of these two decides: */
     COLUMN("tiles", COLUMN_COUNT, tiles),
     COLUMN("strict_tiles", COLUMN_COUNT, strict_tiles),
@@ -223,7 +226,9 @@ enum {
     COLUMN_LAB = COLUMNS_MAX - COLUMNS_OF_LAB,
     COLUMNS_ELSE = COLUMN_LAB - COLUMNS_OF_OVERLAP, /* but of overlap and experiments */
     COLUMN_TILES = COLUMNS_ELSE - COLUMNS_OF_TILES - COLUMNS_OF_ERRORS,
-    COLUMN_WALL = COLUMN_TILES - 1,
+    COLUMNS_OF_TRAFFIC = 2,
+    COLUMN_TRAFFIC = COLUMN_TILES - COLUMNS_OF_TRAFFIC,
+    COLUMN_WALL = COLUMN_TRAFFIC - 1,
     COLUMN_ORDER = COLUMN_WALL - 1,
     COLUMNS = COLUMN_ORDER /* that every row has */
 };
@@ -240,6 +245,8 @@ static bool has_column(const result_row *row, size_t i)
         return row->order[0] != '\0';
     if (i == COLUMN_WALL)
         return row->wall_ns > 0;
+    if (i < COLUMN_TILES)
+        return row->requested_bytes > 0;
     return i < COLUMN_TILES + COLUMNS_OF_TILES ? row->tiles > 0 : row->kind == RESULT_ERROR;
 }
 
@@ -596,13 +603,13 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
     st = check_schema(o, err);
     if (!st)
         rename_old(o);
-    /* What says that a row has further fields comes before them; the order, the wall time and the
-     * tiles may be there or not. */
+    /* What says that a row has further fields comes before them; the order, the wall time, the
+     * traffic and the tiles may be there or not. */
     for (size_t i = 0; i < COLUMNS_MAX && !st; i++) {
         const json_t *value = json_object_get(o, columns[i].name);
         const operation *of = operation_named(row.op);
-        const bool optional =
-            i == COLUMN_TILES || i == COLUMN_WALL || (i == COLUMN_ORDER && (of && of->inputs_name));
+        const bool optional = i == COLUMN_TILES || i == COLUMN_WALL || i == COLUMN_TRAFFIC ||
+                              (i == COLUMN_ORDER && (of && of->inputs_name));
         const bool wants = optional ? value != NULL : has_column(&row, i);
         const char *wanted =
             wants && value ? field_from_json(&columns[i], value, &row, &names) : NULL;

@@ -118,6 +118,9 @@ typedef struct result_row {
     uint64_t seed;
     char order[16]; /* how inputs are distributed, where the operation names it, "random"; "" in
                        rows of before */
+    /* Of variants that state them alone: bytes that work-items ask for, each access counted */
+    double requested_bytes;     /* of global memory; 0: not stated */
+    double local_traffic_bytes; /* of local memory */
     /* Of what splits factors in two alone: */
     size_t tiles;        /* of the result; 0: nothing is split */
     size_t strict_tiles; /* of them, those that held what cannot be split */

@@ -305,8 +305,7 @@ typedef struct roof {
     const char *name;
 } roof;
 
-/* The highest measured roof of a row's precision; false where there is none. */
-static bool compute_roof(const limits *l, const char *precision, const char **name, double *value)
+bool roofline_compute(const limits *l, const char *precision, const char **name, double *value)
 {
     static const roof roofs[] = {
         {"f32", LIMIT_FP32, 1, NULL},         {"f32", LIMIT_TENSOR_TF32, 3, "tensor tf32 / 3"},
@@ -354,7 +353,7 @@ void roofline_place(const limits *l, result_row *row)
         place(row, limit_name(LIMIT_MEMORY_READ), read);
         return;
     }
-    if (!compute_roof(l, row->precision, &name, &compute))
+    if (!roofline_compute(l, row->precision, &name, &compute))
         return;
     compute_ns = row->work / compute;
     memory_ns = row->bytes / read;

@@ -102,6 +102,10 @@ void roofline_row(const tsr_device *device, limit l, const limit_result *r, resu
 /** Take the value of a row of kind RESULT_LIMIT; of others nothing. */
 void roofline_note(const result_row *row, limits *out);
 
+/** The highest measured roof of a precision's arithmetic, as roofline_place takes it, and its name,
+ *  static.  False where there is none. */
+bool roofline_compute(const limits *l, const char *precision, const char **name, double *value);
+
 /**
  * Fill a row's bound_by, limit_rate and share.
  *

@@ -37,15 +37,16 @@ static const char *unsupported(const job *j, plan *out)
     return NULL;
 }
 
-/* The one launch of a lesson: groups of side_x x side_y, `across` x `down` of them. */
-static void launch(const job *j, size_t across, size_t down, size_t side_x, size_t side_y,
-                   plan *out)
+/* The one launch of a lesson: groups of side_x x side_y, `across` x `down` of them.  NULL where
+ * there is nothing to do. */
+static command *launch(const job *j, size_t across, size_t down, size_t side_x, size_t side_y,
+                       plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     command *c;
 
     if (p->m == 0 || p->n == 0)
-        return;
+        return NULL;
     c = plan_launch_2d(out, 0, across * side_x, down * side_y, side_x, side_y);
     command_u32(c, (uint32_t)p->m);
     command_u32(c, (uint32_t)p->n);
@@ -53,6 +54,42 @@ static void launch(const job *j, size_t across, size_t down, size_t side_x, size
     command_operand(c, MATMUL_A);
     command_operand(c, MATMUL_B);
     command_operand(c, MATMUL_C);
+    c->bytes = j->problem->op->bytes(j->problem);
+    c->flops = j->problem->op->work(j->problem);
+    return c;
+}
+
+/* A row of A and a column of B for each element of C. */
+static void state_elements(const job *j, command *c)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const double elements = (double)p->m * (double)p->n;
+
+    if (!c)
+        return;
+    c->traffic.requested = sizeof(float) * elements * (2 * (double)p->k + 1);
+    c->traffic.busy = elements / ((double)c->global[0] * (double)c->global[1]);
+}
+
+/* Tiles of `tile` rows or columns by `depth` along k: every group loads its own, once, and each
+ * work-item then reads `reads` floats of them for each step along k. */
+static void state_tiles(const job *j, command *c, size_t tile, size_t depth, size_t reads)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
+    const double across = (double)size_div_up(p->n, tile), down = (double)size_div_up(p->m, tile);
+    const double rounds = (double)size_div_up(p->k, depth);
+    double items;
+
+    if (!c)
+        return;
+    items = (double)c->local[0] * (double)c->local[1];
+    c->traffic =
+        (command_traffic){.requested = sizeof(float) * (across * m * k + down * k * n + m * n),
+                          .local = sizeof(float) * across * down * rounds * (double)depth *
+                                   (2 * (double)tile + items * (double)reads),
+                          .barriers = 2 * rounds,
+                          .busy = m * n / (across * down * (double)tile * (double)tile)};
 }
 
 /* ---- an element of C a work-item ------------------------------------------------------------- */
@@ -66,7 +103,7 @@ static const char *plan_row_first(const job *j, plan *out)
 
     if (why)
         return why;
-    launch(j, size_div_up(p->m, side), size_div_up(p->n, side), side, side, out);
+    state_elements(j, launch(j, size_div_up(p->m, side), size_div_up(p->n, side), side, side, out));
     return NULL;
 }
 
@@ -85,7 +122,7 @@ static const char *plan_naive(const job *j, plan *out)
 
     if (why)
         return why;
-    launch(j, size_div_up(p->n, side), size_div_up(p->m, side), side, side, out);
+    state_elements(j, launch(j, size_div_up(p->n, side), size_div_up(p->m, side), side, side, out));
     return NULL;
 }
 
@@ -113,7 +150,8 @@ static const char *plan_tiled(const job *j, plan *out)
         why = matmul_unsupported_group(j, tile, tile, 2 * tile * tile * sizeof(float), out);
     if (why)
         return why;
-    launch(j, size_div_up(p->n, tile), size_div_up(p->m, tile), tile, tile, out);
+    state_tiles(j, launch(j, size_div_up(p->n, tile), size_div_up(p->m, tile), tile, tile, out),
+                tile, tile, 2);
     return NULL;
 }
 
@@ -149,7 +187,8 @@ static const char *plan_block_column(const job *j, plan *out)
         why = matmul_unsupported_group(j, tile, rows, local, out);
     if (why)
         return why;
-    launch(j, size_div_up(p->n, tile), size_div_up(p->m, tile), tile, rows, out);
+    state_tiles(j, launch(j, size_div_up(p->n, tile), size_div_up(p->m, tile), tile, rows, out),
+                tile, param(j->params, "DEPTH"), 1 + param(j->params, "BLOCK"));
     return NULL;
 }
 
@@ -184,7 +223,8 @@ static const char *plan_squares(const job *j, size_t pad, plan *out)
         why = matmul_unsupported_group(j, side, side, local, out);
     if (why)
         return why;
-    launch(j, size_div_up(p->n, tile), size_div_up(p->m, tile), side, side, out);
+    state_tiles(j, launch(j, size_div_up(p->n, tile), size_div_up(p->m, tile), side, side, out),
+                tile, param(j->params, "DEPTH"), 2 * (size_t)param(j->params, "BLOCK"));
     return NULL;
 }
 

@@ -50,20 +50,32 @@ static const char *unsupported_teams(const job *j, size_t local, size_t floats, 
     return why ? why : matvec_unsupported_local(j, floats, out);
 }
 
-/* The one launch of a lesson. */
-static void launch(const job *j, size_t groups, size_t local, plan *out)
+/* The one launch of a lesson, each of whose work-items reads an element of x with each of A; NULL
+ * where there is nothing to do. */
+static command *launch(const job *j, size_t groups, size_t local, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     command *c;
 
     if (p->rows == 0)
-        return;
+        return NULL;
     c = plan_launch_1d(out, 0, groups * local, local);
     command_u32(c, (uint32_t)p->rows);
     command_u32(c, (uint32_t)p->columns);
     command_operand(c, MATVEC_A);
     command_operand(c, MATVEC_X);
     command_operand(c, MATVEC_Y);
+    c->bytes = j->problem->op->bytes(j->problem);
+    c->flops = j->problem->op->work(j->problem);
+    c->traffic.requested = sizeof(float) * (double)p->rows * (2 * (double)p->columns + 1);
+    return c;
+}
+
+/* Accesses to local memory where `team` work-items store a sum each and a tree adds them up: two
+ * reads and a write an addition, and the first reads the result. */
+static double tree_accesses(size_t team)
+{
+    return (double)team + 3 * (double)(team - 1);
 }
 
 /* ---- naive --------------------------------------------------------------------------------- */
@@ -100,12 +112,22 @@ static const tunable tree_tunables[] = {
 
 static const char *tree_plan(const job *j, plan *out)
 {
-    const size_t local = matvec_group(j, out), rows = local / param(j->params, "TEAM");
+    const size_t team = param(j->params, "TEAM");
+    const size_t local = matvec_group(j, out), rows = local / team;
     const char *why = unsupported_teams(j, local, local, out);
+    command *c;
 
-    if (!why)
-        launch(j, size_div_up(matvec_of(j->problem)->rows, rows), local, out);
-    return why;
+    if (why)
+        return why;
+    c = launch(j, size_div_up(matvec_of(j->problem)->rows, rows), local, out);
+    if (c) {
+        const double teams = (double)(c->global[0] / team);
+
+        c->traffic.local =
+            sizeof(float) * (teams * tree_accesses(team) + (double)matvec_of(j->problem)->rows);
+        c->traffic.barriers = size_log2_up(team);
+    }
+    return NULL;
 }
 
 const variant matvec_tree = {
@@ -128,12 +150,24 @@ static const tunable group_row_tunables[] = {
 
 static const char *group_row_plan(const job *j, plan *out)
 {
-    const size_t local = matvec_group(j, out), teams = local / param(j->params, "TEAM");
+    const size_t team = param(j->params, "TEAM"), rows = matvec_of(j->problem)->rows;
+    const size_t local = matvec_group(j, out), teams = local / team;
     const char *why = unsupported_teams(j, local, local + teams, out);
+    command *c;
 
-    if (!why)
-        launch(j, size_min(matvec_of(j->problem)->rows, MATVEC_GROUPS_MAX), local, out);
-    return why;
+    if (why)
+        return why;
+    c = launch(j, size_min(rows, MATVEC_GROUPS_MAX), local, out);
+    if (c) {
+        /* Each row: every team's tree, what they leave, written and read, and the trees again; all
+         * work-items read a result of each. */
+        const double trees = 2 * ((double)teams * tree_accesses(team) + (double)local);
+
+        c->traffic.local = sizeof(float) * (double)rows * (trees + 2 * (double)teams);
+        c->traffic.barriers =
+            (2 * (double)size_log2_up(team) + 2) * (double)size_div_up(rows, c->global[0] / local);
+    }
+    return NULL;
 }
 
 const variant matvec_group_row = {
@@ -157,13 +191,28 @@ static const tunable local_x_tunables[] = {
 
 static const char *local_x_plan(const job *j, plan *out)
 {
-    const size_t local = matvec_group(j, out);
-    const size_t rows = local / param(j->params, "TEAM") * param(j->params, "ROWS");
-    const char *why = unsupported_teams(j, local, local + param(j->params, "TILE"), out);
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    const size_t local = matvec_group(j, out), team = param(j->params, "TEAM");
+    const size_t of_team = param(j->params, "ROWS"), rows = local / team * of_team;
+    const size_t tile = param(j->params, "TILE");
+    const char *why = unsupported_teams(j, local, local + tile, out);
+    command *c;
 
-    if (!why)
-        launch(j, size_div_up(matvec_of(j->problem)->rows, rows), local, out);
-    return why;
+    if (why)
+        return why;
+    c = launch(j, size_div_up(p->rows, rows), local, out);
+    if (c) {
+        const double columns = (double)p->columns, groups = (double)(c->global[0] / local);
+        const double sums = groups * (double)rows; /* the last one again beyond the last row */
+
+        c->traffic.requested =
+            sizeof(float) * (sums * columns + groups * columns + (double)p->rows);
+        c->traffic.local = sizeof(float) * (groups * columns + sums * columns +
+                                            sums * tree_accesses(team) + (double)p->rows);
+        c->traffic.barriers = 2 * (double)size_div_up(p->columns, tile) +
+                              (double)of_team * (size_log2_up(team) + 1.0);
+    }
+    return NULL;
 }
 
 const variant matvec_local_x = {

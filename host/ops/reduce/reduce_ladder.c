@@ -16,6 +16,8 @@ enum { TREE_CPU = 64 };
 /* Elements of a work-item that are worth its part in the tree. */
 enum { TREE_ELEMENTS = 8 };
 
+enum { WARP = 32 };
+
 #define PER_UNIT_MEANING                                                                           \
     "work-groups for each compute unit, at most: more hide latency, fewer leave less to combine"
 
@@ -44,6 +46,35 @@ static size_t tree_group(const job *j, size_t least)
                               : j->device->kind == DEVICE_CPU ? TREE_CPU
                                                               : GROUP_GPU,
                               least));
+}
+
+/* Lanes of warps of 32 that a tree over `items` work-items issues, of which items - 1 add: those of
+ * the warps in which anyone does.  Where pairs are neighbours, those that add lie ever further
+ * apart; else they are the first ones. */
+static double tree_lanes(size_t items, bool neighbours)
+{
+    double lanes = 0;
+
+    for (size_t left = items / 2; left > 0; left /= 2) {
+        const size_t apart = neighbours ? items / left : 1;
+
+        lanes += (double)(apart > WARP ? left * WARP : size_round_up(left * apart, WARP));
+    }
+    return lanes;
+}
+
+/* What a tree in local memory asks for: each work-item stores a value, each addition reads two and
+ * writes one, and the first work-item reads the result. */
+static void state_tree(command *c, bool neighbours)
+{
+    const size_t items = c->local[0];
+    const double groups = (double)(c->global[0] / items);
+
+    c->traffic.requested = c->bytes;
+    c->traffic.local = sizeof(float) * groups * ((double)items + 3 * (double)(items - 1) + 1);
+    c->traffic.barriers = size_log2_up(items);
+    if (items > 1)
+        c->traffic.busy = (double)(items - 1) / tree_lanes(items, neighbours);
 }
 
 /* A launch of groups that leave a value each; the last one leaves the result. */
@@ -99,14 +130,39 @@ static const tunable group_tunables[] = {
     {"GROUP", GROUP_MEANING, {0, 32, 64, 256, 1024}, 0, 32},
 };
 
-static const char *one_load_plan(const job *j, plan *out)
+/* The same, where each group is a tree in local memory. */
+static const char *plan_trees(const job *j, size_t loads, bool neighbours, plan *out)
 {
-    return plan_levels(j, tree_group(j, 1), 1, out);
+    const char *why = plan_levels(j, tree_group(j, 1), loads, out);
+
+    for (size_t i = 0; !why && !out->failed && i < out->count; i++)
+        state_tree(&out->commands[i], neighbours);
+    return why;
 }
 
-static const char *two_loads_plan(const job *j, plan *out)
+static const char *interleaved_plan(const job *j, plan *out)
 {
-    return plan_levels(j, tree_group(j, 1), 2, out);
+    return plan_trees(j, 1, true, out);
+}
+
+static const char *sequential_plan(const job *j, plan *out)
+{
+    return plan_trees(j, 1, false, out);
+}
+
+static const char *first_add_plan(const job *j, plan *out)
+{
+    return plan_trees(j, 2, false, out);
+}
+
+/* Groups whose warps combine in registers. */
+static const char *plan_in_registers(const job *j, size_t local, plan *out)
+{
+    const char *why = plan_levels(j, local, 2, out);
+
+    for (size_t i = 0; !why && !out->failed && i < out->count; i++)
+        out->commands[i].traffic.requested = out->commands[i].bytes;
+    return why;
 }
 
 const variant reduce_interleaved = {
@@ -117,7 +173,7 @@ const variant reduce_interleaved = {
     .build = "",
     .tunables = group_tunables,
     .tunable_count = ARRAY_COUNT(group_tunables),
-    .plan = one_load_plan};
+    .plan = interleaved_plan};
 
 const variant reduce_sequential = {
     .name = "sequential",
@@ -127,7 +183,7 @@ const variant reduce_sequential = {
     .build = "",
     .tunables = group_tunables,
     .tunable_count = ARRAY_COUNT(group_tunables),
-    .plan = one_load_plan};
+    .plan = sequential_plan};
 
 const variant reduce_first_add = {
     .name = "first-add",
@@ -137,7 +193,7 @@ const variant reduce_first_add = {
     .build = "",
     .tunables = group_tunables,
     .tunable_count = ARRAY_COUNT(group_tunables),
-    .plan = two_loads_plan};
+    .plan = first_add_plan};
 
 static const char *subgroup_plan(const job *j, plan *out)
 {
@@ -149,7 +205,7 @@ static const char *subgroup_plan(const job *j, plan *out)
         return any_order_alone;
     plan_define(out, "REAL=float");
     plan_define(out, "REAL_BITS=32");
-    return two_loads_plan(j, out);
+    return plan_in_registers(j, tree_group(j, 1), out);
 }
 
 const variant reduce_subgroup = {
@@ -163,14 +219,12 @@ const variant reduce_subgroup = {
     .tunable_count = ARRAY_COUNT(group_tunables),
     .plan = subgroup_plan};
 
-enum { WARP = 32 };
-
 static const char *shuffle_plan(const job *j, plan *out)
 {
     const size_t local = tree_group(j, WARP);
 
     return local < WARP ? "the device's work-groups are smaller than a warp"
-                        : plan_levels(j, local, 2, out);
+                        : plan_in_registers(j, local, out);
 }
 
 const variant reduce_shuffle = {

@@ -182,6 +182,7 @@ static void add_exchange(const tsr_sort_problem *s, unsigned entry, size_t group
     command_u32(c, (uint32_t)stride);
     command_u32(c, flip);
     sort_step_moves(c, s, size_min(2 * pairs, s->n), 2 * sort_element_bytes(s));
+    c->traffic.requested = c->bytes;
 }
 
 static const char *plan_naive(const job *j, plan *out)
@@ -222,14 +223,30 @@ static const tunable two_phase_tunables[] = {
      4},
 };
 
-/* All tiles in local memory. */
+/* All tiles in local memory, with so many sub-stages. */
 static void add_lesson_tiles(const tsr_sort_problem *s, unsigned entry, size_t group, size_t tile,
-                             plan *out)
+                             size_t stages, plan *out)
 {
+    const double positions = (double)size_round_up(s->n, tile);
     command *c = sort_launch(out, s, entry, size_div_up(s->n, tile) * group, group);
 
     step_lesson(c, s);
     sort_step_moves(c, s, s->n, 2 * sort_element_bytes(s));
+    c->traffic.requested = c->bytes;
+    /* Filled, read and written by each sub-stage, and read for the store. */
+    c->traffic.local =
+        (double)sort_element_bytes(s) * (positions * (1 + 2 * (double)stages) + (double)s->n);
+    c->traffic.barriers = 1 + (double)stages;
+}
+
+/* Sub-stages that sort a tile of n keys, or as many as begin below n. */
+static size_t tile_stages(size_t tile, size_t n)
+{
+    size_t count = 0;
+
+    for (size_t size = 2; size <= tile && size / 2 < n; size *= 2)
+        count += size_log2_up(size);
+    return count;
 }
 
 static const char *plan_two_phase(const job *j, plan *out)
@@ -244,11 +261,11 @@ static const char *plan_two_phase(const job *j, plan *out)
             sort_unsupported_room(j, group, tile * sizeof(uint32_t), j->device->local_memory, out);
     if (why || sort_is_done(s))
         return why;
-    add_lesson_tiles(s, TWO_PHASE_TILE, group, tile, out);
+    add_lesson_tiles(s, TWO_PHASE_TILE, group, tile, tile_stages(tile, s->n), out);
     for (size_t half = tile; half < s->n; half *= 2) {
         for (size_t stride = half; stride >= tile; stride /= 2)
             add_exchange(s, TWO_PHASE_PASS, group, stride, stride == half, out);
-        add_lesson_tiles(s, TWO_PHASE_MERGE, group, tile, out);
+        add_lesson_tiles(s, TWO_PHASE_MERGE, group, tile, size_log2_up(tile), out);
     }
     return NULL;
 }

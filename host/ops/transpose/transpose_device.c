@@ -36,25 +36,36 @@ static void ladder_arguments(const job *j, command *c)
     command_u64(c, p->offset_a);
     command_operand(c, TRANSPOSE_B);
     command_u64(c, p->offset_b);
-    c->bytes = j->problem->op->bytes(j->problem);
+    c->bytes = c->traffic.requested = j->problem->op->bytes(j->problem);
+}
+
+/* Each element is written to the tile, and read from it. */
+static void state_tile(command *c)
+{
+    c->traffic.local = c->traffic.requested;
+    c->traffic.barriers = 1;
 }
 
 /* One launch of enough groups of wide x high work-items, each of which is `tile_high` elements
- * down, over a plane of across x down elements. */
+ * down, over a plane of across x down elements; through a tile where that is more than `high`. */
 static const char *launch_plane(const job *j, size_t across, size_t down, size_t wide, size_t high,
                                 size_t tile_high, plan *out)
 {
     const size_t groups = size_div_up(down, tile_high);
     const char *why = ladder_unsupported(j, out);
+    command *c;
 
     if (why)
         return why;
     if (groups > GROUPS_DOWN_MAX)
         return plan_unsupported(out, "takes %d groups down a matrix, and this one has %zu",
                                 (int)GROUPS_DOWN_MAX, groups);
-    if (across && down)
-        ladder_arguments(
-            j, plan_launch_2d(out, 0, size_round_up(across, wide), groups * high, wide, high));
+    if (!across || !down)
+        return NULL;
+    c = plan_launch_2d(out, 0, size_round_up(across, wide), groups * high, wide, high);
+    ladder_arguments(j, c);
+    if (tile_high > high)
+        state_tile(c);
     return NULL;
 }
 
@@ -181,6 +192,7 @@ static const char *vector_plan(const job *j, plan *out)
                         p->offset_a % VECTOR == 0 && p->offset_b % VECTOR == 0;
     const char *why = ladder_unsupported(j, out);
     size_t tiles;
+    command *c;
 
     if (!why)
         why = tiles_unsupported(j, group, VECTOR_TILE * (size_t)(VECTOR_TILE + 1) * sizeof(float),
@@ -189,8 +201,11 @@ static const char *vector_plan(const job *j, plan *out)
         return why;
     plan_define(out, "ALIGNED=%d", starts && j->device->kind != DEVICE_CPU);
     tiles = size_div_up(p->columns, VECTOR_TILE) * size_div_up(p->rows, VECTOR_TILE);
-    if (tiles)
-        ladder_arguments(j, plan_launch_1d(out, 0, tiles * group, group));
+    if (!tiles)
+        return NULL;
+    c = plan_launch_1d(out, 0, tiles * group, group);
+    ladder_arguments(j, c);
+    state_tile(c);
     return NULL;
 }
 
