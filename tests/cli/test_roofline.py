@@ -117,7 +117,7 @@ class Measured(Case):
             self.assertRegex(self.done.stdout, r"(?m)^    %s +(-|[0-9.]+) " % name)
         self.assertRegex(self.done.stdout, r"(?m)^  %s %s: " % (OP, self.of_kernel()[0]["problem"]))
         self.assertRegex(self.done.stdout,
-                         r"(?m)^    %s .* GFLOP/s +[0-9.]+%% of [0-9.]+ \(" % KERNEL)
+                         r"(?m)^    %s .* GFLOP/s +(-|[0-9.]+) +[0-9.]+%% of [0-9.]+ \(" % KERNEL)
 
     def test_the_ladder_is_placed(self):
         steps = [r for r in self.rows if r["kind"] == "kernel"]
