@@ -121,10 +121,10 @@ static const char *tree_plan(const job *j, plan *out)
         return why;
     c = launch(j, size_div_up(matvec_of(j->problem)->rows, rows), local, out);
     if (c) {
-        const double teams = (double)(c->global[0] / team);
+        const size_t teams = c->global[0] / team;
 
-        c->traffic.local =
-            sizeof(float) * (teams * tree_accesses(team) + (double)matvec_of(j->problem)->rows);
+        c->traffic.local = sizeof(float) * ((double)teams * tree_accesses(team) +
+                                            (double)matvec_of(j->problem)->rows);
         c->traffic.barriers = size_log2_up(team);
     }
     return NULL;
@@ -202,7 +202,8 @@ static const char *local_x_plan(const job *j, plan *out)
         return why;
     c = launch(j, size_div_up(p->rows, rows), local, out);
     if (c) {
-        const double columns = (double)p->columns, groups = (double)(c->global[0] / local);
+        const double columns = (double)p->columns,
+                     groups = (double)size_div_up(c->global[0], local);
         const double sums = groups * (double)rows; /* the last one again beyond the last row */
 
         c->traffic.requested =

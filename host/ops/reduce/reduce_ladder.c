@@ -68,7 +68,7 @@ static double tree_lanes(size_t items, bool neighbours)
 static void state_tree(command *c, bool neighbours)
 {
     const size_t items = c->local[0];
-    const double groups = (double)(c->global[0] / items);
+    const double groups = (double)size_div_up(c->global[0], items);
 
     c->traffic.requested = c->bytes;
     c->traffic.local = sizeof(float) * groups * ((double)items + 3 * (double)(items - 1) + 1);
