@@ -72,10 +72,10 @@ def run_sweep(args, hangs, env):
 
 
 def run_simulator(args):
-    run = Run(*args, "--device", "0:0", timeout=280)
+    run = Run(*args, "--device", "0:0", timeout=280, stop=True)
     # A refusal to build the seeded kernel would be no find.
     wrong = run.status == 3 and "\nFAIL " in "\n" + run.out
-    found = wrong or (run.status == 0 and bool(run.complaints()))
+    found = wrong or ((run.stopped or run.status == 0) and bool(run.complaints()))
     return run.status, run.out + run.err + run.complaints()[:2000], found
 
 
@@ -128,7 +128,8 @@ def main():
         elif sys.argv[1].startswith("factors-"):
             status, out, found = run_program(env, os.environ["ROUNDED_FACTORS"], "cpu", kernels, name)
         elif sys.argv[1].startswith("oclgrind-"):
-            status, out, found = run_simulator(args if shapes else [*args, "--tiny"])
+            status, out, found = run_simulator(args if shapes else
+                                               [*args, "--tiny", "--stop-on-failure"])
         else:
             status, out, found = run_sweep(args, hangs, env)
     print(out)

@@ -22,16 +22,38 @@ others of them, an element each, which all checks see.  The call itself is left 
 """
 
 import os
+import signal
 import subprocess
 import tempfile
+import time
 
 STRIDED_COPY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "strided_copy.h")
 
 
-class Run:
-    """status, out, err, and log: what Oclgrind complained of."""
+def has_text(path):
+    return os.path.exists(path) and os.path.getsize(path) > 0
 
-    def __init__(self, *args, timeout=800):
+
+def communicate(process, timeout, is_over):
+    """What a process wrote, which ends by itself or is ended: once is_over(), or with an exception
+    after `timeout` seconds."""
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            return process.communicate(timeout=0.1)
+        except subprocess.TimeoutExpired:
+            if is_over():
+                process.kill()
+            elif time.monotonic() > end:
+                process.kill()
+                raise
+
+
+class Run:
+    """status, out, err, and log: what Oclgrind complained of.  With `stop` the run is ended at its
+    first complaint, and `stopped` says so."""
+
+    def __init__(self, *args, timeout=800, stop=False):
         with tempfile.TemporaryDirectory(prefix="tessera-oclgrind-") as folder:
             log, report = os.path.join(folder, "log"), os.path.join(folder, "report")
             env = {k: v for k, v in os.environ.items() if k != "TESSERA_DEVICE"}
@@ -45,12 +67,14 @@ class Run:
                        TESSERA_CACHE_DIR=os.path.join(folder, "cache"),
                        OPENCL_LAYERS=os.environ["FAULT_LAYER"], TESSERA_KEEP_BUFFERS="1",
                        TESSERA_FAULT_REPORT=report)
-            done = subprocess.run([os.environ["TESSERA"], *args], env=env, timeout=timeout,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-            self.status = done.returncode
-            self.out = done.stdout.decode(errors="replace")
-            self.err = done.stderr.decode(errors="replace")
-            if not os.path.exists(report):
+            with subprocess.Popen([os.environ["TESSERA"], *args], env=env, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE) as process:
+                out, err = communicate(process, timeout, lambda: stop and has_text(log))
+            self.status = process.returncode
+            self.stopped = stop and self.status == -signal.SIGKILL and has_text(log)
+            self.out = out.decode(errors="replace")
+            self.err = err.decode(errors="replace")
+            if not self.stopped and not os.path.exists(report):
                 raise RuntimeError("the layer was not loaded: ocl-icd 2.3 or newer takes layers\n"
                                    + self.out + self.err)
             self.log = ""
