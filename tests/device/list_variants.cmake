@@ -8,7 +8,8 @@
 #
 #     device/OP/host          all variants in C, on the host
 #     device/OP/VARIANT       one of those that serve CPUs, on PoCL
-#     device/OP/VARIANT       device/verify_variant.py
+#     device/OP/VARIANT       device/verify_variant.py; under a sanitizer, where to start PoCL is most
+#     device/OP/kernels       of the time, one process has all of them
 #     oclgrind/OP/VARIANT     oclgrind/sweep.py
 #
 # A variant whose kernels are in another operation's folder has its tests there.
@@ -37,6 +38,7 @@ foreach(i RANGE ${last_operation})
     write_test(device/${op}/host device 1800 20 ${tessera} verify ${op} --device host ${extent})
     string(JSON variants LENGTH "${listing}" operations ${i} variants)
     math(EXPR last_variant "${variants} - 1")
+    set(kernels "")
     foreach(j RANGE ${last_variant})
         string(JSON variant GET "${listing}" operations ${i} variants ${j} name)
         string(JSON side GET "${listing}" operations ${i} variants ${j} runs_on)
@@ -54,12 +56,20 @@ foreach(i RANGE ${last_operation})
         endif()
         # The more there is to vary, the longer: it starts first.
         math(EXPR cost "100 + ${tunables}")
-        write_test(device/${op}/${variant} device 1800 ${cost}
-            ${python} ${folder}/device/verify_variant.py ${op} ${variant})
+        if(sanitized)
+            list(APPEND kernels ${variant})
+        else()
+            write_test(device/${op}/${variant} device 1800 ${cost}
+                ${python} ${folder}/device/verify_variant.py ${op} ${variant})
+        endif()
         if(oclgrind)
             write_test(oclgrind/${op}/${variant} oclgrind 900 ${cost}
                 ${python} ${folder}/oclgrind/sweep.py ${op} ${variant})
         endif()
     endforeach()
+    if(kernels)
+        write_test(device/${op}/kernels device 1800 200
+            ${python} ${folder}/device/verify_variant.py ${op} ${kernels})
+    endif()
 endforeach()
 file(WRITE ${out} "${text}")

@@ -1,9 +1,9 @@
-/* sweep OP VARIANT RUN...: several sweeps of one variant on the CPU's OpenCL device, in one
+/* sweep OP RUN...: several sweeps of an operation's variants on the CPU's OpenCL device, in one
  * process.
  *
- * A RUN is "TYPE[,tiny][,small][,defaults]", as the options of `tessera verify` have it.  A process
- * of its own would cost each run 0.7 s in PoCL's compiler, which reads its library for the first
- * program.
+ * A RUN is "VARIANT,TYPE[,tiny][,small][,defaults][,unoptimized]", as the options of `tessera
+ * verify` have it; an unoptimized one leaves out PoCL's optimizations.  A process of its own would
+ * cost each run 0.7 s in PoCL's compiler, which reads its library for the first program.
  *
  * Exit status: 0 all results were right, or the variant supports nothing here; 1 any other.
  *
@@ -27,26 +27,42 @@ static bool read_type(const char *name, tsr_type *out)
     return false;
 }
 
-/* What a RUN says; false where a word is unknown. */
-static bool read_run(char *run, verify_options *out)
-{
-    char *rest = NULL;
-    const char *word = strtok_r(run, ",", &rest);
+/* What a RUN says. */
+typedef struct sweep_run {
+    verify_options options;
+    bool unoptimized;
+} sweep_run;
 
-    out->typed = true;
-    if (!word || !read_type(word, &out->type))
-        return false;
-    while ((word = strtok_r(NULL, ",", &rest))) {
-        bool *const flag = !strcmp(word, "tiny")       ? &out->tiny
-                           : !strcmp(word, "small")    ? &out->small
-                           : !strcmp(word, "defaults") ? &out->defaults
-                                                       : NULL;
+static bool read_words(char **rest, sweep_run *out)
+{
+    const char *word;
+
+    while ((word = strtok_r(NULL, ",", rest))) {
+        bool *const flag = !strcmp(word, "tiny")          ? &out->options.tiny
+                           : !strcmp(word, "small")       ? &out->options.small
+                           : !strcmp(word, "defaults")    ? &out->options.defaults
+                           : !strcmp(word, "unoptimized") ? &out->unoptimized
+                                                          : NULL;
 
         if (!flag)
             return false;
         *flag = true;
     }
     return true;
+}
+
+/* False where a word is unknown.  The RUN is cut in pieces, which *out refers to. */
+static bool read_run(const operation *op, char *run, sweep_run *out)
+{
+    char *rest = NULL;
+    const char *name = strtok_r(run, ",", &rest);
+    const char *type = strtok_r(NULL, ",", &rest);
+    const variant *v;
+    tsr_error err = {0};
+
+    *out = (sweep_run){.options = {.variant = name, .typed = true, .seed = 1}};
+    return name && type && variant_find(op, name, &v, &err) == TSR_OK &&
+           read_type(type, &out->options.type) && read_words(&rest, out);
 }
 
 static bool on_row(const verify_row *row, void *failed)
@@ -63,18 +79,40 @@ static bool on_row(const verify_row *row, void *failed)
     return true;
 }
 
-static bool sweep(tsr_session *session, const operation *op, const char *name, char *run)
+/* A session in which programs are optimized or not: both would share those that it keeps. */
+typedef struct bench {
+    const tsr_device *device;
+    tsr_session *session;
+    bool unoptimized;
+} bench;
+
+static tsr_status open_session(bench *b, bool unoptimized, tsr_error *err)
 {
-    verify_options options = {.variant = name, .seed = 1};
+    if (b->session && b->unoptimized == unoptimized)
+        return TSR_OK;
+    tsr_session_close(b->session);
+    b->session = NULL;
+    b->unoptimized = unoptimized;
+    if (unoptimized)
+        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 1);
+    else
+        unsetenv("POCL_EXTRA_BUILD_FLAGS");
+    return tsr_session_open(b->device, NULL, &b->session, err);
+}
+
+static bool sweep(bench *b, const operation *op, char *words)
+{
     tsr_error err = {0};
     bool failed = false;
+    sweep_run run;
 
-    printf("%s\n", run);
-    if (!read_run(run, &options)) {
-        fprintf(stderr, "sweep: '%s' is no run\n", run);
+    printf("%s\n", words);
+    if (!read_run(op, words, &run)) {
+        fprintf(stderr, "sweep: '%s' is no run\n", words);
         return false;
     }
-    if (verify_operation(session, op, &options, on_row, &failed, &err)) {
+    if (open_session(b, run.unoptimized, &err) ||
+        verify_operation(b->session, op, &run.options, on_row, &failed, &err)) {
         fprintf(stderr, "sweep: %s\n", err.message);
         failed = true;
     }
@@ -84,28 +122,24 @@ static bool sweep(tsr_session *session, const operation *op, const char *name, c
 int main(int argc, char **argv)
 {
     tsr_devices *list = NULL;
-    const tsr_device *device = NULL;
-    tsr_session *session = NULL;
+    bench b = {0};
     const operation *op;
-    const variant *v; /* looked up, so that a wrong name fails */
     tsr_error err = {0};
     size_t count;
     int status = 0;
 
-    if (argc < 4) {
-        fputs("Usage: sweep OP VARIANT TYPE[,tiny][,small][,defaults]...\n", stderr);
+    if (argc < 3) {
+        fputs("Usage: sweep OP VARIANT,TYPE[,tiny][,small][,defaults][,unoptimized]...\n", stderr);
         return 2;
     }
-    if (operation_find(argv[1], "sweep", NULL, &op, &err) || variant_find(op, argv[2], &v, &err) ||
-        tsr_devices_find(&list, &err) ||
-        tsr_devices_select(list, "cpu", &device, 1, &count, &err) ||
-        tsr_session_open(device, NULL, &session, &err)) {
+    if (operation_find(argv[1], "sweep", NULL, &op, &err) || tsr_devices_find(&list, &err) ||
+        tsr_devices_select(list, "cpu", &b.device, 1, &count, &err)) {
         fprintf(stderr, "sweep: %s\n", err.message);
         status = 1;
     }
-    for (int i = 3; i < argc && session; i++)
-        status |= !sweep(session, op, argv[2], argv[i]);
-    tsr_session_close(session);
+    for (int i = 2; i < argc && b.device; i++)
+        status |= !sweep(&b, op, argv[i]);
+    tsr_session_close(b.session);
     tsr_devices_close(list);
     return status;
 }

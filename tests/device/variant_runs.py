@@ -14,10 +14,15 @@ def lists_of(op):
     return runpy.run_path(path) if os.path.exists(path) else {}
 
 
+def is_optimized(op, name):
+    """Whether the list names the variant as OPTIMIZED.  Of the others PoCL's compiler leaves out its
+    optimizations, which take three quarters of its time."""
+    return name in lists_of(op).get("OPTIMIZED", ())
+
+
 def unoptimized(op, name):
-    """The environment in which PoCL's compiler leaves out its optimizations, which take three quarters
-    of its time; but for variants that the list names as OPTIMIZED."""
-    if name in lists_of(op).get("OPTIMIZED", ()):
+    """The environment of a process in which they are left out."""
+    if is_optimized(op, name):
         return os.environ
     return {**os.environ, "POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}
 

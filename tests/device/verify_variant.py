@@ -1,4 +1,4 @@
-"""verify_variant.py OP VARIANT: the sweep of one variant on the CPU's OpenCL device.
+"""verify_variant.py OP VARIANT...: the sweeps of variants on the CPU's OpenCL device.
 
 The operation's main type has the whole sweep with defaults, and the tiny one with every value of
 every tunable that a CPU's compiler is not minutes over.  Types differ in few lines, and a program
@@ -11,36 +11,36 @@ whose large problems would take longer otherwise, and of the variants made for C
 The rest is not.  With TESSERA_SANITIZED the main type alone, and the tiny sweep: a sanitizer looks at
 the host's code, not at what the device's compiler made.
 
-The runs that are optimized are in one process, and the others in another (sweep.c).
+All runs of a call are in one process (sweep.c).
 """
 
 import os
-import subprocess
 import sys
 
-from variant_runs import one_of_each_width, unoptimized, variant
+from variant_runs import is_optimized, one_of_each_width, variant
 
 
-def runs(name, types, i):
-    """(runs of sweep.c, whether they are optimized) of each process, the cheapest first."""
+def runs(op, name):
+    """What sweep.c runs of a variant: the cheapest first, and what is optimized last."""
+    types, i = variant(op, name)
     main, others = types[0], types[1:]
+    plain = "" if is_optimized(op, name) else ",unoptimized"
     if os.environ.get("TESSERA_SANITIZED"):
-        return [([main + ",tiny,small,defaults"], False)]
+        return [main + ",tiny,small,defaults" + plain]
     whole = [t + ",small,defaults" for t in (others[i % len(others)],)] if others else []
     tiny = [t + ",tiny,small,defaults" for t in one_of_each_width(types, i)
             if t + ",small,defaults" not in whole]
     for_cpus = name.startswith("cpu-")
-    return [(tiny + whole * (not for_cpus) + [main + ",tiny"], False),
-            (whole * for_cpus + [main + ",defaults"], True)]
+    return [run + plain for run in tiny + whole * (not for_cpus) + [main + ",tiny"]] + \
+        whole * for_cpus + [main + ",defaults"]
 
 
 def main():
-    op, name = sys.argv[1:]
-    bad = 0
-    for some, optimized in runs(name, *variant(op, name)):
-        bad |= subprocess.run([os.environ["SWEEP"], op, name, *some], check=False,
-                              env=os.environ if optimized else unoptimized(op, name)).returncode
-    sys.exit(bad != 0)
+    op, *names = sys.argv[1:]
+    some = ["%s,%s" % (name, run) for name in names for run in runs(op, name)]
+    # Those of one kind together: each change is a new session.
+    some.sort(key=lambda run: not run.endswith(",unoptimized"))
+    os.execv(os.environ["SWEEP"], [os.environ["SWEEP"], op, *some])
 
 
 main()
