@@ -6,8 +6,8 @@
  *     maps, which every group writes for itself.
  *     What it cannot copy as it is, is staged in workspace before, by a launch or by the groups
  *     that multiply: rows that are not aligned to 16 bytes; operands whose neighbours do not run
- *     along k, since wgmma takes TF32 along k alone, transposed; float32 that becomes BF16 or FP16.
- *     Of those wgmma takes both orders.
+ *     along k, transposed, since wgmma takes TF32 and int8 along k alone; float32 that becomes BF16
+ *     or FP16.  Of those wgmma takes both orders.
  *     Where C has few tiles, groups share k: each keeps the sums of its part in workspace, and the
  *     last of a tile adds them up, always in the same order.
  *     Of few rows, C^T = op(B)^T op(A)^T is computed: wgmma multiplies 64 rows at least, but as few
@@ -42,9 +42,10 @@
 #define FORMAT_TF32 0
 #define FORMAT_BF16 1
 #define FORMAT_F16  2
+#define FORMAT_I8   3
 
-#if FORMAT != FORMAT_TF32 && FORMAT != FORMAT_BF16 && FORMAT != FORMAT_F16
-#error "FORMAT: of the factors, 0 for TF32, 1 for BF16, 2 for FP16"
+#if FORMAT != FORMAT_TF32 && FORMAT != FORMAT_BF16 && FORMAT != FORMAT_F16 && FORMAT != FORMAT_I8
+#error "FORMAT: of the factors, 0 for TF32, 1 for BF16, 2 for FP16, 3 for int8"
 #endif
 #if TILE_M != 64 && TILE_M != 128 && TILE_M != 256
 #error "TILE_M: rows of a work-group's tile, 64, 128 or 256"
@@ -64,14 +65,21 @@
 #if FORMAT == FORMAT_TF32
 #define ELEMENT      float
 #define ELEMENT_TYPE TENSOR_TF32
+#elif FORMAT == FORMAT_I8
+#define ELEMENT      char
+#define ELEMENT_TYPE TENSOR_8_BIT
 #else
 #define ELEMENT      ushort
 #define ELEMENT_TYPE TENSOR_16_BIT
 #endif
 
-/* Whether neighbours in what is copied run along k.  TF32 is staged to make them. */
-#define ALONG_A (FORMAT == FORMAT_TF32 || !TRANS_A)
-#define ALONG_B (FORMAT == FORMAT_TF32 || TRANS_B)
+/* Whether neighbours in what is copied run along k.  TF32 and int8 are staged to make them. */
+#define ALONG_ALONE (FORMAT == FORMAT_TF32 || FORMAT == FORMAT_I8)
+#define ALONG_A     (ALONG_ALONE || !TRANS_A)
+#define ALONG_B     (ALONG_ALONE || TRANS_B)
+
+typedef REAL_N(2) real2;
+typedef REAL_N(4) real4;
 
 #if ROW_BYTES != 128
 #error "ROW_BYTES: 128, of a row of a box"
@@ -128,7 +136,7 @@ typedef struct tensor_call {
     uint lda, ldb, ldc;
     uint pitch_a, pitch_b, pieces_a, pieces;
     uint span, parts;
-    float alpha, beta;
+    REAL alpha, beta;
 } tensor_call;
 
 /* An operand as it is stored, and where it is staged: transposed where `turned`. */
@@ -396,6 +404,13 @@ static inline void end_staging(__global group_counter *counters)
 #define TILE_B           "%129"
 #endif
 
+/* A sum in a register: of int8 it is an int, whose bits are those of uint. */
+#if FORMAT == FORMAT_I8
+#define HELD_SUM(x) "+r"(x)
+#else
+#define HELD_SUM(x) SUM_UPDATED(x)
+#endif
+
 /* Rows of a tile that a warp group multiplies: 64, or twice that. */
 #define GROUP_ROWS (TILE_M / (CONSUMERS / 128))
 #define HALVES     (GROUP_ROWS / 64)
@@ -410,6 +425,9 @@ static inline void end_staging(__global group_counter *counters)
 #if FORMAT == FORMAT_TF32
 #define SHAPE "m64" COLUMNS "k8.f32.tf32.tf32 "
 #define TURNS ", 1, 1;\n\t"
+#elif FORMAT == FORMAT_I8
+#define SHAPE "m64" COLUMNS "k32.s32.s8.s8 "
+#define TURNS ";\n\t"
 #else
 #if TRANS_A
 #define TURN_A "1"
@@ -431,12 +449,12 @@ static inline void end_staging(__global group_counter *counters)
 
 /* From one instruction's part of a tile to the next, in 16 bytes: along k, 32 bytes of each row;
  * across, 16 rows of 128. */
-#if FORMAT == FORMAT_TF32 || !TRANS_A
+#if ALONG_A
 #define STEPS_A "add.s64 a1, a0, 2;\n\tadd.s64 a2, a0, 4;\n\tadd.s64 a3, a0, 6;\n\t"
 #else
 #define STEPS_A "add.s64 a1, a0, 128;\n\tadd.s64 a2, a0, 256;\n\tadd.s64 a3, a0, 384;\n\t"
 #endif
-#if FORMAT == FORMAT_TF32 || TRANS_B
+#if ALONG_B
 #define STEPS_B "add.s64 b1, b0, 2;\n\tadd.s64 b2, b0, 4;\n\tadd.s64 b3, b0, 6;\n\t"
 #else
 #define STEPS_B "add.s64 b1, b0, 128;\n\tadd.s64 b2, b0, 256;\n\tadd.s64 b3, b0, 384;\n\t"
@@ -452,14 +470,14 @@ static inline void end_staging(__global group_counter *counters)
                      "mov.b64 b0, " TILE_B                                                         \
                      ";\n\t" STEPS_A STEPS_B WGMMA_FENCE MULTIPLY("a0", "b0") MULTIPLY("a1", "b1") \
                          MULTIPLY("a2", "b2") MULTIPLY("a3", "b3") WGMMA_COMMIT "}"                \
-                     : OPERANDS(SUM_UPDATED, sums)                                                 \
+                     : OPERANDS(HELD_SUM, sums)                                                    \
                      : "l"(a), "l"(b)                                                              \
                      : "memory")
 
 /* C from its first element, and what becomes of sums. */
 typedef struct output {
     uint m, n;
-    float alpha, beta;
+    REAL alpha, beta;
     __global result *c;
     uint ldc;
     bool pairs, fours; /* two, or four, neighbours from a multiple on are an aligned vector */
@@ -479,18 +497,18 @@ static inline bool is_pair(const output *o, uint j)
 }
 
 /* What two neighbours of a row become, which were `before`. */
-static inline float2 scaled(const output *o, float2 sums, float2 before)
+static inline real2 scaled(const output *o, real2 sums, real2 before)
 {
-    const float2 out = o->alpha * sums;
+    const real2 out = o->alpha * sums;
 
     return o->beta == 0 ? out : out + o->beta * before;
 }
 
 /* Columns j and j + 1 of row i; what a pair was is read. */
-static inline void store_pair(const output *o, uint i, uint j, float2 sums, float2 before)
+static inline void store_pair(const output *o, uint i, uint j, real2 sums, real2 before)
 {
     if (is_pair(o, j)) {
-        const float2 out = scaled(o, sums, before);
+        const real2 out = scaled(o, sums, before);
 
         VSTOREA_RESULTS(out, 2, at(o, i, j));
         return;
@@ -540,21 +558,21 @@ static inline void store_exchanged(__global result *to, bool inside, uint pair, 
 #endif
 
 /* Pair e of the row i or, where `high` is 1, i + 8. */
-static inline float2 pair_of(const float *sums, uint high, uint e)
+static inline real2 pair_of(const REAL *sums, uint high, uint e)
 {
-    return (float2)(sums[4 * e + 2 * high], sums[4 * e + 2 * high + 1]);
+    return (real2)(sums[4 * e + 2 * high], sums[4 * e + 2 * high + 1]);
 }
 
 /* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ...  What a row was is read before any of
  * it is written: reads that follow writes would wait for them, as the compiler does not know that
  * they lie apart.  `whole`: C has all columns of the tile. */
-IN_REGISTERS void store_pairs(const output *o, uint i, uint j, bool whole, const float *sums)
+IN_REGISTERS void store_pairs(const output *o, uint i, uint j, bool whole, const REAL *sums)
 {
 #pragma unroll
     for (uint high = 0; high < 2; high++) {
         const uint row = i + 8 * high;
         const bool inside = row < o->m;
-        float2 before[HELD / 4];
+        real2 before[HELD / 4];
 
 #pragma unroll
         for (uint e = 0; e < HELD / 4; e++)
@@ -584,11 +602,11 @@ IN_REGISTERS void store_pairs(const output *o, uint i, uint j, bool whole, const
 
 /* The same one by one, where rows do not start at pairs.  As many at once are read before they are
  * written. */
-IN_REGISTERS void store_singles(const output *o, uint i, uint j, const float *sums)
+IN_REGISTERS void store_singles(const output *o, uint i, uint j, const REAL *sums)
 {
 #pragma unroll
     for (uint first = 0; first < HELD; first += SINGLES) {
-        float before[SINGLES];
+        REAL before[SINGLES];
 
 #pragma unroll
         for (uint e = 0; e < SINGLES; e++) {
@@ -609,7 +627,7 @@ IN_REGISTERS void store_singles(const output *o, uint i, uint j, const float *su
     }
 }
 
-IN_REGISTERS void store_sums(const output *o, uint i, uint j, bool whole, const float *sums)
+IN_REGISTERS void store_sums(const output *o, uint i, uint j, bool whole, const REAL *sums)
 {
     if (!TURNED && o->pairs)
         store_pairs(o, i, j, whole, sums);
@@ -631,26 +649,26 @@ IN_REGISTERS void store_sums(const output *o, uint i, uint j, bool whole, const 
 #endif
 
 /* Rows `row` and row + 8 of the tile, columns `column`, + 1, + 8, + 9, ... */
-IN_REGISTERS void place_sums(__local float *tile, uint row, uint column, const float *sums)
+IN_REGISTERS void place_sums(__local REAL *tile, uint row, uint column, const REAL *sums)
 {
 #pragma unroll
     for (uint e = 0; e < HELD / 2; e++) {
-        __local float *to = tile + (row + e % 2 * 8) * PITCH + column + e / 2 * 8;
+        __local REAL *to = tile + (row + e % 2 * 8) * PITCH + column + e / 2 * 8;
 
 #if TURNED
         to[0] = sums[2 * e];
         to[1] = sums[2 * e + 1];
 #else
-        *(__local float2 *)to = (float2)(sums[2 * e], sums[2 * e + 1]);
+        *(__local real2 *)to = (real2)(sums[2 * e], sums[2 * e + 1]);
 #endif
     }
 }
 
 /* Four neighbours of a row of C. */
-static inline void store_four(const output *o, __global result *to, float4 sums, float4 before)
+static inline void store_four(const output *o, __global result *to, real4 sums, real4 before)
 {
-    const float4 scaled = o->alpha * sums;
-    const float4 out = o->beta == 0 ? scaled : scaled + o->beta * before;
+    const real4 scaled = o->alpha * sums;
+    const real4 out = o->beta == 0 ? scaled : scaled + o->beta * before;
 
 #if RESULT == F16 || RESULT == BF16
     *(__global uint2 *)to = (uint2)(pair_bits(out.s01), pair_bits(out.s23));
@@ -664,11 +682,11 @@ static inline void store_four(const output *o, __global result *to, float4 sums,
 #define ONES  16
 
 /* Where rows of C are aligned vectors of four, and its columns a multiple of them. */
-static inline void store_fours(const output *o, __local const float *tile, uint2 start)
+static inline void store_fours(const output *o, __local const REAL *tile, uint2 start)
 {
 #pragma unroll 1
     for (uint first = get_local_id(0); first < TILE_M * TILE_N / 4; first += BATCH * CONSUMERS) {
-        float4 before[BATCH];
+        real4 before[BATCH];
 
 #pragma unroll
         for (uint b = 0; b < BATCH; b++) {
@@ -684,17 +702,17 @@ static inline void store_fours(const output *o, __local const float *tile, uint2
 
             if (r < TILE_M && start.y + r < o->m && start.x + c < o->n)
                 store_four(o, at(o, start.y + r, start.x + c),
-                           *(__local const float4 *)(tile + r * PITCH + c), before[b]);
+                           *(__local const real4 *)(tile + r * PITCH + c), before[b]);
         }
     }
 }
 
 /* One by one, neighbours of C by neighbouring work-items. */
-static inline void store_ones(const output *o, __local const float *tile, uint2 start)
+static inline void store_ones(const output *o, __local const REAL *tile, uint2 start)
 {
 #pragma unroll 1
     for (uint first = get_local_id(0); first < TILE_M * TILE_N; first += ONES * CONSUMERS) {
-        float before[ONES];
+        REAL before[ONES];
 
 #pragma unroll
         for (uint b = 0; b < ONES; b++) {
@@ -710,7 +728,7 @@ static inline void store_ones(const output *o, __local const float *tile, uint2 
             const uint r = TURNED ? e % TILE_M : e / TILE_N, c = TURNED ? e / TILE_M : e % TILE_N;
 
             if (e < TILE_M * TILE_N && start.y + r < o->m && start.x + c < o->n) {
-                const float scaled = o->alpha * tile[r * PITCH + c];
+                const REAL scaled = o->alpha * tile[r * PITCH + c];
 
                 update_result(at(o, start.y + r, start.x + c), 1,
                               o->beta == 0 ? scaled : scaled + o->beta * before[b], 0);
@@ -719,7 +737,7 @@ static inline void store_ones(const output *o, __local const float *tile, uint2 
     }
 }
 
-static inline void store_tile(const output *o, __local const float *tile, uint2 start)
+static inline void store_tile(const output *o, __local const REAL *tile, uint2 start)
 {
     if (!TURNED && o->fours && o->n % 4 == 0)
         store_fours(o, tile, start);
@@ -806,25 +824,24 @@ static inline void produce(const team *t, __global const ulong *maps)
 
 /* Where parts' sums are kept, how many parts a tile has, and who has counted. */
 typedef struct keeping {
-    __global float4 *sums;
+    __global real4 *sums;
     __global group_counter *counters;
     __local uint *last;
     uint parts, tiles;
 } keeping;
 
 /* Of 64 rows of a tile, the vectors of sums of this work-item. */
-static inline __global float4 *kept(const keeping *k, const piece *x, uint part, uint low)
+static inline __global real4 *kept(const keeping *k, const piece *x, uint part, uint low)
 {
     return k->sums + (ulong)((part * k->tiles + x->tile) * HALVES + low) * (HELD / 4) * CONSUMERS +
            get_local_id(0);
 }
 
-IN_REGISTERS void keep(__global float4 *to, const float *sums)
+IN_REGISTERS void keep(__global real4 *to, const REAL *sums)
 {
 #pragma unroll
     for (uint e = 0; e < HELD / 4; e++)
-        to[e * CONSUMERS] =
-            (float4)(sums[4 * e], sums[4 * e + 1], sums[4 * e + 2], sums[4 * e + 3]);
+        to[e * CONSUMERS] = (real4)(sums[4 * e], sums[4 * e + 1], sums[4 * e + 2], sums[4 * e + 3]);
 }
 
 /* Whether all parts of the tile are kept, and this group is the last of them. */
@@ -848,18 +865,18 @@ static inline bool is_last_part(const keeping *k, const piece *x)
 }
 
 /* The sums of all parts, always in the same order. */
-IN_REGISTERS void add_up(const keeping *k, const piece *x, uint low, float *sums)
+IN_REGISTERS void add_up(const keeping *k, const piece *x, uint low, REAL *sums)
 {
 #pragma unroll
     for (uint e = 0; e < HELD; e++)
         sums[e] = 0;
 #pragma unroll 1
     for (uint part = 0; part < k->parts; part++) {
-        __global const float4 *from = kept(k, x, part, low);
+        __global const real4 *from = kept(k, x, part, low);
 
 #pragma unroll
         for (uint e = 0; e < HELD / 4; e++) {
-            const float4 v = from[e * CONSUMERS];
+            const real4 v = from[e * CONSUMERS];
 
             sums[4 * e] += v.s0;
             sums[4 * e + 1] += v.s1;
@@ -873,7 +890,7 @@ IN_REGISTERS void add_up(const keeping *k, const piece *x, uint low, float *sums
 
 /* Multiply the stages of one piece as they arrive, and store. */
 IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, const piece *x,
-                          place *p, __local float *tile)
+                          place *p, __local REAL *tile)
 {
     const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
     const uint i = x->start.y + warp / 4 * GROUP_ROWS + warp % 4 * 16 + lane / 4;
@@ -882,9 +899,9 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
     const ulong tile_b = wgmma_tile_turned(t->memory + BYTES_A, ALONG_B ? 0 : ROW * ROW_BYTES);
     uint blocks = x->count;
     uint before = 0; /* the barrier of the stage before, 0 at first */
-    float upper[HELD];
+    REAL upper[HELD];
 #if HALVES == 2
-    float lower[HELD];
+    REAL lower[HELD];
 #endif
 
 #pragma unroll
@@ -915,9 +932,9 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
         before = t->empty + 8 * p->stage;
         step_on(p);
     } while (--blocks);
-    __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(SUM_UPDATED, upper)::"memory");
+    __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(HELD_SUM, upper)::"memory");
 #if HALVES == 2
-    __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(SUM_UPDATED, lower)::"memory");
+    __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(HELD_SUM, lower)::"memory");
 #endif
     if (lane == 0)
         mbarrier_arrive(before);
@@ -989,7 +1006,7 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
                     .memory = (local_address(memory) + 1023) / 1024 * 1024,
                     .full = local_address(barriers),
                     .empty = local_address(barriers) + 8 * STAGES};
-    const keeping k = {(__global float4 *)(work + call.sums), counters + 4 * FUSED, &last,
+    const keeping k = {(__global real4 *)(work + call.sums), counters + 4 * FUSED, &last,
                        call.parts, down * across};
 
 #if UNIT_GROUPS > 1
@@ -1049,7 +1066,7 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
         for (uint g = get_group_id(0); g < t.pieces; g += get_num_groups(0)) {
             const piece x = piece_of(&t, g);
 
-            consume(&o, &t, &k, &x, &p, (__local float *)memory);
+            consume(&o, &t, &k, &x, &p, (__local REAL *)memory);
         }
 #if FUSED
         if (get_local_id(0) == 0)

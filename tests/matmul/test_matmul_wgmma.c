@@ -785,13 +785,43 @@ static void test_precisions_are_kept(void **state)
             problem p = product(512, 512, 512);
 
             matmul_in(&p)->precision = (tsr_precision)precision;
-            if (precision == TSR_PRECISION_F64)
+            if (precision == TSR_PRECISION_F64 || precision == TSR_PRECISION_I8)
                 continue; /* float32 has no such precision */
             print_message("%s %s\n", expected[i].variant,
                           tsr_precision_name((tsr_precision)precision));
             assert_int_equal(supports(expected[i].variant, &p, &d),
                              expected[i].takes >> precision & 1);
         }
+}
+
+/* int8: what runs along k and is aligned to 16 goes as it is; the rest is staged, transposed
+ * where k does not run along memory. */
+static void test_int8_runs_along_k(void **state)
+{
+    enum { MAPS = 256 };
+    static const char name[] = "wgmma-tensor";
+    static const char set[] = "TILE_M=128 TILE_N=256 TURN=1 SPLIT=1 PREPARE=1";
+    device_facts d = hopper();
+    problem p = product(300, 520, 80);
+    plan x;
+
+    (void)state;
+    d.compute_units = 4;
+    matmul_in(&p)->type = TSR_I8;
+    matmul_in(&p)->trans_b = true;
+    x = expect_plan(name, set, &p, &d, 1, 4 * MAPS);
+    expect_options(&x, name, &d, "REAL=uint FACTOR=I8 RESULT=I32 FORMAT=3 STAGED_A=0 STAGED_B=0");
+    plan_free(&x);
+    matmul_in(&p)->trans_b = false; /* 520 rows of 80, padded to 256 */
+    x = expect_plan(name, set, &p, &d, 2, 4 * MAPS + 520 * 256);
+    expect_options(&x, name, &d, "STAGED_A=0 STAGED_B=1");
+    plan_free(&x);
+    matmul_in(&p)->lda = 88;
+    x = expect_plan(name, set, &p, &d, 2, 4 * MAPS + (520 + 300) * 256);
+    expect_options(&x, name, &d, "STAGED_A=1 STAGED_B=1");
+    plan_free(&x);
+    matmul_in(&p)->batch = 2;
+    assert_false(supports(name, &p, &d));
 }
 
 /* The operands of wgmma-tensor: what the chip can copy is not staged, the rest is, in rows of 256
@@ -1113,6 +1143,7 @@ int main(void)
         cmocka_unit_test(test_fused_copies_as_set),
         cmocka_unit_test(test_fused_copies_where_it_pays),
         cmocka_unit_test(test_precisions_are_kept),
+        cmocka_unit_test(test_int8_runs_along_k),
         cmocka_unit_test(test_tensor_stages_what_it_must),
         cmocka_unit_test(test_tensor_groups_share_k),
         cmocka_unit_test(test_tensor_stores_through_its_stages),

@@ -404,7 +404,7 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     static const char *const of_complex[] = {"complex-pipelined", "complex-general"};
     static const char *const complex_cpu[] = {"complex-panels", "complex-pipelined",
                                               "complex-general"};
-    static const char *const of_int8[] = {"pipelined", "general-tiled", "general"};
+    static const char *const of_int8[] = {"wgmma-tensor", "pipelined", "general-tiled", "general"};
     static const char *const int8_cpu[] = {"cpu-panels", "cpu-block", "pipelined", "general-tiled",
                                            "general"};
     static const char *const int8_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};

@@ -61,12 +61,19 @@ const char *matmul_unsupported_rounding(const job *j, plan *out)
     return why ? why : real_unsupported(p->type, TSR_PRECISION_DEFAULT, j->device, &out->reason);
 }
 
-const char *matmul_unsupported_batch(const tsr_matmul_problem *p, plan *out)
+const char *matmul_unsupported_several(const tsr_matmul_problem *p, plan *out)
 {
     if (matmul_batch(p) > 1)
         return plan_unsupported(out, "it multiplies one pair of matrices, and there are %zu",
                                 matmul_batch(p));
-    return matmul_unsupported_indices(p, out);
+    return NULL;
+}
+
+const char *matmul_unsupported_batch(const tsr_matmul_problem *p, plan *out)
+{
+    const char *why = matmul_unsupported_several(p, out);
+
+    return why ? why : matmul_unsupported_indices(p, out);
 }
 
 const char *matmul_unsupported_items(size_t items, size_t limit, plan *out)

@@ -27,6 +27,9 @@ const char *matmul_unsupported_rounding(const job *j, plan *out);
 /** The same for kernels that take int8 too. */
 const char *matmul_unsupported_types(const job *j, plan *out);
 
+/** That there are several products. */
+const char *matmul_unsupported_several(const tsr_matmul_problem *p, plan *out);
+
 /** As matmul_unsupported_indices, for variants that take no batch. */
 const char *matmul_unsupported_batch(const tsr_matmul_problem *p, plan *out);
 

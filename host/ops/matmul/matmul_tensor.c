@@ -58,15 +58,30 @@ enum {
 };
 
 /* FORMAT of the factors. */
-enum { FORMAT_TF32, FORMAT_BF16, FORMAT_F16 };
+enum { FORMAT_TF32, FORMAT_BF16, FORMAT_F16, FORMAT_I8 };
 
 static unsigned format(const tsr_matmul_problem *p)
 {
     const tsr_precision used = real_precision(p->type, p->precision);
 
-    return used == TSR_PRECISION_TF32   ? FORMAT_TF32
+    return p->type == TSR_I8            ? FORMAT_I8
+           : used == TSR_PRECISION_TF32 ? FORMAT_TF32
            : used == TSR_PRECISION_BF16 ? FORMAT_BF16
                                         : FORMAT_F16;
+}
+
+/* Bytes of a factor as it is multiplied. */
+static size_t element_bytes(const tsr_matmul_problem *p)
+{
+    const unsigned f = format(p);
+
+    return f == FORMAT_TF32 ? 4 : f == FORMAT_I8 ? 1 : 2;
+}
+
+/* Whether instructions take it along k alone. */
+static bool along_alone(const tsr_matmul_problem *p)
+{
+    return format(p) == FORMAT_TF32 || format(p) == FORMAT_I8;
 }
 
 /* How an operand is copied to local memory. */
@@ -79,12 +94,14 @@ typedef struct source {
     double size;          /* the same in floating point, where nothing wraps */
 } source;
 
-/* Copies take rows from multiples of 16 bytes, in the format.  TF32 has to have k along them. */
+/* Copies take rows from multiples of 16 bytes, in the format.  TF32 and int8 have to have k along
+ * them.
+ */
 static source source_of(const tsr_matmul_problem *p, bool along, size_t rows, size_t columns,
                         size_t ld, size_t offset)
 {
-    const bool turned = format(p) == FORMAT_TF32 && !along;
-    const size_t element = format(p) == FORMAT_TF32 ? 4 : 2, unit = STAGED_ALIGN / element;
+    const bool turned = along_alone(p) && !along;
+    const size_t element = element_bytes(p), unit = STAGED_ALIGN / element;
     const size_t vector = 16 / element;
     source s = {.rows = rows, .columns = columns};
 
@@ -144,7 +161,7 @@ static tsr_matmul_problem turned(const tsr_matmul_problem *p)
 /* Elements of k in a block. */
 static size_t block_k(const tsr_matmul_problem *p)
 {
-    return format(p) == FORMAT_TF32 ? 32 : 64;
+    return ROW_BYTES / element_bytes(p);
 }
 
 /* A tile of so many rows and columns, of k in such parts.  Where there is a group for each unit or
@@ -154,7 +171,7 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k
     static const size_t stages[] = {8, 6, 5, 4, 3};
     const tsr_matmul_problem *given = matmul_of(j->problem);
     const tsr_matmul_problem p = turn ? turned(given) : *given;
-    const bool along_b = format(&p) == FORMAT_TF32 || p.trans_b;
+    const bool along_b = along_alone(&p) || p.trans_b;
     const size_t width = along_b ? tile_n : size_max(tile_n, 64);
     const size_t stage = (tile_m + width) * ROW_BYTES, set = param(j->params, "STAGES");
     const size_t sums = tile_m * tile_n / (tile_m == 64 ? GROUP : 2 * GROUP);
@@ -196,7 +213,7 @@ static double cost(const job *j, const tiling *t)
     const double lines = line_block * (double)(t->tile_m + t->width);
     const double products = output_block * outputs;
     const double block = fmax(block_min, fmax(products, lines));
-    const size_t element = ROW_BYTES / block_k(p);
+    const size_t element = element_bytes(p);
     const double read = ((double)p->m + (double)p->n) * (double)p->k * (double)element / bytes_ns;
     const double kept = t->k.parts > 1 ? tile_kept + output_kept * outputs * (double)t->k.parts : 0;
     const double busy = waves * (group_begins + block * blocks + output_stored * outputs);
@@ -303,7 +320,10 @@ typedef struct tensor_call {
     uint32_t lda, ldb, ldc;
     uint32_t pitch_a, pitch_b, pieces_a, pieces;
     uint32_t span, parts;
-    float alpha, beta;
+    union {
+        float f32[2]; /* alpha, beta */
+        int32_t i32[2];
+    } scale;
 } tensor_call;
 
 _Static_assert(sizeof(tensor_call) == 104 && sizeof(tensor_call) <= BLOCK_BYTES_MAX,
@@ -319,9 +339,12 @@ static void operand_pair(command *c, bool turned)
 static const char *unsupported(const tsr_matmul_problem *p, plan *out)
 {
     const tsr_precision used = real_precision(p->type, p->precision);
-    const char *why = matmul_unsupported_batch(p, out);
+    const char *why = matmul_unsupported_several(p, out);
 
-    if (why)
+    if (!why)
+        why = p->type == TSR_I8 ? matmul_unsupported_sizes(p, out)
+                                : matmul_unsupported_indices(p, out);
+    if (why || p->type == TSR_I8)
         return why;
     if (used != TSR_PRECISION_TF32 && used != TSR_PRECISION_BF16 && used != TSR_PRECISION_F16)
         return plan_unsupported(out, "it rounds factors to TF32 or 16 bits, and %s is %s",
@@ -402,8 +425,11 @@ static const char *plan_tensor(const job *j, plan *out)
                          .pieces = (uint32_t)(a.pieces + b.pieces),
                          .span = (uint32_t)size_div_up(t.k.span, block_k(&p)),
                          .parts = (uint32_t)t.k.parts,
-                         .alpha = (float)matmul_alpha(&p),
-                         .beta = (float)p.beta};
+                         .scale.f32 = {(float)matmul_alpha(&p), (float)p.beta}};
+    if (p.type == TSR_I8) {
+        call.scale.i32[0] = (int32_t)matmul_alpha(&p);
+        call.scale.i32[1] = (int32_t)p.beta;
+    }
     if (!t.turned)
         call.ldc = (uint32_t)matmul_ld_c(&p);
     call.staged_b = call.staged_a + a.bytes;
@@ -441,7 +467,8 @@ static const char *plan_tensor(const job *j, plan *out)
 
 const variant matmul_wgmma_tensor = {
     .name = "wgmma-tensor",
-    .idea = "the chip copies boxes of A and B by itself, with zeros beyond edges: TF32, BF16, FP16",
+    .idea =
+        "the chip copies boxes of A and B by itself, with zeros beyond edges: TF32, 16 bits, int8",
     .source = "matmul/matmul_tensor.cl",
     .entries = {"matmul_tensor_prepare", "matmul_tensor"},
     .needs = 1u << FEATURE_TENSOR_COPY | 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL |
