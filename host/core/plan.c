@@ -406,14 +406,12 @@ void plan_options(const variant *v, const device_facts *d, const plan *p, text *
 
 void plan_kernels(const variant *v, const plan *p, text *out)
 {
-    bool listed[ENTRIES_MAX] = {false};
+    bool launched[ENTRIES_MAX] = {false};
 
-    for (size_t i = 0; i < p->count; i++) {
-        const command *c = &p->commands[i];
-
-        if (c->kind != COMMAND_LAUNCH || listed[c->entry])
-            continue;
-        listed[c->entry] = true;
-        text_format(out, " %s", v->entries[c->entry]);
-    }
+    for (size_t i = 0; i < p->count; i++)
+        if (p->commands[i].kind == COMMAND_LAUNCH)
+            launched[p->commands[i].entry] = true;
+    for (size_t i = 0; i < ENTRIES_MAX; i++)
+        if (launched[i])
+            text_format(out, " %s", v->entries[i]);
 }

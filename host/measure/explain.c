@@ -68,7 +68,7 @@ static tsr_status build_log(const explained_call *t, text *log, tsr_error *err)
     const variant *v = t->call->selection.variant;
     tsr_session *twin = NULL;
     program *built = NULL;
-    text flags = {0};
+    text flags = {0}, runs = {0};
     tsr_status st = tsr_session_adopt(t->session->queue, &options, &twin, err);
 
     if (st)
@@ -76,10 +76,12 @@ static tsr_status build_log(const explained_call *t, text *log, tsr_error *err)
     twin->device = t->session->device; /* probed already */
     plan_options(v, session_facts(t->session), &t->call->plan, &flags);
     text_format(&flags, " -cl-nv-verbose -DTESSERA_UNSEEN=%llu", (unsigned long long)clock_ns());
-    st = program_get(twin, v->source, text_get(&flags), "", &built, err);
+    plan_kernels(v, &t->call->plan, &runs);
+    st = program_get(twin, v->source, text_get(&flags), text_get(&runs), &built, err);
     if (!st)
         text_append(log, text_get(&built->log));
     text_free(&flags);
+    text_free(&runs);
     tsr_session_close(twin);
     return st;
 }

@@ -328,8 +328,6 @@ tsr_status program_get(tsr_session *s, const char *source_file, const char *opti
     text source = {0};
     program *p;
 
-    if (s->device.facts.kind != DEVICE_CPU)
-        runs = "";
     p = find(s, source_file, options, runs);
 
     if (p) {
@@ -344,6 +342,7 @@ tsr_status program_get(tsr_session *s, const char *source_file, const char *opti
     text_append(&p->options, options);
     text_append(&p->runs, runs);
     st = source_read(text_get(&s->kernel_dir), source_file, &source, err);
+    st = st ? st : source_keep(&source, runs, err);
     if (st != TSR_OK)
         goto cleanup;
     compose_key(s, p, text_get(&source), &p->key);

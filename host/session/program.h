@@ -39,11 +39,11 @@ struct program {
 /**
  * The program of a source file and options, built or loaded on first use.
  *
- * PoCL compiles a kernel when it first runs.  So an entry of the cache, which says what was
- * compiled, serves those who run the same kernels: on a CPU, programs of which different kernels
- * run are kept apart.
+ * Only the kernels that are to run are compiled.  PoCL compiles a kernel when it first runs, so
+ * that an entry of its cache, which says what was compiled, serves those who run the same ones.
+ * Programs of which different kernels run are therefore kept apart.
  *
- * @param runs Names of the kernels that are to run, each after a space.
+ * @param runs Names of the kernels that are to run, each after a space; "": all.
  * @param out  Receives it, borrowed from the session.
  * @return TSR_OK; TSR_EBUILD with the head of the log (all of it is then in
  *         s->build_log); TSR_EUNSUPPORTED where marked lines cannot be built for

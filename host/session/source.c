@@ -116,3 +116,80 @@ tsr_status source_read(const char *folder, const char *file, text *out, tsr_erro
 
     return expand(&x, file, 0, out, err);
 }
+
+/* Whether the text has a word, which is `length` long and goes on with a bracket: a function. */
+static bool has_function(const char *from, const char *end, const char *word, size_t length)
+{
+    for (const char *at = from + 1; at + length < end; at++)
+        if (memcmp(at, word, length) == 0 && at[length] == '(' && strchr(" \n*", at[-1]))
+            return true;
+    return false;
+}
+
+/* Whether one of the names, each after a space, is a function of the text. */
+static bool has_any(const char *from, const char *end, const char *names)
+{
+    for (const char *name = names + strspn(names, " "); *name; name += strspn(name, " ")) {
+        const size_t length = strcspn(name, " ");
+
+        if (has_function(from, end, name, length))
+            return true;
+        name += length;
+    }
+    return false;
+}
+
+/* Whether each #if of the lines ends among them, and no #else is that of one before. */
+static bool is_closed(const char *from, const char *end)
+{
+    unsigned depth = 0;
+
+    for (const char *line = from; line < end; line += strcspn(line, "\n") + 1) {
+        if (strncmp(line, "#if", 3) == 0)
+            depth++;
+        else if (strncmp(line, "#e", 2) == 0 && depth == 0) /* #else, #elif, #endif, #error */
+            return false;
+        else if (strncmp(line, "#endif", 6) == 0)
+            depth--;
+    }
+    return depth == 0;
+}
+
+/* What comes after a kernel whose first line this is; NULL where the line is none, or it has no
+ * end. */
+static const char *kernel_end(const char *line)
+{
+    const char *brace = strncmp(line, "__kernel", 8) == 0 ? strchr(line, '{') : NULL;
+    const char *end = brace ? strstr(brace, "\n}\n") : NULL;
+
+    return end ? end + 3 : NULL;
+}
+
+tsr_status source_keep(text *source, const char *runs, tsr_error *err)
+{
+    text kept = {0};
+
+    if (!*runs)
+        return TSR_OK;
+    for (const char *line = text_get(source); *line;) {
+        const char *end = kernel_end(line);
+
+        if (end && !has_any(line, strchr(line, '{'), runs) && is_closed(line, end)) {
+            for (; line < end; line++)
+                if (*line == '\n')
+                    text_append(&kept, "\n");
+            continue;
+        }
+        if (!end)
+            end = line + strcspn(line, "\n") + (strchr(line, '\n') != NULL);
+        text_append_bytes(&kept, line, (size_t)(end - line));
+        line = end;
+    }
+    if (source->failed || kept.failed) {
+        text_free(&kept);
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a kernel source");
+    }
+    text_free(source);
+    *source = kept;
+    return TSR_OK;
+}

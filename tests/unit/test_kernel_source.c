@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/registry.h"
+#include "core/variant.h"
 #include "session/embedded.h"
 #include "session/source.h"
 
@@ -258,6 +260,75 @@ static void every_embedded_kernel_expands(void **state)
     }
 }
 
+static void kept(const char *whole, const char *runs, const char *expected)
+{
+    text t = {0};
+
+    text_append(&t, whole);
+    assert_int_equal(source_keep(&t, runs, NULL), TSR_OK);
+    assert_string_equal(text_get(&t), expected);
+    text_free(&t);
+}
+
+/* What is left stays on its line. */
+static void kernels_that_do_not_run_are_left_out(void **state)
+{
+    static const char whole[] = "uint helper(void)\n{\n}\n"
+                                "__kernel void one(uint a)\n{\n    if (a) {\n    }\n}\n"
+                                "\n"
+                                "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void\n"
+                                "one_long(uint a)\n{\n#if A\n    one();\n#else\n#endif\n}\n"
+                                "last\n";
+
+    (void)state;
+    kept(whole, "", whole);
+    kept(whole, " one one_long", whole);
+    kept(whole, " one",
+         "uint helper(void)\n{\n}\n__kernel void one(uint a)\n{\n    if (a) {\n    }\n}\n"
+         "\n\n\n\n\n\n\n\n\nlast\n");
+    kept(whole, " one_long",
+         "uint helper(void)\n{\n}\n\n\n\n\n\n\n"
+         "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void\n"
+         "one_long(uint a)\n{\n#if A\n    one();\n#else\n#endif\n}\nlast\n");
+    kept(whole, " none", "uint helper(void)\n{\n}\n\n\n\n\n\n\n\n\n\n\n\n\n\n\nlast\n");
+}
+
+/* Without its end, or with that of an #if before it, a kernel is no piece to take away. */
+static void kernels_that_are_no_piece_stay(void **state)
+{
+    static const char *const whole[] = {
+        "__kernel void a()\n{\n", "__kernel void a();\n", "__kernel void a()\n{\n}",
+        "#if A\n__kernel void a()\n{\n#else\n__kernel void b()\n{\n#endif\n}\n",
+        "#if A\n__kernel void a()\n{\n#endif\n}\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+        kept(whole[i], " other", whole[i]);
+}
+
+/* Of the kernels of every variant, each can be had alone. */
+static void every_kernel_stands_alone(void **state)
+{
+    (void)state;
+    for (size_t o = 0; o < operation_count; o++)
+        for (size_t i = 0; i < operations[o]->variant_count; i++) {
+            const variant *v = operations[o]->variants[i];
+
+            for (size_t e = 0; v->source && e < ENTRIES_MAX && v->entries[e]; e++) {
+                char runs[80], head[80];
+                text t = {0};
+
+                snprintf(runs, sizeof(runs), " %s", v->entries[e]);
+                snprintf(head, sizeof(head), "%s(", v->entries[e]);
+                assert_int_equal(source_read(NULL, v->source, &t, NULL), TSR_OK);
+                assert_int_equal(source_keep(&t, runs, NULL), TSR_OK);
+                if (occurrences(text_get(&t), "\n__kernel ") != 1 || !strstr(text_get(&t), head))
+                    fail_msg("%s of %s", v->entries[e], v->source);
+                text_free(&t);
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +341,9 @@ int main(void)
         cmocka_unit_test(what_is_no_file_is_refused),
         cmocka_unit_test(a_folder_stands_in_for_the_embedded_files),
         cmocka_unit_test(every_embedded_kernel_expands),
+        cmocka_unit_test(kernels_that_do_not_run_are_left_out),
+        cmocka_unit_test(kernels_that_are_no_piece_stay),
+        cmocka_unit_test(every_kernel_stands_alone),
     };
 
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
