@@ -108,6 +108,7 @@ tsr_status choice_open(const tsr_device *device, const options *o, tsr_session *
     tsr_session_options wanted = {.kernel_dir = o->value[OPTION_KERNEL_DIR],
                                   .profile = 1,
                                   .copies = o->given[OPTION_COPY],
+                                  .same_kernels = o->given[OPTION_REPEAT], /* to compare times */
                                   .device_memory = o->device_memory};
     tsr_status st;
 

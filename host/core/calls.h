@@ -28,7 +28,8 @@ typedef enum selected_by {
     SELECTED_BY_NOTHING, /* none is selected */
     SELECTED_BY_NAME,    /* the caller's */
     SELECTED_BY_TUNING,
-    SELECTED_BY_PREFERENCE
+    SELECTED_BY_PREFERENCE,
+    SELECTED_TO_START /* core/soon.h */
 } selected_by;
 
 /** The variant and parameters that a call runs, and why these. */

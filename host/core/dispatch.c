@@ -340,6 +340,10 @@ static tsr_status choose(tsr_session *s, const problem *p, placement place, kept
     st = select_any(s, &made, err);
     if (st)
         return st;
+    if (s->known_only && s->unprobed) {
+        plan_free(&made.plan);
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "features were not probed yet");
+    }
     known = calls_find(s, p, &made.selection, place);
     if (!known)
         return keep(s, &made, out, err);

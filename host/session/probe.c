@@ -72,6 +72,11 @@ static answer run_group(tsr_session *s, const char *source, const char *options,
     cl_mem buffer;
     cl_int rc;
 
+    if (s->known_only) {
+        s->unprobed = true;
+        snprintf(why, why_size, "it was not probed yet");
+        return ANSWER_NONE;
+    }
     /* PoCL 5 writes to standard error how many warnings there are; NVIDIA's compiler says nothing.
      */
     snprintf(quiet, sizeof(quiet), "%s%s", s->device.facts.nvidia ? "" : "-w ", options);
@@ -506,7 +511,10 @@ tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
         char why[sizeof(d->feature_why[f])] = "";
         const answer found = probes[f].decide(s, why, sizeof(why));
 
-        d->feature[f] = found == ANSWER_YES ? FEATURE_YES : FEATURE_NO;
+        if (s->known_only && found == ANSWER_NONE)
+            st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s: %s", feature_name(f), why);
+        else
+            d->feature[f] = found == ANSWER_YES ? FEATURE_YES : FEATURE_NO;
         if (found == ANSWER_YES)
             why[0] = '\0';
         memcpy(d->feature_why[f], why, sizeof(why));

@@ -320,37 +320,65 @@ static program *find(tsr_session *s, const char *source_file, const char *option
     return NULL;
 }
 
-tsr_status program_get(tsr_session *s, const char *source_file, const char *options,
-                       const char *runs, program **out, tsr_error *err)
+/* A program that is not built yet, with its key and source. */
+static tsr_status prepare(const tsr_session *s, const char *source_file, const char *options,
+                          const char *runs, text *source, program **out, tsr_error *err)
 {
-    uint64_t start = clock_ns();
-    tsr_status st = TSR_OK;
-    text source = {0};
-    program *p;
+    program *p = calloc(1, sizeof(*p));
+    tsr_status st;
 
-    p = find(s, source_file, options, runs);
-
-    if (p) {
-        *out = p;
-        return TSR_OK;
-    }
-    p = calloc(1, sizeof(*p));
     if (!p)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for program %s", source_file);
     p->device = s->device.id;
     text_append(&p->source_file, source_file);
     text_append(&p->options, options);
     text_append(&p->runs, runs);
-    st = source_read(text_get(&s->kernel_dir), source_file, &source, err);
-    st = st ? st : source_keep(&source, runs, err);
-    if (st != TSR_OK)
-        goto cleanup;
-    compose_key(s, p, text_get(&source), &p->key);
-    if (p->key.failed || p->source_file.failed || p->options.failed || p->runs.failed) {
+    st = source_read(text_get(&s->kernel_dir), source_file, source, err);
+    st = st ? st : source_keep(source, runs, err);
+    if (!st)
+        compose_key(s, p, text_get(source), &p->key);
+    if (!st && (p->key.failed || p->source_file.failed || p->options.failed || p->runs.failed))
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for program %s", source_file);
-        goto cleanup;
+    if (st)
+        program_free(p);
+    else
+        *out = p;
+    return st;
+}
+
+bool program_at_hand(tsr_session *s, const char *source_file, const char *options, const char *runs)
+{
+    unsigned char *data = NULL;
+    text source = {0}, log = {0};
+    program *p = find(s, source_file, options, runs);
+    bool there = p != NULL;
+    size_t size;
+
+    if (!there && !prepare(s, source_file, options, runs, &source, &p, NULL)) {
+        there = cache_load(&s->cache, text_get(&p->key), &data, &size, &log) &&
+                (!driver_keeps_builds(s) || driver_has((const char *)data));
+        program_free(p);
     }
-    st = build(s, p, text_get(&source), err);
+    free(data);
+    text_free(&source);
+    text_free(&log);
+    return there;
+}
+
+tsr_status program_get(tsr_session *s, const char *source_file, const char *options,
+                       const char *runs, program **out, tsr_error *err)
+{
+    uint64_t start = clock_ns();
+    program *p = find(s, source_file, options, runs);
+    text source = {0};
+    tsr_status st;
+
+    if (p) {
+        *out = p;
+        return TSR_OK;
+    }
+    st = prepare(s, source_file, options, runs, &source, &p, err);
+    st = st ? st : build(s, p, text_get(&source), err);
     if (st != TSR_OK)
         goto cleanup;
     p->build_ns = clock_ns() - start;

@@ -52,6 +52,10 @@ struct program {
 tsr_status program_get(tsr_session *s, const char *source_file, const char *options,
                        const char *runs, program **out, tsr_error *err);
 
+/** Whether program_get would find it, in the session or in the cache. */
+bool program_at_hand(tsr_session *s, const char *source_file, const char *options,
+                     const char *runs);
+
 /** A kernel of a program, borrowed from it until another one is asked for. */
 tsr_status program_kernel(program *p, const char *name, const program_entry **out, tsr_error *err);
 

@@ -1,12 +1,11 @@
 /* clCreateCommandQueue: the call that devices of every version take. */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/aside.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/forks.h"
@@ -30,6 +29,7 @@ static tsr_status apply_options(tsr_session *s, const tsr_session_options *optio
                         folder);
     cache_open(&s->cache);
     s->copies = options && options->copies;
+    s->same_kernels = (options && options->same_kernels) || getenv("TESSERA_SAME_KERNELS");
     s->host_calls_memory = options ? options->device_memory : 0;
     if (options && options->no_cache) {
         strcpy(s->cache.why_off, "the session asked for none");
@@ -148,72 +148,17 @@ cleanup:
     return st;
 }
 
-/* What destroys a context, after which it waits for the one before it. */
-typedef struct destroyer {
-    pthread_t before;
-    bool has_before;
-    cl_context context;
-} destroyer;
-
-/* The process's: the last one that was started, which nobody has waited for. */
-static pthread_mutex_t destroyers = PTHREAD_MUTEX_INITIALIZER;
-static pthread_t last_destroyer;
-static bool has_destroyer;
-static unsigned forks_before_destroyer;
-
-static void *destroy(void *own)
+static void destroy(void *context)
 {
-    destroyer *d = own;
-
-    clReleaseContext(d->context);
-    if (d->has_before)
-        pthread_join(d->before, NULL);
-    free(d);
-    return NULL;
-}
-
-/* A driver is not unloaded, nor the library, while they run.  A child has none of the threads. */
-static void wait_for_destroyers(void)
-{
-    if (forks_so_far() != forks_before_destroyer)
-        return;
-    pthread_mutex_lock(&destroyers);
-    if (has_destroyer)
-        pthread_join(last_destroyer, NULL);
-    has_destroyer = false;
-    pthread_mutex_unlock(&destroyers);
+    clReleaseContext(context);
 }
 
 /* Release a context whose driver has compiled in this process: PoCL takes 0.1 s to destroy what its
- * compiler keeps there.  So a thread does it, and the process waits for it when it ends: by atexit,
- * for destructors of the driver's own C++ objects run before those of this library. */
+ * compiler keeps there. */
 static void destroy_aside(cl_context context)
 {
-    static bool waits;
-    destroyer *d = calloc(1, sizeof(*d));
-    pthread_t thread;
-    sigset_t all, before;
-    bool started = false;
-
-    pthread_mutex_lock(&destroyers);
-    waits = waits || atexit(wait_for_destroyers) == 0;
-    if (d && waits) {
-        *d = (destroyer){.before = last_destroyer, .has_before = has_destroyer, .context = context};
-        forks_before_destroyer = forks_so_far();
-        sigfillset(&all); /* they are for the program's own threads */
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        started = pthread_create(&thread, NULL, destroy, d) == 0;
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    if (started) {
-        last_destroyer = thread;
-        has_destroyer = true;
-    }
-    pthread_mutex_unlock(&destroyers);
-    if (!started) {
-        free(d);
+    if (!aside_start(destroy, context))
         clReleaseContext(context);
-    }
 }
 
 void tsr_session_close(tsr_session *s)
@@ -245,6 +190,8 @@ void tsr_session_close(tsr_session *s)
         destroy_aside(s->context);
     else if (s->context)
         clReleaseContext(s->context);
+    if (s->soon_kept.data)
+        s->soon_kept.release(s->soon_kept.data);
     if (s->tuning.data)
         s->tuning.release(s->tuning.data);
     cache_close(&s->cache);

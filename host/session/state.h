@@ -55,6 +55,10 @@ struct tsr_session {
     bool out_of_order;     /* the queue is: commands of one call are chained by events */
     bool profiling;        /* the queue records times */
     bool copies;           /* calls on host memory copy even where memory is shared */
+    bool same_kernels;     /* what is compiled does not count in the choice of a variant */
+    bool known_only;       /* probe nothing: what no cache knows is noted in `unprobed` */
+    bool unprobed;
+    unsigned soon_calls;      /* core/soon.h: how many there were */
     size_t host_calls_memory; /* most bytes of the device that a call on host memory fills with
                                  what it streams; 0: what there is */
     text kernel_dir;          /* "" for the embedded sources */
@@ -72,6 +76,7 @@ struct tsr_session {
     text build_log;           /* of the build that failed last */
     session_kept tuning;      /* core/tuning_memo.h */
     session_kept calls_kept;  /* core/calls.h */
+    session_kept soon_kept;   /* core/soon.h: what is compiled beside the calls */
     session_kept copies_kept; /* stream/copies.h; released while the queue is there */
     pinned_block *pinned;     /* session/pinned.h: the caller's */
     atomic_int c_failed;      /* core/enqueue_c.h: the status of a call that failed, or 0 */
@@ -92,7 +97,8 @@ void session_built(tsr_session *s);
 /** Nothing is being built any more: tell the watch, and let other processes go on. */
 void session_end_build(tsr_session *s);
 
-/** Probe each feature of the mask (1u << feature) that is not known yet. */
+/** Probe each feature of the mask (1u << feature) that is not known yet.  TSR_EUNSUPPORTED where
+ * s->known_only forbids it. */
 tsr_status session_probe(tsr_session *s, unsigned features, tsr_error *err);
 
 #endif

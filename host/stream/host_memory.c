@@ -8,6 +8,7 @@
 #include "base/sizes.h"
 #include "core/enqueue_c.h"
 #include "core/registry.h"
+#include "core/soon.h"
 #include "core/strict_tiles.h"
 #include "core/view.h"
 #include "session/events.h"
@@ -533,7 +534,7 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
     st = check_call(&c, operands, aligned, err);
     if (st == TSR_OK) {
         c.report.shared = can_share(&c);
-        st = dispatch_call(s, &c.problem, run, place_of(&c), &c.known, err);
+        st = soon_call(s, &c.problem, run, place_of(&c), &c.known, err);
     }
     if (st == TSR_OK) {
         c.normal = c.known->normal;

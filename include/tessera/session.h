@@ -38,7 +38,23 @@ typedef struct tsr_session_options {
                                than 4096 pieces, and the device has memory for fewer, the call is
                                refused with TSR_EOVERFLOW and the least that it takes */
     int profile;            /* nonzero: the session's queue records device times */
+    int same_kernels;       /* nonzero: calls that name no variant run the same one whether it was
+                               compiled before or not; see below */
 } tsr_session_options;
+
+/*
+ * First calls.  On a GPU a call that names no variant, whose problem is small, and whose kernels
+ * nobody has compiled yet, runs others that are compiled in a tenth of the time: tsr_report.chosen
+ * says so.  From the third such call of a session on, what is fastest is compiled on a thread of
+ * its own, and once that is done calls run it; without a cache to keep it in, or a thread, the
+ * third call compiles it.  A process waits for such a thread when it ends, tsr_session_close does
+ * not.
+ *
+ * Sorts of all kinds have the same result either way, bit for bit.  Products of matrices and of
+ * vectors, which keep to the same bounds, may differ in their last bits from those of later calls.
+ * `same_kernels`, or TESSERA_SAME_KERNELS in the environment, with any value, does without: so does
+ * tsr_session_warm or `tessera cache --warm` once it has run, for what it compiles.
+ */
 
 /**
  * Open a session with a context and an in-order queue of its own, and a second one once a sort

@@ -456,6 +456,14 @@ static const char *prefer_c(const problem *p, const device_facts *d)
     return halves || matmul_simd_is_brief(matmul_of(p), d->compute_units) ? "simd" : NULL;
 }
 
+/* About 2 ms of an H100, where k is not too long for work-items that have it to themselves. */
+static const char *prefer_soon(const problem *p)
+{
+    if (work(p) > 0x1p31 || matmul_of(p)->k > 4096)
+        return NULL;
+    return type_is_complex(matmul_of(p)->type) ? "complex-general" : "general-tiled";
+}
+
 const operation operation_matmul = {.name = "matmul",
                                     .idea = "C := alpha op(A) op(B) + beta C",
                                     .unit = WORK_FLOPS,
@@ -481,6 +489,7 @@ const operation operation_matmul = {.name = "matmul",
                                     .product = matmul_product_view,
                                     .prefer = prefer,
                                     .prefer_c = prefer_c,
+                                    .prefer_soon = prefer_soon,
                                     .fill = matmul_fill,
                                     .sweep = matmul_sweep,
                                     .verify = matmul_verify};

@@ -290,6 +290,14 @@ static const char *prefer_c(const problem *p, const device_facts *d)
     return work(p) / 2 <= 0x1p28 / (bytes == 2 ? 16 : (double)bytes) ? "simd" : NULL;
 }
 
+/* Rows that a work-item goes through alone in less than a millisecond. */
+static const char *prefer_soon(const problem *p)
+{
+    const matvec_view v = matvec_view_of(matvec_of(p));
+
+    return work(p) / 2 <= 0x1p24 && v.columns <= 4096 ? "row-item" : NULL;
+}
+
 const operation operation_matvec = {
     .name = "matvec",
     .class_separator = '-',
@@ -313,6 +321,7 @@ const operation operation_matvec = {
     .product = matvec_product_view,
     .prefer = prefer,
     .prefer_c = prefer_c,
+    .prefer_soon = prefer_soon,
     .fill = matvec_fill,
     .sweep = matvec_sweep,
     .verify = matvec_verify,

@@ -68,6 +68,12 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     return n;
 }
 
+/* Tiles of keys in local memory: loops, where the others have networks in registers. */
+static const char *prefer_soon(const problem *p)
+{
+    return sort_keys(sort_of(p)) <= (size_t)1 << 20 ? "segments" : NULL;
+}
+
 /* ---- the operation ------------------------------------------------------------------------ */
 
 static tsr_status check(const problem *p, tsr_error *err)
@@ -232,6 +238,7 @@ const operation operation_segsort = {
     .inputs_name = sort_fill_word,
     .prefer = prefer,
     .prefer_c = sort_prefer_c,
+    .prefer_soon = prefer_soon,
     .fill = segsort_fill,
     .sweep = segsort_sweep,
     .expect = segsort_expect,

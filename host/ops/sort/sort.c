@@ -303,6 +303,12 @@ static const char *prefer_c(const problem *p, const device_facts *d)
     return sort_prefer_c(p, d);
 }
 
+/* A launch for each sub-stage, and one small kernel for all: 210 launches at most. */
+const char *sort_prefer_soon(const problem *p)
+{
+    return sort_keys(sort_of(p)) <= (size_t)1 << 20 ? "general" : NULL;
+}
+
 const operation operation_sort = {
     .name = "sort",
     .idea = "keys in order, with them their values, and by argsort the positions they came from",
@@ -333,6 +339,7 @@ const operation operation_sort = {
     .inputs_name = sort_fill_word,
     .prefer = prefer,
     .prefer_c = prefer_c,
+    .prefer_soon = sort_prefer_soon,
     .fill = sort_fill,
     .sweep = sort_sweep,
     .expect = sort_expect,

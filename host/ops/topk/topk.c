@@ -152,6 +152,7 @@ const operation operation_topk = {
     .inputs_name = sort_fill_word,
     .prefer = prefer,
     .prefer_c = prefer_c,
+    .prefer_soon = sort_prefer_soon,
     .fill = sort_fill,
     .sweep = topk_sweep,
     .expect = topk_expect,

@@ -1,0 +1,74 @@
+#include "base/aside.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/forks.h"
+
+/* A thread's work, after which it waits for the thread before it. */
+typedef struct errand {
+    void (*work)(void *with);
+    void *with;
+    pthread_t before;
+    bool has_before;
+} errand;
+
+/* The process's: the last thread that was started, which nobody has waited for. */
+static pthread_mutex_t threads = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t last;
+static bool has_last;
+static unsigned forks_before_last;
+
+static void *run(void *own)
+{
+    errand *e = own;
+
+    e->work(e->with);
+    if (e->has_before)
+        pthread_join(e->before, NULL);
+    free(e);
+    return NULL;
+}
+
+static void wait_for_all(void)
+{
+    if (forks_so_far() != forks_before_last)
+        return;
+    pthread_mutex_lock(&threads);
+    if (has_last)
+        pthread_join(last, NULL);
+    has_last = false;
+    pthread_mutex_unlock(&threads);
+}
+
+/* By atexit, for destructors of a driver's own C++ objects run before those of this library. */
+bool aside_start(void (*work)(void *with), void *with)
+{
+    static bool waits;
+    errand *e = calloc(1, sizeof(*e));
+    pthread_t thread;
+    sigset_t all, before;
+    bool started = false;
+
+    pthread_mutex_lock(&threads);
+    waits = waits || atexit(wait_for_all) == 0;
+    if (e && waits) {
+        if (forks_so_far() != forks_before_last)
+            has_last = false; /* a thread of the parent */
+        *e = (errand){.work = work, .with = with, .before = last, .has_before = has_last};
+        forks_before_last = forks_so_far();
+        sigfillset(&all); /* they are for the program's own threads */
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        started = pthread_create(&thread, NULL, run, e) == 0;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    if (started) {
+        last = thread;
+        has_last = true;
+    }
+    pthread_mutex_unlock(&threads);
+    if (!started)
+        free(e);
+    return started;
+}

@@ -1,0 +1,165 @@
+#include "core/soon.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/aside.h"
+#include "core/dispatch.h"
+#include "core/registry.h"
+#include "core/tuning_memo.h"
+#include "session/program.h"
+
+/* Calls of a session before what is best is compiled. */
+enum { SOON_CALLS = 2 };
+
+/* What is compiled on a thread of its own, in a session of its own: the cache hands it over. */
+typedef struct soon_build {
+    atomic_int users; /* the session and the thread, the last of which frees it */
+    atomic_bool done;
+    tsr_device device;
+    text kernel_dir;
+    problem problem;
+    placement place;
+} soon_build;
+
+static void leave(void *data)
+{
+    soon_build *b = data;
+
+    if (atomic_fetch_sub(&b->users, 1) > 1)
+        return;
+    text_free(&b->kernel_dir);
+    free(b);
+}
+
+/* Probes, too, are kept in the cache. */
+static void compile(void *data)
+{
+    soon_build *b = data;
+    const tsr_session_options options = {
+        .kernel_dir = b->kernel_dir.length ? text_get(&b->kernel_dir) : NULL, .same_kernels = 1};
+    tsr_session *s = NULL;
+    kept_call *c;
+
+    if (!tsr_session_open(&b->device, &options, &s, NULL) &&
+        !dispatch_call(s, &b->problem, NULL, b->place, &c, NULL))
+        dispatch_build(s, c, NULL, NULL);
+    tsr_session_close(s);
+    atomic_store(&b->done, true);
+    leave(b);
+}
+
+static void forget(tsr_session *s)
+{
+    if (s->soon_kept.data)
+        leave(s->soon_kept.data);
+    s->soon_kept = (session_kept){0};
+}
+
+static bool start(tsr_session *s, const problem *p, placement place)
+{
+    soon_build *b = calloc(1, sizeof(*b));
+
+    if (!b)
+        return false;
+    atomic_init(&b->users, 2);
+    atomic_init(&b->done, false);
+    b->device = s->device;
+    text_append(&b->kernel_dir, text_get(&s->kernel_dir));
+    b->problem = *p;
+    b->place = place;
+    if (b->kernel_dir.failed || !aside_start(compile, b)) {
+        atomic_store(&b->users, 1);
+        leave(b);
+        return false;
+    }
+    s->soon_kept = (session_kept){b, leave};
+    return true;
+}
+
+/* Whether something is compiled beside the calls from now on, or still: one thing at a time.  Not
+ * where that was to be it, and yet is not there. */
+static bool compiles_beside(tsr_session *s, const problem *p, placement place)
+{
+    const soon_build *b = s->soon_kept.data;
+
+    if (b && !atomic_load(&b->done))
+        return true;
+    if (s->cache.why_off[0] || s->cache.why_read_only[0] || session_facts(s)->compiles_late)
+        return false;
+    if (b && b->place == place && b->problem.op == p->op &&
+        memcmp(b->problem.bytes, p->bytes, sizeof(p->bytes)) == 0)
+        return false;
+    forget(s);
+    return start(s, p, place);
+}
+
+/* Whether what dispatch_call gives can run without compiling or probing, or fails for another
+ * reason; else its name, as far as it is known. */
+static bool best_is_there(tsr_session *s, const problem *p, placement place, const char **name)
+{
+    kept_call *c = NULL;
+    text options = {0}, runs = {0};
+    bool there;
+    tsr_status st;
+
+    *name = "what runs fastest";
+    s->known_only = true;
+    s->unprobed = false;
+    st = dispatch_call(s, p, NULL, place, &c, NULL);
+    s->known_only = false;
+    if (st)
+        return !s->unprobed;
+    if (c->program || !c->selection.variant->source || c->plan.count == 0)
+        return true;
+    *name = c->selection.variant->name;
+    plan_options(c->selection.variant, session_facts(s), &c->plan, &options);
+    plan_kernels(c->selection.variant, &c->plan, &runs);
+    there = program_at_hand(s, c->selection.variant->source, text_get(&options), text_get(&runs));
+    text_free(&options);
+    text_free(&runs);
+    return there;
+}
+
+/* The variant that is compiled soon, where calls may run it; NULL: none. */
+static const variant *soon_variant(tsr_session *s, const problem *p, const tsr_run *run)
+{
+    const operation *op = p->op;
+    unsigned order[OPERANDS_MAX];
+    const variant *found = NULL;
+    const char *name;
+    problem normal;
+
+    if (session_facts(s)->kind != DEVICE_GPU || s->same_kernels || s->host_calls_memory ||
+        !op->prefer_soon || (run && run->variant) || op->check(p, NULL))
+        return NULL;
+    normal = problem_normal(p, order);
+    name = op->prefer_soon(&normal);
+    if (name)
+        variant_find(op, name, &found, NULL);
+    return found;
+}
+
+tsr_status soon_call(tsr_session *s, const problem *p, const tsr_run *run, placement place,
+                     kept_call **out, tsr_error *err)
+{
+    const kept_call *known = run && run->variant ? NULL : calls_chosen(s, p, place, tuning_age(s));
+    selection sel = {.selected = SELECTED_TO_START};
+    const char *best;
+
+    if (known && known->program)
+        return dispatch_call(s, p, run, place, out, err);
+    sel.variant = soon_variant(s, p, run);
+    if (!sel.variant || best_is_there(s, p, place, &best) ||
+        (s->soon_calls >= SOON_CALLS && !compiles_beside(s, p, place)))
+        return dispatch_call(s, p, run, place, out, err);
+    sel.params = params_default(sel.variant);
+    snprintf(sel.chosen, sizeof(sel.chosen), "soon compiled, unlike %s, which is in no cache yet",
+             best);
+    if (dispatch_call_of(s, p, &sel, place, out, NULL))
+        return dispatch_call(s, p, run, place, out, err);
+    s->soon_calls++;
+    return TSR_OK;
+}

@@ -1,0 +1,24 @@
+/**
+ * First calls on a GPU whose best kernels nobody has compiled yet.
+ *
+ * Those take up to 2 s to compile, and features that they need as long to probe as it takes to
+ * compile so many small programs; another variant is compiled in 0.1 s and, of a small problem,
+ * does the work in some milliseconds.  It runs until the better one is in the cache.
+ * include/tessera/session.h says what callers see of this.
+ */
+#ifndef CORE_SOON_H
+#define CORE_SOON_H
+
+#include "core/calls.h"
+
+/**
+ * As dispatch_call, for a call that runs at once: operation.prefer_soon where what dispatch_call
+ * gives was neither compiled nor probed for.  From the third such call of a session on that is
+ * compiled beside the calls, for the cache; where it cannot be, within the call.
+ *
+ * @param place  Not ARRIVING.
+ */
+tsr_status soon_call(tsr_session *s, const problem *p, const tsr_run *run, placement place,
+                     kept_call **out, tsr_error *err);
+
+#endif

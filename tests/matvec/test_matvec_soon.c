@@ -1,0 +1,186 @@
+/* First calls on a GPU: what is compiled soon runs until what is fastest has been compiled.  A CPU
+ * stands in for the GPU. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "device/device.h"
+#include "tessera/tessera.h"
+
+enum { ROWS = 40, COLUMNS = 70 };
+
+static const char soon[] = "row-item", best[] = "split-vector";
+
+static tsr_devices *list;
+static tsr_device gpu;
+static char folder[64];
+
+static int open_devices(void **state)
+{
+    const tsr_device *device;
+    tsr_error err = {0};
+    size_t n = 0;
+
+    (void)state;
+    assert_int_equal(tsr_devices_find(&list, &err), TSR_OK);
+    if (tsr_devices_select(list, "cpu", &device, 1, &n, &err))
+        fail_msg("%s", err.message);
+    gpu = *device;
+    gpu.facts.kind = DEVICE_GPU;
+    gpu.facts.compiles_late = false;
+    gpu.facts.unified_memory = false;
+    return 0;
+}
+
+static int close_devices(void **state)
+{
+    (void)state;
+    tsr_devices_close(list);
+    return 0;
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/tessera-soon-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    return setenv("TESSERA_CACHE_DIR", folder, 1);
+}
+
+static int drop_folder(void **state)
+{
+    char command[96];
+
+    (void)state;
+    snprintf(command, sizeof(command), "rm -rf %s || true", folder); /* a thread may write there */
+    return system(command);
+}
+
+static tsr_session *open_session(const tsr_session_options *options)
+{
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+
+    if (tsr_session_open(&gpu, options, &s, &err))
+        fail_msg("%s", err.message);
+    return s;
+}
+
+/* A call, whose result is right whatever runs; what ran. */
+static const char *run(tsr_session *s, tsr_report *report)
+{
+    const tsr_matvec_problem p = {.rows = ROWS, .columns = COLUMNS, .lda = COLUMNS, .alpha = 1};
+    static float a[ROWS * COLUMNS], x[COLUMNS], y[ROWS];
+    tsr_error err = {0};
+
+    for (size_t i = 0; i < ROWS * COLUMNS; i++)
+        a[i] = (float)(i % 7) - 3;
+    for (size_t i = 0; i < COLUMNS; i++)
+        x[i] = (float)(i % 5) - 2;
+    memset(y, -1, sizeof(y));
+    if (tsr_matvec(s, &p, a, x, y, NULL, report, &err))
+        fail_msg("%s", err.message);
+    for (size_t i = 0; i < ROWS; i++) {
+        float sum = 0;
+
+        for (size_t k = 0; k < COLUMNS; k++)
+            sum += a[i * COLUMNS + k] * x[k];
+        assert_true(sum == y[i]);
+    }
+    return report->variant;
+}
+
+static void the_best_is_compiled_beside_calls(void **state)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    const uint64_t until = clock_ns() + 100000000000;
+    tsr_session *s = open_session(NULL);
+    tsr_report report = {0};
+
+    (void)state;
+    assert_string_equal(run(s, &report), soon);
+    assert_int_equal(report.build, TSR_BUILD_COMPILED);
+    assert_non_null(strstr(report.chosen, "soon compiled"));
+    assert_string_equal(run(s, &report), soon);
+    while (strcmp(run(s, &report), best) != 0 && clock_ns() < until)
+        nanosleep(&pause, NULL);
+    assert_string_equal(report.variant, best);
+    assert_int_equal(report.build, TSR_BUILD_CACHED);
+    assert_null(strstr(report.chosen, "soon compiled"));
+    tsr_session_close(s);
+
+    s = open_session(NULL);
+    assert_string_equal(run(s, &report), best);
+    assert_int_equal(report.build, TSR_BUILD_CACHED);
+    tsr_session_close(s);
+}
+
+/* Until the process ends, which waits for what is compiled. */
+static void closing_waits_for_nothing(void **state)
+{
+    tsr_session *s = open_session(NULL);
+    tsr_report report = {0};
+    uint64_t start;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(run(s, &report), soon);
+    start = clock_ns();
+    tsr_session_close(s);
+    assert_true(clock_ns() - start < 300000000); /* 50 ms, and what a busy machine adds */
+}
+
+static void without_a_cache_the_third_call_compiles(void **state)
+{
+    const tsr_session_options options = {.no_cache = 1};
+    tsr_session *s = open_session(&options);
+    tsr_report report = {0};
+
+    (void)state;
+    assert_string_equal(run(s, &report), soon);
+    assert_string_equal(run(s, &report), soon);
+    assert_string_equal(run(s, &report), best);
+    assert_int_equal(report.build, TSR_BUILD_COMPILED);
+    assert_string_equal(run(s, &report), best);
+    tsr_session_close(s);
+}
+
+static void nobody_has_to_take_it(void **state)
+{
+    const tsr_session_options options = {.same_kernels = 1, .no_cache = 1};
+    const tsr_session_options plain = {.no_cache = 1};
+    tsr_session *s = open_session(&options);
+    tsr_report report = {0};
+
+    (void)state;
+    assert_string_equal(run(s, &report), best);
+    tsr_session_close(s);
+
+    setenv("TESSERA_SAME_KERNELS", "1", 1);
+    s = open_session(&plain);
+    unsetenv("TESSERA_SAME_KERNELS");
+    assert_string_equal(run(s, &report), best);
+    tsr_session_close(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_best_is_compiled_beside_calls, make_folder,
+                                        drop_folder),
+        cmocka_unit_test_setup_teardown(closing_waits_for_nothing, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(without_a_cache_the_third_call_compiles, make_folder,
+                                        drop_folder),
+        cmocka_unit_test_setup_teardown(nobody_has_to_take_it, make_folder, drop_folder),
+    };
+
+    return cmocka_run_group_tests(tests, open_devices, close_devices);
+}
