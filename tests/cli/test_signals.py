@@ -73,7 +73,7 @@ class WhileCompiling(Case):
                                TESSERA_TUNING_DIR=self.path("tuning"))
         self.succeed("cache", env={"TESSERA_CACHE_DIR": self.path("cache")})
 
-    def interrupted(self, *args):
+    def interrupted(self, *args, then=()):
         """The command's status, seconds from the signal to its end, and standard error."""
         with open(self.path("cache/lock"), "w") as lock:
             fcntl.lockf(lock, fcntl.LOCK_EX)
@@ -82,9 +82,18 @@ class WhileCompiling(Case):
             time.sleep(3)
             self.assertIsNone(job.poll())
             start = time.monotonic()
-            job.send_signal(signal.SIGINT)
+            for number in (signal.SIGINT, *then):
+                job.send_signal(number)
             _, err = job.communicate(timeout=100)
             return job.returncode, time.monotonic() - start, err.decode()
+
+    def test_a_driver_that_aborts_after_it(self):
+        """As PoCL does whose linker the signal ended too."""
+        op, example = next(iter(EXAMPLES.items()))
+        status, _, err = self.interrupted("bench", op, "--kernel", example["KERNEL"], "--size",
+                                          example["SIZE"], then=(signal.SIGABRT,))
+        self.assertEqual(status, 130, err)
+        self.assertIn("interrupted: 0 of 1 rows are done", err)
 
     def test_the_first_signal_ends_it(self):
         """Soon, with its status, and what was kept before stays whole."""
