@@ -26,23 +26,23 @@ static void end(int number)
     _exit(number == SIGPIPE ? EXIT_UNREAD : EXIT_INTERRUPTED);
 }
 
-static void note(int number)
-{
-    if (interrupted)
-        end(number);
-    interrupted = 1;
-}
-
 /* Ctrl-C also ends the programs that a driver's compiler runs: PoCL, whose linker is gone, then
  * aborts.  The command is ending already: its thread gets the time for that. */
 static void aborted(int number)
 {
     static const struct timespec time_to_end = {.tv_sec = 2};
 
-    if (!interrupted)
-        return; /* abort() goes on */
     nanosleep(&time_to_end, NULL);
     end(number);
+}
+
+/* From here on, for compilers that PoCL has loaded since have set a handler of their own. */
+static void note(int number)
+{
+    if (interrupted)
+        end(number);
+    interrupted = 1;
+    signal(SIGABRT, aborted);
 }
 
 static void handle(int number, void (*handler)(int number), int flags)
@@ -77,7 +77,6 @@ const volatile sig_atomic_t *interrupt_watch(int (*finish)(void *context), void 
     finish_command = finish;
     finish_context = context;
     handle_interrupts(note, SA_RESTART);
-    handle(SIGABRT, aborted, 0);
     return &interrupted;
 }
 
