@@ -36,15 +36,6 @@ static void aborted(int number)
     end(number);
 }
 
-/* From here on, for compilers that PoCL has loaded since have set a handler of their own. */
-static void note(int number)
-{
-    if (interrupted)
-        end(number);
-    interrupted = 1;
-    signal(SIGABRT, aborted);
-}
-
 static void handle(int number, void (*handler)(int number), int flags)
 {
     struct sigaction action, old;
@@ -54,6 +45,15 @@ static void handle(int number, void (*handler)(int number), int flags)
     action.sa_flags = flags;
     if (!sigaction(number, NULL, &old) && old.sa_handler != SIG_IGN)
         sigaction(number, &action, NULL);
+}
+
+/* From here on, for compilers that PoCL has loaded since have set a handler of their own. */
+static void note(int number)
+{
+    if (interrupted)
+        end(number);
+    interrupted = 1;
+    handle(SIGABRT, aborted, 0);
 }
 
 static void handle_interrupts(void (*handler)(int number), int flags)
