@@ -96,7 +96,6 @@ class WhileCompiling(Case):
         status, _, err = self.interrupted("bench", op, "--kernel", example["KERNEL"], "--size",
                                           example["SIZE"], then=2 * (signal.SIGABRT,))
         self.assertEqual(status, 130, err)
-        self.assertIn("interrupted: 0 of 1 rows are done", err)
 
     def test_the_first_signal_ends_it(self):
         """Soon, with its status, and what was kept before stays whole."""
