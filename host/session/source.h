@@ -16,8 +16,8 @@ tsr_status source_read(const char *folder, const char *file, text *out, tsr_erro
 
 /**
  * Leave kernels out that are not to run: compilers take as long for each as for one that is, up to
- * seconds in all.  A kernel begins with a line `__kernel` and ends with a line `}`; empty lines take
- * its place.  One that holds the end of an #if before it, or its #else, stays.
+ * seconds in all.  A kernel begins with a line `__kernel` and ends with a line `}`; empty lines
+ * take its place.  One that holds the end of an #if before it, or its #else, stays.
  *
  * @param runs  Names of those that stay, each after a space; "": all.
  * @return TSR_OK or TSR_ENOMEM.
