@@ -11,8 +11,9 @@
 #include "core/tuning_memo.h"
 #include "session/program.h"
 
-/* Calls of a session before what is best is compiled. */
-enum { SOON_CALLS = 2 };
+/* Calls of a session before what is best is compiled.  Each loses a millisecond or less; a process
+ * that ends after a few would wait for a compiler that it has no use for. */
+enum { SOON_CALLS = 20 };
 
 /* What is compiled on a thread of its own, in a session of its own: the cache hands it over. */
 typedef struct soon_build {

@@ -13,7 +13,7 @@
 
 /**
  * As dispatch_call, for a call that runs at once: operation.prefer_soon where what dispatch_call
- * gives was neither compiled nor probed for.  From the third such call of a session on that is
+ * gives was neither compiled nor probed for.  After 20 such calls of a session that is
  * compiled beside the calls, for the cache; where it cannot be, within the call.
  *
  * @param place  Not ARRIVING.
