@@ -90,7 +90,7 @@ class OnHost(Products):
             [COMMAND, "tune", "matmul", "--device", "host", "--size", "1500", "--budget", "600",
              "--json"], cwd=self.folder, env=environment(**self.env()),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(5)
+        time.sleep(2)
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=120)
         self.assertEqual(child.returncode, 130, err)
@@ -281,7 +281,7 @@ class OnDevice(Products):
             [COMMAND, "tune", "matmul", "--size", "64", "--size", "128", "--budget", "600",
              "--json"], cwd=self.folder, env=environment(**self.env()),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(12)
+        time.sleep(5)
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=120)
         self.assertEqual(child.returncode, 130, err)

@@ -63,6 +63,16 @@ static bool processor_has(isa which)
 #endif
 }
 
+/* The whole sweep of the processor's best is device/OP/host. */
+static bool is_due(isa which)
+{
+    const isa next = (isa)(which + 1);
+
+    if (whole && which > ISA_BASE && (next == ISA_COUNT || !processor_has(next)))
+        return false;
+    return processor_has(which);
+}
+
 static void every_instruction_set_is_right(void **state)
 {
     tsr_devices *list = NULL;
@@ -73,7 +83,7 @@ static void every_instruction_set_is_right(void **state)
     if (tsr_devices_find_host(&list, &err) ||
         tsr_session_open(tsr_devices_get(list, 0), NULL, &s, &err))
         fail_msg("%s", err.message);
-    for (now = ISA_BASE; now < ISA_COUNT && processor_has(now); now++) {
+    for (now = ISA_BASE; now < ISA_COUNT && is_due(now); now++) {
         rows = 0;
         run_all(s);
         assert_true(rows > 0);
