@@ -6,29 +6,27 @@
  *     padded so that what a warp reads together lies in different banks.  Those copies are of 16
  *     bytes, aligned; of 4 they take several times as long as loads.  So lines that start anywhere
  *     come through registers, a block ahead, in words of 4 bytes or halves of them.
- * Work split: a group computes TILE_M x TILE_N of C, or the sums of a span of k where groups share
- *     it, which the last of them adds up; its warps share the tile, WARPS_M by WARPS_N.  C goes
- *     through local memory, for neighbours to store neighbours.
- * Parameters:
- *     TILE_M, TILE_N; ITEMS, 32 WARPS_M WARPS_N;
- *     BLOCK, bytes of a line of a block along k; STAGES;
- *     COPY_A, COPY_B: bytes at whose multiples lines start, 16, 8, 4 or 2;
- *     PAIRS: 1 where two neighbours of C that start at a multiple of 2 are an aligned vector;
- *     SPLITS: 1 where groups share k; LAST_ADDS (last_group.clh), not 0;
- *     LOCAL_BYTES; BAND (matmul_bands.clh); TRANS_A, TRANS_B (matmul_access.clh);
- *     REAL, REAL_BITS (real.clh), FACTOR, RESULT (matmul_elements.clh): factors of F32 for TF32
- *     products, F64, F16, BF16.
- * Launch: 3-D, work-groups of ITEMS x 1 x 1, along the first dimension one per started tile of C, a
- *     layer of them for each product of the batch, or for each span of k.
- * Workspace: the sums of each group, where groups share k.
- * Local memory: LOCAL_BYTES, STAGES blocks and their padding, or the sums of a tile.
- * Limits: m, n and k below 2^31, leading dimensions up to it; NVIDIA's compute capability 8.0 for
- *     float and 16 bits, 9.0 for double.
+ *     Of int8, whose fragments are words of four elements along k, what lies across k comes through
+ *     registers too, in squares of 4 x 4 elements, transposed there: in local memory lines are
+ * along k always. Work split: a group computes TILE_M x TILE_N of C, or the sums of a span of k
+ * where groups share it, which the last of them adds up; its warps share the tile, WARPS_M by
+ * WARPS_N.  C goes through local memory, for neighbours to store neighbours. Parameters: TILE_M,
+ * TILE_N; ITEMS, 32 WARPS_M WARPS_N; BLOCK, bytes of a line of a block along k; STAGES; COPY_A,
+ * COPY_B: bytes at whose multiples lines start, 16, 8, 4, 2 or 1; PAIRS: 1 where two neighbours of
+ * C that start at a multiple of 2 are an aligned vector; SPLITS: 1 where groups share k; LAST_ADDS
+ * (last_group.clh), not 0; LOCAL_BYTES; BAND (matmul_bands.clh); TRANS_A, TRANS_B
+ * (matmul_access.clh); REAL, REAL_BITS (real.clh), FACTOR, RESULT (matmul_elements.clh): factors of
+ * F32 for TF32 products, F64, F16, BF16, I8. Launch: 3-D, work-groups of ITEMS x 1 x 1, along the
+ * first dimension one per started tile of C, a layer of them for each product of the batch, or for
+ * each span of k. Workspace: the sums of each group, where groups share k. Local memory:
+ * LOCAL_BYTES, STAGES blocks and their padding, or the sums of a tile. Limits: m, n and k below
+ * 2^31, leading dimensions up to it; NVIDIA's compute capability 8.0 for float, 16 and 8 bits, 9.0
+ * for double.
  *
  * Fragments, g = lane / 4, t = lane % 4 (PTX ISA, "Matrix Fragments for mma.sync"), in words of 4
- * bytes, of one TF32 or two 16-bit elements along k: word i of A is row g + 8 (i % 2), word
- * 4 (i / 2) + t along k; of B word 4 i + t, column g; of C rows g, g, g + 8, g + 8, columns 2 t and
- * 2 t + 1.  In float64 an element takes the place of a word.
+ * bytes, of one TF32, two 16-bit or four 8-bit elements along k: word i of A is row g + 8 (i % 2),
+ * word 4 (i / 2) + t along k; of B word 4 i + t, column g; of C rows g, g, g + 8, g + 8, columns 2
+ * t and 2 t + 1.  In float64 an element takes the place of a word.
  */
 #include "common/async_copy.clh"
 #include "common/in_registers.clh"
@@ -62,6 +60,9 @@
 #elif FACTOR == F32
 #define SIZE 4
 #define K    8
+#elif FACTOR == I8
+#define SIZE 1
+#define K    32
 #else
 #define SIZE 2
 #define K    16
@@ -82,10 +83,16 @@
 #define PITCH(along, side)      (LENGTH(along, side) * SIZE + PADDING(along))
 #define TILE_BYTES(along, side) (LINES(along, side) * PITCH(along, side))
 
-#define PITCH_A PITCH(!TRANS_A, TILE_M)
-#define PITCH_B PITCH(TRANS_B, TILE_N)
-#define TILE_A  TILE_BYTES(!TRANS_A, TILE_M)
-#define STAGE   (TILE_A + TILE_BYTES(TRANS_B, TILE_N))
+/* Whether lines of a block are along k, and whether copies bring it. */
+#define ALONG_A  (!TRANS_A || SIZE == 1)
+#define ALONG_B  (TRANS_B || SIZE == 1)
+#define COPIED_A (COPY_A == 16 && ALONG_A == !TRANS_A)
+#define COPIED_B (COPY_B == 16 && ALONG_B == TRANS_B)
+
+#define PITCH_A PITCH(ALONG_A, TILE_M)
+#define PITCH_B PITCH(ALONG_B, TILE_N)
+#define TILE_A  TILE_BYTES(ALONG_A, TILE_M)
+#define STAGE   (TILE_A + TILE_BYTES(ALONG_B, TILE_N))
 
 /* Vectors of 16 bytes of a line, and of a tile that each work-item copies. */
 #define VECTORS(along, side) (LENGTH(along, side) * SIZE / 16)
@@ -163,6 +170,65 @@ IN_REGISTERS void round_copied(uint tile, bool along, uint side)
     }
 }
 
+/* Four elements of 8 bits, of which `left` are in the matrix; zeros beyond. */
+static inline uint load_bytes(__global const factor *from, uint copy, int left)
+{
+    __global const uchar *bytes = (__global const uchar *)from;
+    uint v = 0;
+
+    if (copy >= 4 && left >= 4)
+        return *(__global const uint *)from;
+#pragma unroll
+    for (int e = 0; e < 4; e++)
+        if (e < left)
+            v |= (uint)bytes[e] << 8 * e;
+    return v;
+}
+
+/* Squares of 4 x 4 elements of 8 bits that a work-item moves, of a block that lies across k. */
+#define SQUARES(side) (((side)*BLOCK / 16 + ITEMS - 1) / ITEMS)
+
+/* Load them: a register a k. */
+IN_REGISTERS void fetch_squares(uint *held, const operand *x, uint side, uint copy, uint p0)
+{
+#pragma unroll
+    for (uint c = 0; c < SQUARES(side); c++) {
+        const uint square = get_local_id(0) + c * ITEMS;
+        const uint p = square / (side / 4) * 4, at = square % (side / 4) * 4;
+        const part r = part_from(x, false, p0, p, at);
+
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            held[4 * c + e] = 0;
+            if (p < DEPTH && e < r.lines && r.length > 0)
+                held[4 * c + e] = load_bytes(r.from + (ulong)e * r.ld, copy, r.length);
+        }
+    }
+}
+
+/* Byte `e` of each of four words. */
+static inline uint bytes_of(const uint *v, uint e)
+{
+    return (v[0] >> 8 * e & 255) | (v[1] >> 8 * e & 255) << 8 | (v[2] >> 8 * e & 255) << 16 |
+           v[3] >> 8 * e << 24;
+}
+
+/* Store them in local memory, in lines along k. */
+IN_REGISTERS void keep_squares(const uint *held, uint tile, uint side)
+{
+#pragma unroll
+    for (uint c = 0; c < SQUARES(side); c++) {
+        const uint square = get_local_id(0) + c * ITEMS;
+        const uint p = square / (side / 4) * 4, at = square % (side / 4) * 4;
+
+        if (p < DEPTH) {
+#pragma unroll
+            for (uint e = 0; e < 4; e++)
+                local_store_1(tile + (at + e) * PITCH(true, side) + p, bytes_of(held + 4 * c, e));
+        }
+    }
+}
+
 /* Load this work-item's units of the block at p0: two registers each, of which one is free where
  * words are aligned. */
 IN_REGISTERS void fetch(uint *held, const operand *x, bool along, uint side, uint copy, uint p0)
@@ -178,7 +244,9 @@ IN_REGISTERS void fetch(uint *held, const operand *x, bool along, uint side, uin
         const bool inside = (int)apart < r.lines && r.length > 0;
 
         held[2 * c] = held[2 * c + 1] = 0;
-        if (SIZE == 2 && (copy == 2 || r.length == 1)) {
+        if (SIZE == 1)
+            held[2 * c] = inside ? load_bytes(from, copy, r.length) : 0;
+        else if (SIZE == 2 && (copy == 2 || r.length == 1)) {
             if (inside)
                 held[2 * c] = *(__global const ushort *)from;
             if (inside && r.length > 1)
@@ -215,9 +283,9 @@ IN_REGISTERS void keep(const uint *held, uint tile, bool along, uint side, uint 
  * `stage` is where A's tile begins, and behind it B's. */
 IN_REGISTERS void bring_both(const operand *a, const operand *b, uint stage, uint p0, uint k)
 {
-    if (COPY_A == 16 && p0 < k)
+    if (COPIED_A && p0 < k)
         bring(a, stage, !TRANS_A, TILE_M, p0);
-    if (COPY_B == 16 && p0 < k)
+    if (COPIED_B && p0 < k)
         bring(b, stage + TILE_A, TRANS_B, TILE_N, p0);
     copies_commit();
 }
@@ -236,18 +304,34 @@ IN_REGISTERS void round_both(uint stage)
 IN_REGISTERS void fetch_both(uint *held_a, uint *held_b, const operand *a, const operand *b,
                              uint p0, uint k)
 {
-    if (COPY_A < 16 && p0 < k)
-        fetch(held_a, a, !TRANS_A, TILE_M, COPY_A, p0);
-    if (COPY_B < 16 && p0 < k)
-        fetch(held_b, b, TRANS_B, TILE_N, COPY_B, p0);
+    if (!COPIED_A && p0 < k) {
+        if (ALONG_A == TRANS_A)
+            fetch_squares(held_a, a, TILE_M, COPY_A, p0);
+        else
+            fetch(held_a, a, !TRANS_A, TILE_M, COPY_A, p0);
+    }
+    if (!COPIED_B && p0 < k) {
+        if (ALONG_B != TRANS_B)
+            fetch_squares(held_b, b, TILE_N, COPY_B, p0);
+        else
+            fetch(held_b, b, TRANS_B, TILE_N, COPY_B, p0);
+    }
 }
 
 IN_REGISTERS void keep_both(const uint *held_a, const uint *held_b, uint stage)
 {
-    if (COPY_A < 16)
-        keep(held_a, stage, !TRANS_A, TILE_M, COPY_A);
-    if (COPY_B < 16)
-        keep(held_b, stage + TILE_A, TRANS_B, TILE_N, COPY_B);
+    if (!COPIED_A) {
+        if (ALONG_A == TRANS_A)
+            keep_squares(held_a, stage, TILE_M);
+        else
+            keep(held_a, stage, !TRANS_A, TILE_M, COPY_A);
+    }
+    if (!COPIED_B) {
+        if (ALONG_B != TRANS_B)
+            keep_squares(held_b, stage + TILE_A, TILE_N);
+        else
+            keep(held_b, stage + TILE_A, TRANS_B, TILE_N, COPY_B);
+    }
 }
 
 /* ---- fragments ------------------------------------------------------------------------------- */
@@ -300,7 +384,7 @@ IN_REGISTERS void load_a(word *x, uint block, uint i, uint p)
     const uint lane = get_local_id(0) % 32;
 
 #if FACTOR != F64
-    if (!TRANS_A) {
+    if (ALONG_A) {
         load_matrices(x, block + (i + lane % 16) * PITCH_A + p * SIZE + lane / 16 * 16, false);
         return;
     }
@@ -325,7 +409,7 @@ IN_REGISTERS void load_b(word *x, uint block, uint j, uint p)
     const uint lane = get_local_id(0) % 32;
 
 #if FACTOR != F64
-    if (TRANS_B) {
+    if (ALONG_B) {
         load_matrices(
             x, block + (j + lane / 16 * 8 + lane % 8) * PITCH_B + p * SIZE + lane / 8 % 2 * 16,
             false);
@@ -345,10 +429,15 @@ IN_REGISTERS void load_b(word *x, uint block, uint j, uint p)
     }
 }
 
+#if FACTOR == I8
+#define SUM(x) "+r"(x)
+#else
+#define SUM(x) "+f"(x)
+#endif
 #define PRODUCT_32(shape, types)                                                                   \
     __asm__ volatile("mma.sync.aligned." shape ".row.col." types                                   \
                      " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                      \
-                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                              \
+                     : SUM(c[0]), SUM(c[1]), SUM(c[2]), SUM(c[3])                                  \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 
 /* c += a b, 16 x K by K x 8. */
@@ -364,6 +453,8 @@ IN_REGISTERS void multiply(REAL *c, const word *a, const word *b)
     PRODUCT_32("m16n8k8", "f32.tf32.tf32.f32");
 #elif FACTOR == F16
     PRODUCT_32("m16n8k16", "f32.f16.f16.f32");
+#elif FACTOR == I8
+    PRODUCT_32("m16n8k32", "s32.s8.s8.s32");
 #else
     PRODUCT_32("m16n8k16", "f32.bf16.bf16.f32");
 #endif

@@ -158,7 +158,7 @@ static void widen(tsr_type type, tsr_precision precision, const void *array, siz
             wide[i] = vector_of_bfloat(narrow[i]);
     else if (type == TSR_I8)
         for (size_t i = 0; i < n; i++)
-            ((int32_t *)copy)[i] = ((const int8_t *)array)[first + i];
+            ((int32_t *)copy)[i] = (int32_t)integer_get(type, array, first + i);
     else if (as_it_is)
         memcpy(copy, (const char *)array + first * size, n * size);
     else

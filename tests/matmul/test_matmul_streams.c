@@ -47,6 +47,17 @@ static void products_arrive_in_slabs(void **state)
             ROOM, form & 8 ? 4 + 13 : 13);
 }
 
+/* Sums of int8, which wrap, are added up in C from slab to slab. */
+static void whole_sums_are_added_up(void **state)
+{
+    fill_whole(*state);
+    multiplies_as_host(
+        *state,
+        &(tsr_matmul_problem){
+            .type = TSR_I8, .m = 37, .n = 37, .k = 31, .lda = 39, .ldc = 41, .alpha = 1000003},
+        ROOM, 4 + 13);
+}
+
 /* Rows of 8 KiB and more come from and go to pinned memory one by one, by the device. */
 static void long_rows_go_straight(void **state)
 {
@@ -227,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(products_arrive_in_slabs),
+        TEST(whole_sums_are_added_up),
         TEST(long_rows_go_straight),
         TEST(batches_go_in_groups),
         TEST(batches_go_product_by_product),

@@ -794,8 +794,8 @@ static void test_precisions_are_kept(void **state)
         }
 }
 
-/* int8: what runs along k and is aligned to 16 goes as it is; the rest is staged, transposed
- * where k does not run along memory. */
+/* int8: what runs along k and is aligned to 16 goes as it is; the rest is staged, and a batch, or
+ * what takes less time there, goes to mma, whose blocks lie along k in local memory. */
 static void test_int8_runs_along_k(void **state)
 {
     enum { MAPS = 256 };
@@ -822,6 +822,9 @@ static void test_int8_runs_along_k(void **state)
     plan_free(&x);
     matmul_in(&p)->batch = 2;
     assert_false(supports(name, &p, &d));
+    assert_true(supports("mma", &p, &d));
+    expect_built("mma", "TILE_M=64 TILE_N=64 BLOCK=64 STAGES=4", &p, &d,
+                 "REAL=uint FACTOR=I8 COPY_A=4 COPY_B=4 LOCAL_BYTES=40960");
 }
 
 /* The operands of wgmma-tensor: what the chip can copy is not staged, the rest is, in rows of 256

@@ -404,7 +404,10 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     static const char *const of_complex[] = {"complex-pipelined", "complex-general"};
     static const char *const complex_cpu[] = {"complex-panels", "complex-pipelined",
                                               "complex-general"};
-    static const char *const of_int8[] = {"wgmma-tensor", "pipelined", "general-tiled", "general"};
+    static const char *const of_int8[] = {"wgmma-tensor", "mma", "pipelined", "general-tiled",
+                                          "general"};
+    static const char *const int8_warps[] = {"mma", "wgmma-tensor", "pipelined", "general-tiled",
+                                             "general"};
     static const char *const int8_cpu[] = {"cpu-panels", "cpu-block", "pipelined", "general-tiled",
                                            "general"};
     static const char *const int8_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
@@ -415,7 +418,9 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     if (matmul_of(q)->type == TSR_I8)
         return d->kind == DEVICE_HOST  ? names_copy(int8_host, ARRAY_COUNT(int8_host), out)
                : d->kind == DEVICE_CPU ? names_copy(int8_cpu, ARRAY_COUNT(int8_cpu), out)
-                                       : names_copy(of_int8, ARRAY_COUNT(of_int8), out);
+               : matmul_batch(matmul_of(q)) == 1 && matmul_mma_gains(q, d)
+                   ? names_copy(int8_warps, ARRAY_COUNT(int8_warps), out)
+                   : names_copy(of_int8, ARRAY_COUNT(of_int8), out);
     if (d->kind == DEVICE_HOST)
         return names_copy(on_host, ARRAY_COUNT(on_host), out);
     if (is_complex && d->kind == DEVICE_CPU)

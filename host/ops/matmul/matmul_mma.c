@@ -1,4 +1,4 @@
-/* Matrix instructions of a warp: 16 bits, TF32 or FP64: cl/matmul/matmul_mma.cl. */
+/* Matrix instructions of a warp: 8 or 16 bits, TF32 or FP64: cl/matmul/matmul_mma.cl. */
 #include <float.h>
 #include <math.h>
 
@@ -21,7 +21,7 @@ static const char *unsupported_device(const job *j, unsigned least, size_t local
             out, "its instructions come with compute capability %u.%u, this is %u.%u", least / 10,
             least % 10, has / 10, has % 10);
     why = matmul_unsupported_bytes(local, j->device->large_local, out);
-    return why ? why : matmul_unsupported_rounding(j, out);
+    return why ? why : matmul_unsupported_types(j, out);
 }
 
 /* ---- mma --------------------------------------------------------------------------------- */
@@ -61,24 +61,39 @@ static size_t mma_block(size_t side, size_t depth, size_t size, bool along)
 static size_t mma_local(const tsr_matmul_problem *p, const mma_layout *s)
 {
     const size_t size = tsr_type_size(p->type);
-    const size_t blocks = s->stages * (mma_block(s->tile_m, s->depth, size, !p->trans_a) +
-                                       mma_block(s->tile_n, s->depth, size, p->trans_b));
+    const bool along = p->type == TSR_I8; /* in local memory, however they lie */
+    const size_t blocks = s->stages * (mma_block(s->tile_m, s->depth, size, along || !p->trans_a) +
+                                       mma_block(s->tile_n, s->depth, size, along || p->trans_b));
     const size_t sums = s->tile_m * (s->tile_n + 8) * matmul_real_size(p);
 
     return size_max(blocks, sums);
 }
 
 /* Whether what is copied at once is aligned in all lines of a matrix. */
-static bool mma_copies(const matmul_matrix *x)
+static bool mma_aligned(const matmul_matrix *x)
 {
     return matmul_starts_at(x, 16 / tsr_type_size(x->type));
+}
+
+/* Whether A, or B, is copied: of int8 what lies along k alone. */
+static bool mma_copies_a(const tsr_matmul_problem *p)
+{
+    const matmul_matrix a = matmul_matrix_a(p);
+
+    return mma_aligned(&a) && (p->type != TSR_I8 || !p->trans_a);
+}
+
+static bool mma_copies_b(const tsr_matmul_problem *p)
+{
+    const matmul_matrix b = matmul_matrix_b(p);
+
+    return mma_aligned(&b) && (p->type != TSR_I8 || p->trans_b);
 }
 
 /* Eight warps, four for the smallest tiles: a warp takes 64 x 32 of the largest tile. */
 static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const size_t size = tsr_type_size(p->type), stages = param(j->params, "STAGES");
     size_t block = param(j->params, "BLOCK");
     mma_layout s = {.tile_m = tile_m, .tile_n = tile_n, .warps_m = 2, .warps_n = 2};
@@ -92,9 +107,9 @@ static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n)
             p->type != TSR_F64 && (tile_m * tile_n == 128 * 128 || p->k * size <= 64) ? 64 : 128;
     s.depth = block / size;
     /* Blocks that come through registers are one ahead there, and one in local memory. */
-    s.stages = stages                                                        ? stages
-               : (!mma_copies(&a) && !mma_copies(&b)) || p->k <= 2 * s.depth ? 2
-                                                                             : 4;
+    s.stages = stages                                                          ? stages
+               : (!mma_copies_a(p) && !mma_copies_b(p)) || p->k <= 2 * s.depth ? 2
+                                                                               : 4;
     s.local = mma_local(p, &s);
     s.k = (k_parts){1, matmul_k_read(p)};
     return s;
@@ -104,19 +119,20 @@ static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n)
  *
  * In microseconds.  The constants fit 57 timings on an H100, of 28 products from 16x15x10 to
  * 1088x1055x2041 with tiles of all sizes: within 11% (RMS).  They were of 16 bits and TF32; float64
- * has its tiles and parts of k chosen by TF32's rate, and no time of its own here.
+ * has its tiles and parts of k chosen by TF32's rate and int8 by that of 16 bits, with no time of
+ * their own here.
  */
 
 /* Of a group's tile of an operand: what its loads or copies take a unit for each block along k. */
-static double mma_tile_time(const matmul_matrix *x, size_t side, size_t block)
+static double mma_tile_time(bool copied, size_t side, size_t block)
 {
-    return (double)(side * block) / (mma_copies(x) ? 55e3 : 40e3);
+    return (double)(side * block) / (copied ? 55e3 : 40e3);
 }
 
 static double mma_time(const job *j, const mma_layout *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
+    const bool copies_a = mma_copies_a(p), copies_b = mma_copies_b(p);
     const size_t size = tsr_type_size(p->type), items = 32 * s->warps_m * s->warps_n;
     const double groups = (double)size_div_up(p->m, s->tile_m) *
                           (double)size_div_up(p->n, s->tile_n) *
@@ -128,10 +144,10 @@ static double mma_time(const job *j, const mma_layout *s)
                                      s->tile_m * s->tile_n == 128 * 128 ? 2 : 1024 / items));
     const double rounds = floor(each / most), rest = each - rounds * most;
     const double outputs = (double)(s->tile_m * s->tile_n);
-    const double latency = mma_copies(&a) && mma_copies(&b) ? 0.2 : 0.5; /* of a block */
-    const double work = mma_tile_time(&a, s->tile_m, s->depth * size) +
-                        mma_tile_time(&b, s->tile_n, s->depth * size) +
-                        outputs * (double)s->depth / (size == 2 ? 4e6 : 2e6);
+    const double latency = copies_a && copies_b ? 0.2 : 0.5; /* of a block */
+    const double work = mma_tile_time(copies_a, s->tile_m, s->depth * size) +
+                        mma_tile_time(copies_b, s->tile_n, s->depth * size) +
+                        outputs * (double)(s->depth * size) / 8e6;
     const double blocks = (double)size_div_up(s->k.span, s->depth);
     /* The launch and the first block, the others, and what is stored. */
     double us = 3.1 +
@@ -206,13 +222,13 @@ bool matmul_mma_gains(const problem *q, const device_facts *d)
     return mma_time(&j, &s) < matmul_tensor_time(q, d);
 }
 
-/* Bytes that are loaded or copied at once, at whose multiples lines start: 16, or an element, or
- * two of 16 bits. */
+/* Bytes that are loaded or copied at once, at whose multiples lines start: 16, or an element, or 4
+ * bytes of smaller ones. */
 static size_t mma_unit(const matmul_matrix *x)
 {
     const size_t size = tsr_type_size(x->type);
 
-    return mma_copies(x) ? 16 : size == 2 && matmul_starts_at(x, 2) ? 4 : size;
+    return mma_aligned(x) ? 16 : size < 4 && matmul_starts_at(x, 4 / size) ? 4 : size;
 }
 
 /* Bytes of the sums of groups that share k. */
@@ -259,8 +275,6 @@ static const char *plan_mma(const job *j, plan *out)
 
     if (why)
         return why;
-    if (p->type == TSR_I8)
-        return "it adds up floating-point numbers, and the matrices are int8";
     if (p->type == TSR_F32 && p->precision != TSR_PRECISION_TF32)
         return "it rounds float32 to TF32, which --precision tf32 asks for";
     s = mma_layout_of(j);
@@ -297,7 +311,7 @@ static const char *plan_mma(const job *j, plan *out)
 
 const variant matmul_mma = {
     .name = "mma",
-    .idea = "a warp multiplies 16 x 8 blocks in one instruction: 16 bits, TF32, or FP64",
+    .idea = "a warp multiplies 16 x 8 blocks in one instruction: 8 and 16 bits, TF32, or FP64",
     .source = "matmul/matmul_mma.cl",
     .entries = {"matmul_mma"},
     .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
