@@ -139,12 +139,10 @@ const char *cublas_unsupported(const peer_problem *p, const size_t *sizes, size_
     /* Its strided GEMM and GEMV count products in 32 bits. */
     if (batch > INT_MAX)
         why = "it takes up to 2^31 - 1 products";
-    else if (p->type == TSR_I8)
-        why = peer_blas_sizes_unsupported(sizes, count);
-    else if (p->type != TSR_F16 && p->type != TSR_BF16)
+    else if (p->type != TSR_F16 && p->type != TSR_BF16 && p->type != TSR_I8)
         why = peer_blas_unsupported(p, sizes, count, 1);
     /* Operands of 16 bits: in their own precision, which sums in FP32. */
-    else if (strcmp(p->precision, p->type == TSR_F16 ? "f16" : "bf16") != 0)
+    else if (p->type != TSR_I8 && strcmp(p->precision, p->type == TSR_F16 ? "f16" : "bf16") != 0)
         why = "it multiplies 16 bits in their own precision only";
     else
         why = peer_blas_sizes_unsupported(sizes, count);
