@@ -2,7 +2,7 @@
 # Every test of Tessera, without a GPU, on Debian 12 or Ubuntu 24.04: installs what is missing,
 # builds with gcc and with clang, plain and with sanitizers, and runs what each build is for.
 #
-#     scripts/test.sh         everything, about 35 minutes on two cores
+#     scripts/test.sh         everything
 #     scripts/test.sh quick   the release build and the tests that need no device
 #
 # Tests with the label `timing` compare speeds and want a machine with nothing else to do: run them
