@@ -323,6 +323,7 @@ static const tunable dots_tunables[] = {
      "work-items that share a dot product: longer streams against adding up",
      {0, 4, 8, 16, 32},
      0,
+     4,
      .cpu_most = 8},
     {"LINES", "lines that a team reads at once: reuse of the small factor", {0, 1, 2, 4}, 0},
     {"VECTOR",

@@ -11,7 +11,7 @@
 /* ---- split-row ---------------------------------------------------------------------------- */
 
 static const tunable split_row_tunables[] = {
-    {"GROUP", MATVEC_GROUP, {1, 16, 32, 64, 128, 256, 512, 1024}, 128, .host_only = true},
+    {"GROUP", MATVEC_GROUP, {1, 16, 32, 64, 128, 256, 512, 1024}, 128, 16, .host_only = true},
     {"PER_UNIT", MATVEC_PER_UNIT, {1, 2, 4, 8, 16, 32}, 8, .host_only = true},
 };
 
