@@ -72,6 +72,7 @@ tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options 
             st = tsr_fail(err, TSR_ECL, rc, "clCreateContext on %s", device->facts.name);
             goto cleanup;
         }
+        s->own_context = true;
         s->queue = clCreateCommandQueue(s->context, device->id, wanted, &rc);
         if (!s->queue) {
             st = tsr_fail(err, TSR_ECL, rc, "clCreateCommandQueue on %s", device->facts.name);
@@ -153,8 +154,15 @@ static void destroy(void *context)
     clReleaseContext(context);
 }
 
-/* Release a context whose driver has compiled in this process: PoCL takes 0.1 s to destroy what its
- * compiler keeps there. */
+/* PoCL takes 0.1 s to destroy what its compiler keeps in a context, and NVIDIA's driver 0.05 to 0.1
+ * s for any. */
+static bool is_slow_to_destroy(const tsr_session *s)
+{
+    const device_facts *d = &s->device.facts;
+
+    return d->compiles_late ? s->build_ns || s->probe_ns : d->nvidia && s->own_context;
+}
+
 static void destroy_aside(cl_context context)
 {
     if (!aside_start(destroy, context))
@@ -186,7 +194,7 @@ void tsr_session_close(tsr_session *s)
         clReleaseCommandQueue(s->side); /* nothing runs there: `queue` has waited for it */
     if (s->queue)
         clReleaseCommandQueue(s->queue);
-    if (s->context && s->device.facts.compiles_late && (s->build_ns || s->probe_ns))
+    if (s->context && is_slow_to_destroy(s))
         destroy_aside(s->context);
     else if (s->context)
         clReleaseContext(s->context);

@@ -52,6 +52,7 @@ struct tsr_session {
     cl_context context;
     cl_command_queue queue;
     cl_command_queue side; /* for what runs beside the commands of `queue`; NULL until it is used */
+    bool own_context;      /* it is not the caller's */
     bool out_of_order;     /* the queue is: commands of one call are chained by events */
     bool profiling;        /* the queue records times */
     bool copies;           /* calls on host memory copy even where memory is shared */
