@@ -153,7 +153,7 @@ tsr_status soon_call(tsr_session *s, const problem *p, const tsr_run *run, place
     if (known && known->program)
         return dispatch_call(s, p, run, place, out, err);
     sel.variant = soon_variant(s, p, run);
-    if (!sel.variant || best_is_there(s, p, place, &best) ||
+    if (!sel.variant || best_is_there(s, p, place, &best) || strcmp(best, sel.variant->name) == 0 ||
         (s->soon_calls >= SOON_CALLS && !compiles_beside(s, p, place)))
         return dispatch_call(s, p, run, place, out, err);
     sel.params = params_default(sel.variant);

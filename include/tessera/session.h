@@ -50,10 +50,11 @@ typedef struct tsr_session_options {
  * thread, the next call compiles it.  A process waits for such a thread when it ends,
  * tsr_session_close does not.
  *
- * Sorts of all kinds have the same result either way, bit for bit.  Products of matrices and of
- * vectors, which keep to the same bounds, may differ in their last bits from those of later calls.
- * `same_kernels`, or TESSERA_SAME_KERNELS in the environment, with any value, does without: so does
- * tsr_session_warm or `tessera cache --warm` once it has run, for what it compiles.
+ * Sorts of all kinds and selections have the same result either way, bit for bit.  Sums of floats,
+ * which are products of matrices and of vectors and scans, keep to the same bounds and may differ
+ * in their last bits from those of later calls. `same_kernels`, or TESSERA_SAME_KERNELS in the
+ * environment, with any value, does without: so does tsr_session_warm or `tessera cache --warm`
+ * once it has run, for what it compiles.
  */
 
 /**

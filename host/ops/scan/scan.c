@@ -230,6 +230,12 @@ static const char *prefer_c(const problem *p, const device_facts *d)
     return "simd";
 }
 
+/* The smallest kernels, for every problem: a fraction of a millisecond up to this size. */
+static const char *prefer_soon(const problem *p)
+{
+    return scan_elements(scan_of(p)) <= (size_t)1 << 20 ? "chunks" : NULL;
+}
+
 const operation operation_scan = {
     .name = "scan",
     .idea = "result[i] := x[0] op x[1] op ... op x[i], op a sum, minimum or maximum",
@@ -249,6 +255,7 @@ const operation operation_scan = {
     .describe = describe,
     .prefer = prefer,
     .prefer_c = prefer_c,
+    .prefer_soon = prefer_soon,
     .fill = scan_fill,
     .sweep = scan_sweep,
     .verify = scan_verify,

@@ -204,6 +204,12 @@ static const char *prefer_c(const problem *p, const device_facts *d)
     return "simd";
 }
 
+/* No feature has to be probed for it. */
+static const char *prefer_soon(const problem *p)
+{
+    return select_of(p)->n <= (size_t)1 << 20 ? "three-launches" : NULL;
+}
+
 const operation operation_select = {
     .name = "select",
     .idea = "result := the elements for which a comparison holds, in their order",
@@ -223,6 +229,7 @@ const operation operation_select = {
     .describe = describe,
     .prefer = prefer,
     .prefer_c = prefer_c,
+    .prefer_soon = prefer_soon,
     .fill = select_fill,
     .sweep = select_sweep,
     .verify = select_verify,
