@@ -33,6 +33,12 @@
 #define LINE       (COLUMNS + (FEW_ROWS ? 0 : VECTOR))
 #define TILE_REALS (PITCH * DEPTH)
 #define SUM_REALS  (SLICES * CHUNK * LINE)
+/* Where slice `y` has its sum of column o, row s of a chunk. */
+#define SUM_AT(s, o, y) (((y)*CHUNK + (s)) * LINE + (o))
+#define OUTPUTS         COLUMNS
+#define PEERS           SLICES
+#define EACH            VECTOR
+#include "matmul/matmul_skinny_sums.clh"
 
 /* The work-item's vectors of BATCH steps from `p` on, SLICES apart.  The group's steps begin with
  * p - slice: where all of them are inside, no load is guarded. */
@@ -89,8 +95,8 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
     const uint first = get_group_id(0) * COLUMNS;
     const skinny x = skinny_of(a, b, &call);
     factor v[BATCH * VECTOR], next[BATCH * VECTOR];
-    uint place[LOADS];
-    REAL old[CHUNKS * SHARE(COLUMNS)];
+    uint place[LOADS], own[VECTOR];
+    REAL old[CHUNKS * SHARE(OUTPUTS)];
     REAL sum[FEW * VECTOR]; /* row by row */
 
 #pragma unroll
@@ -102,8 +108,8 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
         place[l] = min(first + PLACE(lane, LANES, l), x.many - A_LOAD);
     load_batch(v, &x, place, slice, slice);
     c += in_batch(call.offset_c, call.stride_c);
-    if (OLD_AHEAD(COLUMNS) && call.beta != 0)
-        load_olds(old, c, &call, &x, first, COLUMNS);
+    if (OLD_AHEAD(OUTPUTS) && call.beta != 0)
+        load_olds(old, c, &call, &x, first, OUTPUTS);
     for (uint p0 = 0; p0 < x.k; p0 += DEPTH) {
         const uint steps = min(x.k - p0, (uint)DEPTH);
 
@@ -121,33 +127,8 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
         /* Read before overwritten, by the next round or by the sums. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    /* The slices' sums of CHUNK rows lie together, and each work-item adds up some outputs, always
-     * in the same order. */
 #pragma unroll
-    for (uint s0 = 0; s0 < FEW; s0 += CHUNK) {
-#pragma unroll
-        for (uint s = 0; s < CHUNK; s++)
-#pragma unroll
-            for (uint e = 0; e < VECTOR; e++)
-                if (s0 + s < FEW)
-                    local_reals[(slice * CHUNK + s) * LINE + PLACE(lane, LANES, e)] =
-                        sum[(s0 + s) * VECTOR + e];
-        /* Written before read: below, we read what other work-items wrote. */
-        barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
-        for (uint r = 0; r < SHARE(COLUMNS); r++) {
-            const uint s = OUTPUT_FEW(r, COLUMNS), o = OUTPUT_MANY(r, COLUMNS);
-            REAL all = 0;
-
-            if (!is_output(&x, s0, s, first, o, COLUMNS))
-                continue;
-#pragma unroll
-            for (uint y = 0; y < SLICES; y++)
-                all += local_reals[(y * CHUNK + s) * LINE + o];
-            store_output(output_at(c, &call, s0 + s, first + o), &call, all, OLD_AHEAD(COLUMNS),
-                         old[s0 / CHUNK * SHARE(COLUMNS) + r]);
-        }
-        /* Read before overwritten by the next round. */
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    for (uint e = 0; e < VECTOR; e++)
+        own[e] = PLACE(lane, LANES, e);
+    store_sums(sum, own, slice, local_reals, c, &call, &x, first, old);
 }

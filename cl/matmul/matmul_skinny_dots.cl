@@ -39,6 +39,9 @@
  * together meet in a bank. */
 #define SUM_AT(s, o, lane) ((FEW_ROWS ? (s)*OUTPUTS + (o) : (o)*CHUNK + (s)) * (TEAM + 1) + (lane))
 #define SUM_REALS          (CHUNK * OUTPUTS * (TEAM + 1))
+#define PEERS              TEAM
+#define EACH               LINES
+#include "matmul/matmul_skinny_sums.clh"
 
 /* The work-item's vectors of each line in BATCH times STEPS from p on.  Where all of these are
  * inside, no load is guarded. */
@@ -107,6 +110,7 @@ matmul_skinny_dots(__global const factor *restrict a, __global const factor *res
     __global const factor *line[LINES];
     factor v[BATCH * LINES * VECTOR], next[BATCH * LINES * VECTOR];
     REAL sum[FEW * LINES]; /* row by row */
+    uint own[LINES];
     REAL old[CHUNKS * SHARE(OUTPUTS)];
 
 #pragma unroll
@@ -135,32 +139,8 @@ matmul_skinny_dots(__global const factor *restrict a, __global const factor *res
         /* Read before overwritten, by the next round or by the sums. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    /* The teams' sums of CHUNK rows lie together, and each work-item adds up some outputs, always
-     * in the same order. */
 #pragma unroll
-    for (uint s0 = 0; s0 < FEW; s0 += CHUNK) {
-#pragma unroll
-        for (uint s = 0; s < CHUNK; s++)
-#pragma unroll
-            for (uint l = 0; l < LINES; l++)
-                if (s0 + s < FEW)
-                    local_reals[SUM_AT(s, l * TEAMS + team, lane)] = sum[(s0 + s) * LINES + l];
-        /* Written before read: below, we read what other work-items wrote. */
-        barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
-        for (uint r = 0; r < SHARE(OUTPUTS); r++) {
-            const uint s = OUTPUT_FEW(r, OUTPUTS), o = OUTPUT_MANY(r, OUTPUTS);
-            REAL all = 0;
-
-            if (!is_output(&x, s0, s, first, o, OUTPUTS))
-                continue;
-#pragma unroll
-            for (uint y = 0; y < TEAM; y++)
-                all += local_reals[SUM_AT(s, o, y)];
-            store_output(output_at(c, &call, s0 + s, first + o), &call, all, OLD_AHEAD(OUTPUTS),
-                         old[s0 / CHUNK * SHARE(OUTPUTS) + r]);
-        }
-        /* Read before overwritten by the next round. */
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    for (uint l = 0; l < LINES; l++)
+        own[l] = l * TEAMS + team;
+    store_sums(sum, own, lane, local_reals, c, &call, &x, first, old);
 }

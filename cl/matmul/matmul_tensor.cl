@@ -19,10 +19,11 @@
  *     128 or 256, and TILE_N, 16 to 256, not both 256; TURNED, 1 where C is stored transposed, and
  *     A and B have changed places; STAGES; BAND (matmul_bands.clh); TRANS_A, TRANS_B
  *     (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace; FUSED: whether the
- *     groups that multiply stage; SINGLE: whether each has one tile or part alone; UNIT_GROUPS: for
- *     how many groups a compute unit is to have registers; SPLIT, parts of k, and PERSISTENT, of
- *     launches alone; LAST_ADDS (last_group.clh); CONSUMERS, PRODUCERS, PREPARE_ITEMS, PIECE,
- *     ROW_BYTES and MAP_BYTES as the host counts with them (below).
+ *     groups that multiply stage; SINGLE: whether each has one tile or part alone; SPLITS: whether
+ *     they share k; C_VECTOR, 1, 2 or 4: neighbours of C that are an aligned vector, with 4 each
+ *     row a multiple of them; UNIT_GROUPS: for how many groups a compute unit is to have registers;
+ *     PERSISTENT, of launches alone; LAST_ADDS (last_group.clh); CONSUMERS, PRODUCERS,
+ *     PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES as the host counts with them (below).
  * Launch: 1-D, the preparation, where a launch of its own stages, in work-groups of 256, one for
  *     each 64 x 64 elements; then groups of CONSUMERS + PRODUCERS: with PERSISTENT = 1 as many as
  *     compute units hold or as there are tiles and parts, with 2 one each.
@@ -92,6 +93,12 @@ typedef REAL_N(4) real4;
 #endif
 #if SINGLE != 0 && SINGLE != 1
 #error "SINGLE: 1 where no group has more than one tile or part, else 0"
+#endif
+#if SPLITS != 0 && SPLITS != 1
+#error "SPLITS: 1 where groups share k, else 0"
+#endif
+#if C_VECTOR != 1 && C_VECTOR != 2 && C_VECTOR != 4
+#error "C_VECTOR: 1, 2 or 4: neighbours in a row of C that are an aligned vector; 4: rows are those"
 #endif
 #ifndef UNIT_GROUPS
 #error "UNIT_GROUPS: for how many work-groups a compute unit is to have registers"
@@ -224,59 +231,40 @@ IN_REGISTERS void stage(operand o, uint piece, __local factor *tile)
     }
 }
 
-/* A as it is stored. */
-static inline operand operand_a(__global const factor *a, __global uchar *work,
-                                const tensor_call *call)
+/* A, or B, as it is stored. */
+static inline operand operand_of(bool of_b, __global const factor *a, __global const factor *b,
+                                 __global uchar *work, const tensor_call *call)
 {
-    const operand o = {a + call->offset_a,
-                       call->lda,
-                       TRANS_A ? call->k : call->m,
-                       TRANS_A ? call->m : call->k,
-                       TRANS_A && ALONG_A,
-                       (__global ELEMENT *)(work + call->staged_a),
-                       call->pitch_a};
+    const bool across = of_b ? !TRANS_B : TRANS_A; /* rows run across k */
+    const uint outside = of_b ? call->n : call->m;
+    const operand o = {of_b ? b + call->offset_b : a + call->offset_a,
+                       of_b ? call->ldb : call->lda,
+                       across ? call->k : outside,
+                       across ? outside : call->k,
+                       across && (of_b ? ALONG_B : ALONG_A),
+                       (__global ELEMENT *)(work + (of_b ? call->staged_b : call->staged_a)),
+                       of_b ? call->pitch_b : call->pitch_a};
 
     return o;
 }
 
-static inline operand operand_b(__global const factor *b, __global uchar *work,
-                                const tensor_call *call)
+/* What is copied of A, or of B: boxes of so many rows of op(A), or columns of op(B). */
+static inline tensor tensor_of(bool of_b, __global const factor *a, __global const factor *b,
+                               __global uchar *work, const tensor_call *call)
 {
-    const operand o = {b + call->offset_b,
-                       call->ldb,
-                       TRANS_B ? call->n : call->k,
-                       TRANS_B ? call->k : call->n,
-                       !TRANS_B && ALONG_B,
-                       (__global ELEMENT *)(work + call->staged_b),
-                       call->pitch_b};
-
-    return o;
-}
-
-/* What is copied of an operand: of `outside` rows of op(A) or columns of op(B), in boxes of `box`.
- */
-static inline tensor tensor_of(const operand *o, bool staged, bool along, uint outside, uint k,
-                               uint box)
-{
-    const tensor t = {staged ? (__global const void *)o->to : o->x,
-                      along ? k : outside,
-                      along ? outside : k,
-                      (ulong)(staged ? o->pitch : o->ld) * sizeof(ELEMENT),
+    const operand o = operand_of(of_b, a, b, work, call);
+    const bool staged = of_b ? STAGED_B : STAGED_A, along = of_b ? ALONG_B : ALONG_A;
+    const uint outside = of_b ? call->n : call->m;
+    const tensor t = {staged ? (__global const void *)o.to : o.x,
+                      along ? call->k : outside,
+                      along ? outside : call->k,
+                      (ulong)(staged ? o.pitch : o.ld) * sizeof(ELEMENT),
                       ROW,
-                      along ? box : BLOCK_K};
+                      !along ? BLOCK_K
+                      : of_b ? TILE_N
+                             : TILE_M};
 
     return t;
-}
-
-/* The tensor of A, or of B. */
-static inline tensor tensor_which(bool of_b, __global const factor *a, __global const factor *b,
-                                  __global uchar *work, const tensor_call *call)
-{
-    const operand op_a = operand_a(a, work, call), op_b = operand_b(b, work, call);
-    const tensor of_a = tensor_of(&op_a, STAGED_A, ALONG_A, call->m, call->k, TILE_M);
-    const tensor other = tensor_of(&op_b, STAGED_B, ALONG_B, call->n, call->k, TILE_N);
-
-    return of_b ? other : of_a;
 }
 
 /* Stage a piece of A, or of B, which come after those of A. */
@@ -285,9 +273,9 @@ IN_REGISTERS void stage_piece(__global const factor *a, __global const factor *b
                               __local factor *tile)
 {
     if (STAGED_A && piece < call->pieces_a)
-        stage(operand_a(a, work, call), piece, tile);
+        stage(operand_of(false, a, b, work, call), piece, tile);
     else if (STAGED_B)
-        stage(operand_b(b, work, call), piece - call->pieces_a, tile);
+        stage(operand_of(true, a, b, work, call), piece - call->pieces_a, tile);
 }
 
 #if !FUSED
@@ -480,7 +468,6 @@ typedef struct output {
     REAL alpha, beta;
     __global result *c;
     uint ldc;
-    bool pairs, fours; /* two, or four, neighbours from a multiple on are an aligned vector */
 } output;
 
 /* Element (i, j) of the product. */
@@ -489,37 +476,9 @@ static inline __global result *at(const output *o, uint i, uint j)
     return TURNED ? o->c + (ulong)j * o->ldc + i : o->c + (ulong)i * o->ldc + j;
 }
 
-#if !SINGLE
-/* Whether columns j, which is even, and j + 1 go as a pair. */
-static inline bool is_pair(const output *o, uint j)
-{
-    return !TURNED && o->pairs && j + 1 < o->n;
-}
-
-/* What two neighbours of a row become, which were `before`. */
-static inline real2 scaled(const output *o, real2 sums, real2 before)
-{
-    const real2 out = o->alpha * sums;
-
-    return o->beta == 0 ? out : out + o->beta * before;
-}
-
-/* Columns j and j + 1 of row i; what a pair was is read. */
-static inline void store_pair(const output *o, uint i, uint j, real2 sums, real2 before)
-{
-    if (is_pair(o, j)) {
-        const real2 out = scaled(o, sums, before);
-
-        VSTOREA_RESULTS(out, 2, at(o, i, j));
-        return;
-    }
-    if (j < o->n)
-        update_result(at(o, i, j), o->alpha, sums.s0, o->beta);
-    if (j + 1 < o->n)
-        update_result(at(o, i, j + 1), o->alpha, sums.s1, o->beta);
-}
-
-#endif
+/* Whether rows of C are stored as vectors: those of C^T are columns. */
+#define STORES_PAIRS (!TURNED && C_VECTOR >= 2)
+#define STORES_FOURS (!TURNED && C_VECTOR >= 4)
 
 #if RESULT == F16 || RESULT == BF16
 /* Two neighbours of C as they are stored, rounded to nearest even: the last operand is lower. */
@@ -534,107 +493,6 @@ static inline uint pair_bits(float2 v)
 #endif
     return bits;
 }
-#endif
-
-#if !SINGLE
-#if !TURNED && (RESULT == F16 || RESULT == BF16)
-/* Lanes of a warp hold pairs of 4 bytes, and four of them a piece of 16 bytes: half of what memory
- * takes at once.  So lanes exchange pairs, and four write a piece of 32 bytes. */
-#define EXCHANGES 1
-
-/* Pairs of a row at `to` and 8 columns on: of two neighbouring lanes the even one stores four
- * columns there, and the odd one four of those 8 on.  `inside`: C has the row.  All lanes of the
- * warp meet here. */
-static inline void store_exchanged(__global result *to, bool inside, uint pair, uint next)
-{
-    const bool odd = get_local_id(0) % 2;
-    const uint other = warp_exchange(odd ? pair : next, 1);
-
-    if (inside)
-        *(__global uint2 *)(odd ? to + 6 : to) = odd ? (uint2)(other, next) : (uint2)(pair, other);
-}
-#else
-#define EXCHANGES 0
-#endif
-
-/* Pair e of the row i or, where `high` is 1, i + 8. */
-static inline real2 pair_of(const REAL *sums, uint high, uint e)
-{
-    return (real2)(sums[4 * e + 2 * high], sums[4 * e + 2 * high + 1]);
-}
-
-/* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ...  What a row was is read before any of
- * it is written: reads that follow writes would wait for them, as the compiler does not know that
- * they lie apart.  `whole`: C has all columns of the tile. */
-IN_REGISTERS void store_pairs(const output *o, uint i, uint j, bool whole, const REAL *sums)
-{
-#pragma unroll
-    for (uint high = 0; high < 2; high++) {
-        const uint row = i + 8 * high;
-        const bool inside = row < o->m;
-        real2 before[HELD / 4];
-
-#pragma unroll
-        for (uint e = 0; e < HELD / 4; e++)
-            if (inside && o->beta != 0 && is_pair(o, j + 8 * e))
-                before[e] = VLOADA_RESULTS(2, (__global const result *)at(o, row, j + 8 * e));
-#if EXCHANGES
-        if (whole && o->fours) {
-#pragma unroll
-            for (uint e = 0; e < HELD / 4; e += 2)
-                store_exchanged(at(o, row, j + 8 * e), inside,
-                                pair_bits(scaled(o, pair_of(sums, high, e), before[e])),
-                                pair_bits(scaled(o, pair_of(sums, high, e + 1), before[e + 1])));
-            continue;
-        }
-#endif
-        if (!inside)
-            continue;
-#pragma unroll
-        for (uint e = 0; e < HELD / 4; e++)
-            store_pair(o, row, j + 8 * e, pair_of(sums, high, e), before[e]);
-    }
-}
-
-/* Sum e is that of row i + ROW_OF(e), column j + COLUMN_OF(e). */
-#define ROW_OF(e)    ((e) / 2 % 2 * 8)
-#define COLUMN_OF(e) ((e) / 4 * 8 + (e) % 2)
-
-/* The same one by one, where rows do not start at pairs.  As many at once are read before they are
- * written. */
-IN_REGISTERS void store_singles(const output *o, uint i, uint j, const REAL *sums)
-{
-#pragma unroll
-    for (uint first = 0; first < HELD; first += SINGLES) {
-        REAL before[SINGLES];
-
-#pragma unroll
-        for (uint e = 0; e < SINGLES; e++) {
-            const uint r = i + ROW_OF(first + e), c = j + COLUMN_OF(first + e);
-
-            before[e] = o->beta != 0 && r < o->m && c < o->n ? load_result(at(o, r, c)) : 0;
-        }
-#pragma unroll
-        for (uint e = 0; e < SINGLES; e++) {
-            const uint r = i + ROW_OF(first + e), c = j + COLUMN_OF(first + e);
-
-            if (r < o->m && c < o->n)
-                update_result(at(o, r, c), 1,
-                              o->beta == 0 ? o->alpha * sums[first + e]
-                                           : o->alpha * sums[first + e] + o->beta * before[e],
-                              0);
-        }
-    }
-}
-
-IN_REGISTERS void store_sums(const output *o, uint i, uint j, bool whole, const REAL *sums)
-{
-    if (!TURNED && o->pairs)
-        store_pairs(o, i, j, whole, sums);
-    else
-        store_singles(o, i, j, sums);
-}
-
 #endif
 
 #if SINGLE
@@ -681,7 +539,7 @@ static inline void store_four(const output *o, __global result *to, real4 sums, 
 #define BATCH 4
 #define ONES  16
 
-/* Where rows of C are aligned vectors of four, and its columns a multiple of them. */
+/* Where rows of C are aligned vectors of four. */
 static inline void store_fours(const output *o, __local const REAL *tile, uint2 start)
 {
 #pragma unroll 1
@@ -739,11 +597,143 @@ static inline void store_ones(const output *o, __local const REAL *tile, uint2 s
 
 static inline void store_tile(const output *o, __local const REAL *tile, uint2 start)
 {
-    if (!TURNED && o->fours && o->n % 4 == 0)
+    if (STORES_FOURS)
         store_fours(o, tile, start);
     else
         store_ones(o, tile, start);
 }
+
+#elif STORES_PAIRS
+/* Whether columns j, which is even, and j + 1 go as a pair. */
+static inline bool is_pair(const output *o, uint j)
+{
+    return j + 1 < o->n;
+}
+
+#if STORES_FOURS && (RESULT == F16 || RESULT == BF16)
+/* Lanes of a warp hold pairs of 4 bytes, and four of them a piece of 16 bytes: half of what memory
+ * takes at once.  So lanes exchange pairs, and four write a piece of 32 bytes. */
+#define EXCHANGES 1
+
+/* Pairs of columns j and j + 8 of a row that starts at `to`: of two neighbouring lanes the even one
+ * stores four columns from j on, and the odd one four of those 8 on.  `inside`: C has the row.  All
+ * lanes of the warp meet here. */
+static inline void store_exchanged(const output *o, __global result *to, uint j, bool inside,
+                                   uint pair, uint next)
+{
+    const bool odd = get_local_id(0) % 2;
+    const uint other = warp_exchange(odd ? pair : next, 1), column = odd ? j + 6 : j;
+
+    if (inside && column < o->n)
+        *(__global uint2 *)(to + column) = odd ? (uint2)(other, next) : (uint2)(pair, other);
+}
+#else
+#define EXCHANGES 0
+
+/* Columns j and j + 1 of a row that starts at `to`. */
+static inline void store_pair(const output *o, __global result *to, uint j, real2 v)
+{
+    if (is_pair(o, j)) {
+        VSTOREA_RESULTS(v, 2, to + j);
+    } else if (j < o->n) {
+        store_result(to + j, v.s0);
+    }
+}
+#endif
+
+#define FIRST(high, e)                                                                             \
+    (4 * (e) + 2 * (high))                /* sum of pair e of row i or, where high is 1, i + 8 */
+#define PAIRS (HELD < 64 ? HELD / 4 : 16) /* that are read at once, as registers hold them */
+
+/* What the sums of a row become.  What it was is read before any of it is written: reads that
+ * follow writes would wait for them, as the compiler does not know that they lie apart. */
+IN_REGISTERS void update_row(const output *o, uint row, uint j, uint high, REAL *sums)
+{
+#pragma unroll
+    for (uint e = 0; e < HELD / 4; e++) {
+        sums[FIRST(high, e)] *= o->alpha;
+        sums[FIRST(high, e) + 1] *= o->alpha;
+    }
+    if (o->beta == 0 || row >= o->m)
+        return;
+#pragma unroll
+    for (uint first = 0; first < HELD / 4; first += PAIRS) {
+        real2 before[PAIRS];
+
+#pragma unroll
+        for (uint e = 0; e < PAIRS; e++) {
+            const uint column = j + 8 * (first + e);
+            __global const result *from = at(o, row, column);
+
+            before[e] = 0;
+            if (is_pair(o, column))
+                before[e] = VLOADA_RESULTS(2, from);
+            else if (column < o->n)
+                before[e].s0 = load_result(from);
+        }
+#pragma unroll
+        for (uint e = 0; e < PAIRS; e++) {
+            sums[FIRST(high, first + e)] += o->beta * before[e].s0;
+            sums[FIRST(high, first + e) + 1] += o->beta * before[e].s1;
+        }
+    }
+}
+
+/* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ... */
+IN_REGISTERS void store_sums(const output *o, uint i, uint j, REAL *sums)
+{
+#pragma unroll
+    for (uint high = 0; high < 2; high++) {
+        const uint row = i + 8 * high;
+        __global result *to = at(o, row, 0);
+
+        update_row(o, row, j, high, sums);
+#pragma unroll
+        for (uint e = 0; e < HELD / 4; e += EXCHANGES ? 2 : 1) {
+            const REAL *pair = sums + FIRST(high, e);
+#if EXCHANGES
+            store_exchanged(o, to, j + 8 * e, row < o->m, pair_bits((float2)(pair[0], pair[1])),
+                            pair_bits((float2)(pair[4], pair[5])));
+#else
+            if (row < o->m)
+                store_pair(o, to, j + 8 * e, (real2)(pair[0], pair[1]));
+#endif
+        }
+    }
+}
+
+#else
+/* Sum e is that of row i + ROW_OF(e), column j + COLUMN_OF(e). */
+#define ROW_OF(e)    ((e) / 2 % 2 * 8)
+#define COLUMN_OF(e) ((e) / 4 * 8 + (e) % 2)
+
+/* The same one by one, where rows do not start at pairs.  As many at once are read before they are
+ * written. */
+IN_REGISTERS void store_sums(const output *o, uint i, uint j, const REAL *sums)
+{
+#pragma unroll
+    for (uint first = 0; first < HELD; first += SINGLES) {
+        REAL before[SINGLES];
+
+#pragma unroll
+        for (uint e = 0; e < SINGLES; e++) {
+            const uint r = i + ROW_OF(first + e), c = j + COLUMN_OF(first + e);
+
+            before[e] = o->beta != 0 && r < o->m && c < o->n ? load_result(at(o, r, c)) : 0;
+        }
+#pragma unroll
+        for (uint e = 0; e < SINGLES; e++) {
+            const uint r = i + ROW_OF(first + e), c = j + COLUMN_OF(first + e);
+
+            if (r < o->m && c < o->n)
+                update_result(at(o, r, c), 1,
+                              o->beta == 0 ? o->alpha * sums[first + e]
+                                           : o->alpha * sums[first + e] + o->beta * before[e],
+                              0);
+        }
+    }
+}
+
 #endif
 
 /* What the work-items of a group share: blocks along k, and those of a part of it; tiles of C down
@@ -938,18 +928,18 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
 #endif
     if (lane == 0)
         mbarrier_arrive(before);
-    if (k->parts > 1) {
-        keep(kept(k, x, x->part, 0), upper);
+#if SPLITS
+    keep(kept(k, x, x->part, 0), upper);
 #if HALVES == 2
-        keep(kept(k, x, x->part, 1), lower);
+    keep(kept(k, x, x->part, 1), lower);
 #endif
-        if (!is_last_part(k, x))
-            return;
-        add_up(k, x, 0, upper);
+    if (!is_last_part(k, x))
+        return;
+    add_up(k, x, 0, upper);
 #if HALVES == 2
-        add_up(k, x, 1, lower);
+    add_up(k, x, 1, lower);
 #endif
-    }
+#endif /* SPLITS */
 #if SINGLE
     /* Both warp groups have multiplied what is overwritten. */
     consumers_barrier();
@@ -961,9 +951,9 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
     consumers_barrier();
     store_tile(o, tile, x->start);
 #else
-    store_sums(o, i, j, o->n - x->start.x >= TILE_N, upper);
+    store_sums(o, i, j, upper);
 #if HALVES == 2
-    store_sums(o, i + 64, j, o->n - x->start.x >= TILE_N, lower);
+    store_sums(o, i + 64, j, lower);
 #endif
 #endif
 }
@@ -993,10 +983,7 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
     __local ulong barriers[2 * STAGES];
     __local ulong maps_local[2 * TENSOR_MAP_WORDS] __attribute__((aligned(128)));
     __local uint last;
-    const uint ldc = call.ldc;
-    const bool pairs = ldc % 2 == 0 && (ulong)(c + call.offset_c) % (2 * sizeof(result)) == 0;
-    const bool fours = ldc % 4 == 0 && (ulong)(c + call.offset_c) % (4 * sizeof(result)) == 0;
-    const output o = {call.m, call.n, call.alpha, call.beta, c + call.offset_c, ldc, pairs, fours};
+    const output o = {call.m, call.n, call.alpha, call.beta, c + call.offset_c, call.ldc};
     const uint down = (call.m + TILE_M - 1) / TILE_M, across = (call.n + TILE_N - 1) / TILE_N;
     const team t = {.blocks = (call.k + BLOCK_K - 1) / BLOCK_K,
                     .span = call.span,
@@ -1032,7 +1019,7 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
         maps += get_group_id(0) * (2 * TENSOR_MAP_WORDS);
         if (lane < 2) {
             __global ulong *map = maps + lane * TENSOR_MAP_WORDS;
-            const tensor of = tensor_which(lane, a, b, work, &call);
+            const tensor of = tensor_of(lane, a, b, work, &call);
 
             TENSOR_DESCRIBE_AT(local_address(maps_local) + lane * 8 * TENSOR_MAP_WORDS, map,
                                ELEMENT_TYPE, of);

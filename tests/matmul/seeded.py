@@ -79,7 +79,7 @@ BUGS = {
         ("skinny-columns", "matmul/matmul_skinny_columns.cl", "p + u * SLICES < x->k", 0,
          "p < x->k + SLICES", []),
     "sweep-skinny-dots-lanes":
-        ("skinny-dots", "matmul/matmul_skinny_dots.cl", "y < TEAM", 0, "y + 1 < TEAM", []),
+        ("skinny-dots", "matmul/matmul_skinny_sums.clh", "y < PEERS", 0, "y + 1 < PEERS", []),
     "oclgrind-outer-last-columns":
         ("outer", "matmul/matmul_outer.cl", "if (j + e < n)", 1, "if (j <= n)",
          ["ITEMS=64", "DEPTH=4"]),

@@ -559,6 +559,44 @@ static void test_float64_runs_elsewhere(void **state)
     expect_unsupported("mma-f64", &d, &p, "32 bits");
 }
 
+/* Boxes: a warp group beside those that multiply, two maps a group; where A lies along k and B
+ * across it, C^T is computed, and A and B change places. */
+static void test_float64_boxes(void **state)
+{
+    device_facts d = hopper();
+    problem p = product(257, 130, 40);
+    plan x;
+
+    (void)state;
+    expect_unsupported("mma-f64-tensor", &d, &p, "it multiplies float64, not float32");
+    p = product(257, 130, 40);
+    matmul_in(&p)->type = TSR_F64;
+    x = expect_plan("mma-f64-tensor", "TILE_M=128 TILE_N=128 SPLIT=1", &p, &d, 1, 3 * 2 * 256);
+    expect_options(&x, "mma-f64-tensor", &d, "TRANS_A=1 TRANS_B=1 TURNED=1 REGISTERS=232");
+    assert_int_equal(x.commands[0].local[0], 256 + 128);
+    assert_int_equal(x.commands[0].global[0], 3 * 2 * 384);
+    assert_int_equal(x.commands[0].arg[0].index, MATMUL_B);
+    assert_int_equal(x.commands[0].arg[1].index, MATMUL_A);
+    plan_free(&x);
+    matmul_in(&p)->trans_b = 1;
+    /* Two groups that share each tile keep two tiles of sums each. */
+    x = expect_plan("mma-f64-tensor", "TILE_M=64 TILE_N=64 SPLIT=2", &p, &d, 1,
+                    5 * 3 * 2 * (256 + 2 * 64 * 64 * sizeof(double)));
+    expect_options(&x, "mma-f64-tensor", &d, "TRANS_A=0 TRANS_B=1 TURNED=0 UNIT_GROUPS=2");
+    assert_int_equal(x.commands[0].local[0], 128 + 128);
+    assert_int_equal(x.commands[0].arg[0].index, MATMUL_A);
+    plan_free(&x);
+    matmul_in(&p)->offset_b = 1;
+    expect_unsupported("mma-f64-tensor", &d, &p, "multiples of 16 bytes");
+    matmul_in(&p)->offset_b = 2;
+    matmul_in(&p)->lda = 41;
+    expect_unsupported("mma-f64-tensor", &d, &p, "multiples of 16 bytes");
+    matmul_in(&p)->lda = 42;
+    expect_unsupported("mma-f64-tensor", &d, &p, NULL);
+    matmul_in(&p)->batch = 3;
+    expect_unsupported("mma-f64-tensor", &d, &p, "one pair of matrices");
+}
+
 /* Two elements are a vector where lines, matrices and products start at a multiple of two. */
 static void test_float64_tells_alignment(void **state)
 {
@@ -1137,6 +1175,7 @@ int main(void)
         cmocka_unit_test(test_float64_groups_share_k),
         cmocka_unit_test(test_float64_layout_follows_the_shape),
         cmocka_unit_test(test_float64_runs_elsewhere),
+        cmocka_unit_test(test_float64_boxes),
         cmocka_unit_test(test_float64_tells_alignment),
         cmocka_unit_test(test_alignment_is_defined),
         cmocka_unit_test(test_fused_needs_no_workspace),

@@ -267,6 +267,7 @@ static const variant *const variants[] = {
     &matmul_cpu_split,
     &matmul_mma,
     &matmul_mma_f64,
+    &matmul_mma_f64_tensor,
     &matmul_mma_3xtf32,
     &matmul_complex_general,
     &matmul_complex_pipelined,
@@ -381,26 +382,30 @@ static bool warps_pay(const tsr_matmul_problem *p, bool packs)
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"simd", "openmp", "blocked", "ikj", "kij", "ijk", "jik"};
-    static const char *const largest[] = {"wgmma-3xtf32-fused", "wgmma-3xtf32",  "wgmma-tensor",
-                                          "wgmma-tf32",         "mma-f64",       "mma",
-                                          "pipelined",          "general-tiled", "general"};
-    static const char *const large[] = {"wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
-                                        "mma",          "pipelined",    "general-tiled", "general"};
-    static const char *const thrice[] = {"mma-3xtf32", "wgmma-3xtf32",  "wgmma-tensor",
-                                         "wgmma-tf32", "mma-f64",       "mma",
-                                         "pipelined",  "general-tiled", "general"};
-    static const char *const small[] = {"wgmma-tensor", "wgmma-tf32",    "mma-f64", "mma",
-                                        "pipelined",    "general-tiled", "general"};
+    static const char *const largest[] = {
+        "wgmma-3xtf32-fused", "wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32",
+        "mma-f64-tensor",     "mma-f64",      "mma",          "pipelined",
+        "general-tiled",      "general"};
+    static const char *const large[] = {"wgmma-3xtf32",   "wgmma-tensor",  "wgmma-tf32",
+                                        "mma-f64-tensor", "mma-f64",       "mma",
+                                        "pipelined",      "general-tiled", "general"};
+    static const char *const thrice[] = {
+        "mma-3xtf32", "wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32",    "mma-f64-tensor",
+        "mma-f64",    "mma",          "pipelined",    "general-tiled", "general"};
+    static const char *const small[] = {"wgmma-tensor", "wgmma-tf32", "mma-f64-tensor", "mma-f64",
+                                        "mma",          "pipelined",  "general-tiled",  "general"};
     static const char *const warps[] = {"mma",       "wgmma-tensor",  "wgmma-tf32",
                                         "pipelined", "general-tiled", "general"};
-    static const char *const skinny[] = {"skinny-columns", "skinny-dots", "wgmma-tensor",
-                                         "wgmma-tf32",     "general",     "general-tiled",
-                                         "pipelined",      "mma-f64",     "mma"};
+    static const char *const skinny[] = {
+        "skinny-columns", "skinny-dots", "wgmma-tensor",   "wgmma-tf32", "general",
+        "general-tiled",  "pipelined",   "mma-f64-tensor", "mma-f64",    "mma"};
     static const char *const short_k[] = {
-        "outer",      "skinny-columns", "skinny-dots", "mma",           "wgmma-tensor",
-        "wgmma-tf32", "mma-f64",        "pipelined",   "general-tiled", "general"};
-    static const char *const batch[] = {"batched", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
-                                        "mma",     "pipelined",    "general-tiled", "general"};
+        "outer",        "skinny-columns", "skinny-dots",    "mma",
+        "wgmma-tensor", "wgmma-tf32",     "mma-f64-tensor", "mma-f64",
+        "pipelined",    "general-tiled",  "general"};
+    static const char *const batch[] = {"batched",        "wgmma-tensor",  "wgmma-tf32",
+                                        "mma-f64-tensor", "mma-f64",       "mma",
+                                        "pipelined",      "general-tiled", "general"};
     static const char *const of_complex[] = {"complex-pipelined", "complex-general"};
     static const char *const complex_cpu[] = {"complex-panels", "complex-pipelined",
                                               "complex-general"};

@@ -301,7 +301,7 @@ static const char *plan_stream(const job *j, plan *out)
     define(j, &t, matmul_aligned(j, matmul_matrix_c(p)), out);
     matmul_set_shares(j, &s, out);
     last_group_defines(j->device, last_group_of(j->device), &out->defines);
-    out->workspace = matmul_shares_workspace(&s, &tile);
+    out->workspace = matmul_shares_workspace(j, &s, &tile);
     if (p->m == 0 || p->n == 0)
         return NULL;
     c = plan_launch_1d(out, 0, s.groups * t.items, t.items);

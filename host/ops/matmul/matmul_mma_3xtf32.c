@@ -143,7 +143,7 @@ static const char *plan_mma_3xtf32(const job *j, plan *out)
     last_group_defines(j->device, last_group_of(j->device), &out->defines);
     if (p->m == 0 || p->n == 0)
         return NULL;
-    out->workspace = matmul_shares_workspace(&x.shared, t);
+    out->workspace = matmul_shares_workspace(j, &x.shared, t);
     out->tiles = matmul_k_read(p) ? matmul_pieces(&x.shared) : 0;
     c = plan_launch_1d(out, 0, x.shared.groups * items_of(&x.is), items_of(&x.is));
     call.unshared = (uint32_t)matmul_unshared(&x.shared);

@@ -7,6 +7,7 @@
 #include "core/last_group.h"
 #include "core/registry.h"
 #include "ops/matmul/matmul_plan.h"
+#include "ops/matmul/matmul_shares.h"
 #include "ops/matmul/matmul_variants.h"
 
 /* The compute capability that brought the instructions. */
@@ -32,18 +33,54 @@ static const tunable tunables[] = {
      .host_only = true},
 };
 
+/* As copied in boxes. */
+static const tunable tensor_tunables[] = {
+    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 32, 64, 128}, 0},
+    {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {0, 32, 64, 128}, 0},
+    {"WARP_M", "rows of a warp: fewer reads of B against warps", {0, 32, 64}, 0},
+    {"WARP_N", "columns of a warp: fewer reads of A against warps", {0, 16, 32}, 0},
+    {"STAGES", "blocks along k under way: latency hidden against local memory", {0, 3, 4, 6, 8}, 0},
+    {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+    {"SPLIT",
+     "groups that share a tile, in equal parts of k: more of them against adding up",
+     {0, 1, 2, 4, 8, 16, 32},
+     0,
+     .host_only = true},
+    {"PER_UNIT",
+     "groups on each unit, in equal parts of all blocks, where SPLIT is 0",
+     {0, 1, 2},
+     0,
+     .host_only = true},
+};
+
 /* Extent of blocks along k. */
 enum { DEPTH = 16 };
+
+/* Of groups that have boxes copied: work-items that ask for them, of which a warp group gives
+ * registers to the others; registers of each, of a multiplying work-item, and of a unit; local
+ * memory of a unit, and of a group beside its stages; bytes of a map, two of which a group has. */
+enum {
+    PRODUCERS = 128,
+    PRODUCER_REGISTERS = 40,
+    CONSUMER_REGISTERS = 232,
+    UNIT_REGISTERS = 65536,
+    UNIT_LOCAL = 226 << 10,
+    TENSOR_LOCAL = 2048,
+    MAP_BYTES = 128
+};
 
 /* Groups that share a tile, at most, where no tunable says so. */
 enum { SPLIT_MAX = 32 };
 
 /* How groups share a product. */
 typedef struct layout {
-    size_t tile_m, tile_n, warp_m, warp_n;
-    size_t items;
-    size_t local;           /* bytes of local memory */
-    size_t split, per_unit; /* as the tunables */
+    bool tensor;     /* boxes are copied: cl/matmul/matmul_mma_f64_tensor.cl */
+    share_tile tile; /* of which rows and columns are those of its group */
+    size_t warp_m, warp_n;
+    size_t items;         /* that multiply */
+    size_t stages, local; /* blocks, and bytes of local memory */
+    size_t a_unit;        /* groups of boxes that a unit is to take */
+    shares how;
 } layout;
 
 /* Bytes of a block of an operand, `side` across k, and its padding. */
@@ -52,112 +89,85 @@ static size_t block_bytes(size_t side, bool along)
     return sizeof(double) * (along ? side * (DEPTH + 4) : DEPTH * (side + 4));
 }
 
+/* Stages and local memory of boxes, and how many groups take them side by side. */
+static void lay_boxes(layout *s)
+{
+    const size_t stage = (s->tile.rows + s->tile.columns) * DEPTH * sizeof(double);
+
+    s->a_unit = s->items > 128 || s->warp_m * s->warp_n > 32 * 32 ? 1 : 2;
+    if (!s->stages)
+        s->stages = (UNIT_LOCAL / s->a_unit - TENSOR_LOCAL - 1024) / stage >= 6 ? 6 : 4;
+    s->local = s->stages * stage + TENSOR_LOCAL;
+}
+
 /* A layout with tiles of this size, where no tunable sets another. */
-static layout layout_for(const job *j, size_t tile_m, size_t tile_n)
+static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    layout s = {.tile_m = param(j->params, "TILE_M"),
-                .tile_n = param(j->params, "TILE_N"),
+    const uint32_t set_m = param(j->params, "TILE_M"), set_n = param(j->params, "TILE_N");
+    layout s = {.tensor = tensor,
+                .tile = {.rows = set_m ? set_m : (uint32_t)tile_m,
+                         .columns = set_n ? set_n : (uint32_t)tile_n,
+                         .depth = DEPTH},
                 .warp_m = param(j->params, "WARP_M"),
                 .warp_n = param(j->params, "WARP_N"),
-                .split = param(j->params, "SPLIT"),
-                .per_unit = param(j->params, "PER_UNIT")};
+                .stages = param(j->params, "STAGES")};
+    const size_t area = (size_t)s.tile.rows * s.tile.columns;
 
-    if (s.split) /* which decides */
-        s.per_unit = 0;
-    s.tile_m = s.tile_m ? s.tile_m : tile_m;
-    s.tile_n = s.tile_n ? s.tile_n : tile_n;
     if (!s.warp_m)
-        s.warp_m = s.tile_m * s.tile_n >= 128 * 128 ? 64 : 32;
+        s.warp_m = area >= 128 * 128 ? 64 : 32;
     if (!s.warp_n) /* four warps or more */
-        s.warp_n = s.tile_m * s.tile_n >= 64 * 64 ? 32 : s.tile_m * s.tile_n >= 32 * 64 ? 16 : 8;
-    s.items = s.tile_m / s.warp_m * (s.tile_n / s.warp_n) * 32;
-    /* And what tells the last group. */
-    s.local = param(j->params, "STAGES") *
-                  (block_bytes(s.tile_m, !p->trans_a) + block_bytes(s.tile_n, p->trans_b)) +
-              16;
+        s.warp_n = area >= 64 * 64 ? 32 : area >= 32 * 64 || tensor ? 16 : 8;
+    s.items = s.tile.rows / s.warp_m * (s.tile.columns / s.warp_n) * 32;
+    s.how = matmul_share_as_set(j, &s.tile, 1, 0);
+    if (tensor)
+        lay_boxes(&s);
+    else /* and what tells the last group */
+        s.local = s.stages * (block_bytes(s.tile.rows, !p->trans_a) +
+                              block_bytes(s.tile.columns, p->trans_b)) +
+                  16;
     return s;
 }
 
-/* Whether a tile is cut into whole warps, and brought in whole vectors. */
+/* Whether a tile is cut into whole warps, and brought in whole vectors, or boxes multiplied by
+ * whole warp groups. */
 static bool is_whole(const layout *s)
 {
-    return s->tile_m % s->warp_m == 0 && s->tile_n % s->warp_n == 0 && s->items <= 512 &&
-           size_min(s->tile_m, s->tile_n) * DEPTH % (2 * s->items) == 0;
-}
-
-static size_t tiles_of(const tsr_matmul_problem *p, const layout *s)
-{
-    return size_div_up(p->m, s->tile_m) * size_div_up(p->n, s->tile_n);
-}
-
-/* Blocks along k of a tile. */
-static size_t steps_of(const job *j)
-{
-    return size_max(size_div_up(matmul_k_read(matmul_of(j->problem)), DEPTH), 1);
-}
-
-static size_t groups_of(const job *j, const layout *s)
-{
-    const size_t tiles = tiles_of(matmul_of(j->problem), s), steps = steps_of(j);
-
-    if (matmul_batch(matmul_of(j->problem)) > 1)
-        return tiles;
-    if (s->split)
-        return tiles * size_min(s->split, steps);
-    return size_min(s->per_unit ? s->per_unit * matmul_units(j) : tiles, tiles * steps);
-}
-
-/* Of these, tiles that groups share. */
-static size_t shared_of(const layout *s, size_t tiles, size_t groups)
-{
-    if (groups == 0)
-        return 0;
-    if (s->split > 1 || tiles < groups)
-        return tiles == groups ? 0 : tiles;
-    return tiles % groups ? groups + tiles % groups : 0;
-}
-
-/* Bytes of the sums of groups that share: the beginning of a tile and the end of another. */
-static double workspace_of(const job *j, const layout *s)
-{
-    const size_t groups = groups_of(j, s);
-    const size_t shared = shared_of(s, tiles_of(matmul_of(j->problem), s), groups);
-
-    return shared ? 2.0 * (double)groups * (double)(s->tile_m * s->tile_n) * sizeof(double) : 0;
-}
-
-/* Whether a counter for each tile that groups share, and sums, are to be had. */
-static bool can_share(const job *j, const layout *s)
-{
-    return shared_of(s, tiles_of(matmul_of(j->problem), s), groups_of(j, s)) <=
-               GROUP_COUNTERS_MAX &&
-           workspace_of(j, s) <= (double)j->device->max_allocation;
+    if (s->tile.rows % s->warp_m || s->tile.columns % s->warp_n)
+        return false;
+    if (s->tensor)
+        return s->items % 128 == 0 && s->items <= 256;
+    return s->items <= 512 && size_min(s->tile.rows, s->tile.columns) * DEPTH % (2 * s->items) == 0;
 }
 
 /* ---- the cost of a layout ------------------------------------------------------------------ */
 
-/* Microseconds, as measured on an H100. */
-static const struct {
+/* Microseconds, as measured on an H100, and of boxes on an H200; by the size of the tile. */
+static const struct costs {
     /* Of a block along k of a tile: of a group alone on a unit, and of each where groups fill it.
      */
     struct {
         double alone, full;
     } block[5];
+    double group[5]; /* to begin and end, and for each tile more */
     double launch;
-    double group;  /* to begin and end, and for each tile more */
     double turn;   /* for the last group of a tile to find that it is, */
     double sharer; /* and to add up what a group kept of 64 x 64 or less */
-} costs = {.block = {{1.27, 1.27}, {0.80, 0.91}, {0.29, 0.56}, {0.28, 0.34}, {0.23, 0.17}},
+} usual = {.block = {{1.27, 1.27}, {0.80, 0.91}, {0.29, 0.56}, {0.28, 0.34}, {0.23, 0.17}},
+           .group = {2.63, 2.63, 2.63, 2.63, 2.63},
            .launch = 1.46,
-           .group = 2.63,
            .turn = 1.5,
-           .sharer = 0.33};
+           .sharer = 0.33},
+  of_boxes = {.block = {{1.10, 1.10}, {0.59, 0.59}, {0.41, 0.31}, {0.21, 0.15}, {0.21, 0.15}},
+              .group = {5.5, 3.0, 3.3, 3.6, 3.6},
+              .launch = 1.5,
+              .turn = 2.5,
+              .sharer = 0.5};
 
 /* By the outputs of a tile: 128 x 128, 64 x 128, 64 x 64, 32 x 64, 32 x 32. */
 static size_t size_of(const layout *s)
 {
-    const size_t area = s->tile_m * s->tile_n;
+    const size_t area = (size_t)s->tile.rows * s->tile.columns;
 
     return area >= 128 * 128  ? 0
            : area >= 64 * 128 ? 1
@@ -170,6 +180,9 @@ static size_t size_of(const layout *s)
 static size_t resident_of(const job *j, const layout *s)
 {
     const size_t sums = s->warp_m * s->warp_n / 32;
+
+    if (s->tensor)
+        return size_max(size_min(s->a_unit, UNIT_LOCAL / (s->local + 1024)), 1);
     const size_t registers = sums >= 64 ? 255 : sums >= 32 ? 216 : 128;
     const size_t room = (size_t)65536 / (registers * s->items);
 
@@ -178,55 +191,55 @@ static size_t resident_of(const job *j, const layout *s)
 
 static double cost_of(const job *j, const layout *s)
 {
-    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t units = matmul_units(j), resident = resident_of(j, s);
-    const size_t tiles = tiles_of(p, s), one = groups_of(j, s);
-    const size_t groups = one * matmul_batch(p), round = units * resident;
+    const size_t tiles = s->how.tiles, one = s->how.groups;
+    const size_t groups = one * matmul_batch(matmul_of(j->problem)), round = units * resident;
     const size_t rounds = groups / round, rest = groups % round;
-    const double alone = costs.block[size_of(s)].alone, full = costs.block[size_of(s)].full;
-    const double blocks = (double)tiles * (double)steps_of(j) / (double)one;
-    double cost = costs.launch;
+    const struct costs *costs = s->tensor ? &of_boxes : &usual;
+    const double alone = costs->block[size_of(s)].alone, full = costs->block[size_of(s)].full;
+    const double group = costs->group[size_of(s)];
+    const double blocks = (double)tiles * (double)s->how.each / (double)one;
+    double cost = costs->launch;
 
-    cost += (double)rounds * (blocks * fmax(alone, (double)resident * full) + costs.group);
+    cost += (double)rounds * (blocks * fmax(alone, (double)resident * full) + group);
     if (rest)
-        cost += blocks * fmax(alone, (double)size_div_up(rest, units) * full) + costs.group;
-    if (shared_of(s, tiles, one)) {
+        cost += blocks * fmax(alone, (double)size_div_up(rest, units) * full) + group;
+    if (matmul_unshared(&s->how) < tiles) {
         /* The end of a tile, and then the beginning of the next. */
-        const bool two = !s->split && (tiles > one || one % tiles);
+        const bool two = s->how.streams && (tiles > one || one % tiles);
 
-        cost += two ? 2 * costs.turn : costs.turn;
-        cost += two && tiles < one ? costs.group : 0;
-        cost += fmax((double)one / (double)tiles, 2) * costs.sharer *
-                fmax(1, (double)(s->tile_m * s->tile_n) / (64 * 64));
+        cost += two ? 2 * costs->turn : costs->turn;
+        cost += two && tiles < one ? group : 0;
+        cost += fmax((double)one / (double)tiles, 2) * costs->sharer *
+                fmax(1, (double)s->tile.rows * s->tile.columns / (64 * 64));
     }
-    if (s->per_unit && tiles > one) /* tile after tile */
-        cost += costs.group * (double)tiles / (double)one;
+    if (s->how.streams && tiles > one) /* tile after tile */
+        cost += group * (double)tiles / (double)one;
     return cost;
 }
 
 /* The best way to share tiles of this size, where no tunable sets one. */
 static layout shared_best(const job *j, layout s, double *cost)
 {
-    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const uint32_t split = param(j->params, "SPLIT"), per_unit = param(j->params, "PER_UNIT");
     const size_t resident = resident_of(j, &s), units = matmul_units(j);
     layout best = s;
 
+    if (matmul_batch(matmul_of(j->problem)) == 1 && (split || per_unit))
+        best.how = matmul_share_as_set(j, &s.tile, split, per_unit);
     *cost = cost_of(j, &best);
-    if (s.split || s.per_unit || matmul_batch(p) > 1)
+    if (split || per_unit || matmul_batch(matmul_of(j->problem)) > 1)
         return best;
-    best.split = 1;
     for (size_t way = 1; way <= resident + SPLIT_MAX; way++) {
+        const size_t parts = way <= resident ? 0 : way - resident;
         layout other = s;
         double its;
 
-        if (way <= resident)
-            other.per_unit = way;
-        else
-            other.split = way - resident;
-        if (other.split > 1 && tiles_of(p, &s) * other.split > 4 * units * resident)
+        if (parts > 1 && s.how.tiles * parts > 4 * units * resident)
             break;
+        other.how = matmul_share_as_set(j, &s.tile, (uint32_t)parts, (uint32_t)way);
         its = cost_of(j, &other);
-        if (its < *cost && can_share(j, &other)) {
+        if (its < *cost && matmul_can_share(j, &other.how, &s.tile)) {
             *cost = its;
             best = other;
         }
@@ -234,19 +247,19 @@ static layout shared_best(const job *j, layout s, double *cost)
     return best;
 }
 
-static layout layout_of(const job *j)
+static layout layout_of(const job *j, bool tensor)
 {
     static const size_t sizes[][2] = {{128, 128}, {64, 128}, {128, 64}, {64, 64},
                                       {32, 64},   {64, 32},  {32, 32}};
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    layout best = layout_for(j, 128, 128);
+    layout best = layout_for(j, tensor, 128, 128);
     double least = DBL_MAX;
     bool found = false;
 
     if (p->m == 0 || p->n == 0)
         return best;
     for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
-        layout s = layout_for(j, sizes[i][0], sizes[i][1]);
+        layout s = layout_for(j, tensor, sizes[i][0], sizes[i][1]);
         const bool fits = is_whole(&s) && s.local <= j->device->large_local;
         double cost = DBL_MAX;
 
@@ -262,12 +275,20 @@ static layout layout_of(const job *j)
     return best;
 }
 
-static const char *plan_layout(const job *j, const layout *s, plan *out)
+/* Registers of a work-item that multiplies: what a unit has, less what those that ask for boxes
+ * keep, in multiples of 8. */
+static size_t registers_of(const layout *s)
+{
+    const size_t group = UNIT_REGISTERS / s->a_unit - PRODUCERS * PRODUCER_REGISTERS;
+
+    return size_min(CONSUMER_REGISTERS, group / s->items / 8 * 8);
+}
+
+static const char *plan_layout(const job *j, const layout *s, bool turned, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const matmul_matrix c = matmul_matrix_c(p);
+    const size_t items = s->items + (s->tensor ? PRODUCERS : 0);
     matmul_call call = matmul_call_of(p);
-    size_t tiles, groups, shared;
     const unsigned has = j->device->nv_capability;
     const char *why;
     command *launch;
@@ -281,34 +302,28 @@ static const char *plan_layout(const job *j, const layout *s, plan *out)
     if (why)
         return why;
     if (!is_whole(s))
-        return plan_unsupported(out, "tiles of %zu x %zu are not cut into whole warps of %zu x %zu",
-                                s->tile_m, s->tile_n, s->warp_m, s->warp_n);
-    tiles = tiles_of(p, s);
-    groups = groups_of(j, s);
-    shared = shared_of(s, tiles, groups);
-    if (shared > GROUP_COUNTERS_MAX)
-        return plan_unsupported(out, "its groups share %zu tiles, and count those of %d", shared,
-                                (int)GROUP_COUNTERS_MAX);
-    why = matmul_unsupported_workspace(j, workspace_of(j, s), out);
+        return plan_unsupported(out, "tiles of %u x %u are not cut into whole warps of %zu x %zu",
+                                s->tile.rows, s->tile.columns, s->warp_m, s->warp_n);
+    why = matmul_unsupported_shares(j, &s->how, &s->tile, out);
     if (why)
         return why;
-    plan_set(out, "TILE_M", (uint32_t)s->tile_m);
-    plan_set(out, "TILE_N", (uint32_t)s->tile_n);
+    plan_set(out, "TILE_M", s->tile.rows);
+    plan_set(out, "TILE_N", s->tile.columns);
     plan_set(out, "WARP_M", (uint32_t)s->warp_m);
     plan_set(out, "WARP_N", (uint32_t)s->warp_n);
-    plan_set(out, "SPLIT", (uint32_t)s->split);
-    plan_set(out, "PER_UNIT", (uint32_t)s->per_unit);
+    plan_set(out, "STAGES", (uint32_t)s->stages);
+    matmul_set_shares(j, &s->how, out);
     matmul_define_operands(p, out);
-    plan_define(out, "ALIGNED_C=%d", matmul_starts_at(&c, 2));
     last_group_defines(j->device, last_group_of(j->device), &out->defines);
-    out->workspace = (size_t)workspace_of(j, s);
+    out->workspace = matmul_shares_workspace(j, &s->how, &s->tile);
+    if (s->tensor)
+        out->workspace += s->how.groups * 2 * MAP_BYTES;
     if (p->m == 0 || p->n == 0)
         return NULL;
-    launch = plan_launch_2d(out, 0, groups * s->items, 1, s->items, 1);
+    launch = plan_launch_2d(out, 0, s->how.groups * items, 1, items, 1);
     matmul_layers(launch, matmul_batch(p));
-    call.unshared = (uint32_t)(tiles - shared);
-    command_operand(launch, MATMUL_A);
-    command_operand(launch, MATMUL_B);
+    call.unshared = (uint32_t)matmul_unshared(&s->how);
+    matmul_factors(launch, turned);
     command_operand(launch, MATMUL_C);
     command_workspace(launch);
     command_group_counters(launch);
@@ -325,15 +340,16 @@ static bool aligned(const matmul_matrix *x)
 static const char *plan_mma_f64(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
-    const layout s = layout_of(j);
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
+    const layout s = layout_of(j, false);
 
     if (p->type != TSR_F64)
         return plan_unsupported(out, "it multiplies float64, not %s", tsr_type_name(p->type));
     plan_define(out, "DEPTH=%d", DEPTH);
     plan_define(out, "ALIGNED_A=%d", aligned(&a));
     plan_define(out, "ALIGNED_B=%d", aligned(&b));
-    return plan_layout(j, &s, out);
+    plan_define(out, "ALIGNED_C=%d", matmul_starts_at(&c, 2));
+    return plan_layout(j, &s, false, out);
 }
 
 const variant matmul_mma_f64 = {
@@ -347,3 +363,48 @@ const variant matmul_mma_f64 = {
     .tunables = tunables,
     .tunable_count = ARRAY_COUNT(tunables),
     .plan = plan_mma_f64};
+
+/* Boxes are copied from rows of multiples of 16 bytes.  Where neighbours in A lie along k and those
+ * in B across it, C^T is computed, of which it is the other way round. */
+static const char *plan_mma_f64_tensor(const job *j, plan *out)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
+    const bool turned = !p->trans_a && !p->trans_b;
+    const char *why = matmul_unsupported_batch(p, out);
+    problem posed = *j->problem;
+    job as_posed = *j;
+    layout s;
+
+    if (why)
+        return why;
+    if (p->type != TSR_F64)
+        return plan_unsupported(out, "it multiplies float64, not %s", tsr_type_name(p->type));
+    if (!matmul_starts_at(&a, 2) || !matmul_starts_at(&b, 2))
+        return "lines of A and B do not all start at multiples of 16 bytes";
+    if (turned)
+        *matmul_in(&posed) = matmul_turned(p);
+    as_posed.problem = &posed;
+    s = layout_of(&as_posed, true);
+    plan_define(out, "DEPTH=%d", DEPTH);
+    plan_define(out, "TURNED=%d", turned);
+    plan_define(out, "PRODUCERS=%d", PRODUCERS);
+    plan_define(out, "REGISTERS=%zu", registers_of(&s));
+    plan_define(out, "UNIT_GROUPS=%zu", s.a_unit);
+    plan_define(out, "MAP_BYTES=%d", MAP_BYTES);
+    plan_define(out, "ALIGNED_C=%d", matmul_starts_at(&c, 2));
+    return plan_layout(&as_posed, &s, turned, out);
+}
+
+const variant matmul_mma_f64_tensor = {
+    .name = "mma-f64-tensor",
+    .idea = "the chip copies boxes of A and B by itself, and the warps multiply alone",
+    .source = "matmul/matmul_mma_f64_tensor.cl",
+    .entries = {"matmul_mma_f64_tensor"},
+    .needs = 1u << FEATURE_TENSOR_COPY | 1u << FEATURE_WGMMA | 1u << FEATURE_PTX |
+             1u << FEATURE_LARGE_LOCAL,
+    .uses = LAST_GROUP_USES,
+    .group_counters = true,
+    .tunables = tensor_tunables,
+    .tunable_count = ARRAY_COUNT(tensor_tunables),
+    .plan = plan_mma_f64_tensor};

@@ -53,7 +53,11 @@ void matmul_parts_sum(const job *j, const tsr_matmul_problem *p, k_parts k, unsi
     call.lanes = 1;
     while (call.lanes < size_min(LANES_MAX, items) && k.parts >= 8 * call.lanes)
         call.lanes *= 2;
-    c = plan_launch_1d(out, entry, size_div_up(p->m * p->n, items / call.lanes) * items, items);
+    /* Where each has all parts, it takes four neighbours if they are vectors. */
+    call.columns =
+        call.lanes == 1 && p->n % 4 == 0 && matmul_aligned(j, matmul_matrix_c(p)) ? 4 : 1;
+    c = plan_launch_1d(out, entry,
+                       size_div_up(p->m * p->n / call.columns, items / call.lanes) * items, items);
     command_workspace(c);
     command_operand(c, MATMUL_C);
     matmul_pass(c, p, &call);

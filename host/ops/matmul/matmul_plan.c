@@ -216,6 +216,28 @@ void matmul_pass(command *c, const tsr_matmul_problem *p, const matmul_call *cal
                                                       : sizeof(call->scale.f32)));
 }
 
+tsr_matmul_problem matmul_turned(const tsr_matmul_problem *p)
+{
+    tsr_matmul_problem t = *p;
+
+    t.m = p->n;
+    t.n = p->m;
+    t.trans_a = !p->trans_b;
+    t.trans_b = !p->trans_a;
+    t.lda = matmul_ld_b(p);
+    t.ldb = matmul_ld_a(p);
+    t.ldc = matmul_ld_c(p);
+    t.offset_a = p->offset_b;
+    t.offset_b = p->offset_a;
+    return t;
+}
+
+void matmul_factors(command *c, bool turned)
+{
+    command_operand(c, turned ? MATMUL_B : MATMUL_A);
+    command_operand(c, turned ? MATMUL_A : MATMUL_B);
+}
+
 void matmul_arguments(command *c, const tsr_matmul_problem *p)
 {
     const matmul_call call = matmul_call_of(p);

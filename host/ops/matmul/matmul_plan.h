@@ -96,6 +96,13 @@ matmul_call matmul_call_of_parts(const tsr_matmul_problem *p, double alpha);
 /** The last argument of most kernels. */
 void matmul_pass(command *c, const tsr_matmul_problem *p, const matmul_call *call);
 
+/** C^T = op(B)^T op(A)^T, stored as C: A and B change places, and so do m and n.  Of one product.
+ */
+tsr_matmul_problem matmul_turned(const tsr_matmul_problem *p);
+
+/** A and B as arguments, B first where they have changed places. */
+void matmul_factors(command *c, bool turned);
+
 /** The arguments A, B and C, and matmul_call_of the problem. */
 void matmul_arguments(command *c, const tsr_matmul_problem *p);
 

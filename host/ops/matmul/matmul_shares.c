@@ -43,9 +43,11 @@ size_t matmul_pieces(const shares *s)
     return count;
 }
 
-size_t matmul_shares_workspace(const shares *s, const share_tile *t)
+size_t matmul_shares_workspace(const job *j, const shares *s, const share_tile *t)
 {
-    return matmul_unshared(s) < s->tiles ? 2 * s->groups * t->rows * t->columns * sizeof(float) : 0;
+    const size_t real = matmul_real_size(matmul_of(j->problem));
+
+    return matmul_unshared(s) < s->tiles ? 2 * s->groups * t->rows * t->columns * real : 0;
 }
 
 /* Groups on the unit that has most of them share it, as many as fit side by side, in turns. */
@@ -90,6 +92,12 @@ shares matmul_share(const job *j, const share_tile *t, const share_costs *costs,
     return best;
 }
 
+bool matmul_can_share(const job *j, const shares *s, const share_tile *t)
+{
+    return s->tiles - matmul_unshared(s) <= GROUP_COUNTERS_MAX &&
+           matmul_shares_workspace(j, s, t) <= j->device->max_allocation;
+}
+
 const char *matmul_unsupported_shares(const job *j, const shares *s, const share_tile *t, plan *out)
 {
     const size_t shared = s->tiles - matmul_unshared(s);
@@ -99,7 +107,7 @@ const char *matmul_unsupported_shares(const job *j, const shares *s, const share
     if (shared > GROUP_COUNTERS_MAX)
         return plan_unsupported(out, "its groups share %zu tiles, and count those of %d", shared,
                                 (int)GROUP_COUNTERS_MAX);
-    return matmul_unsupported_workspace(j, (double)matmul_shares_workspace(s, t), out);
+    return matmul_unsupported_workspace(j, (double)matmul_shares_workspace(j, s, t), out);
 }
 
 void matmul_set_shares(const job *j, const shares *s, plan *out)

@@ -45,7 +45,10 @@ size_t matmul_unshared(const shares *s);
 size_t matmul_pieces(const shares *s);
 
 /** Bytes of the sums that groups keep: of the beginning of a tile and of the end of another. */
-size_t matmul_shares_workspace(const shares *s, const share_tile *t);
+size_t matmul_shares_workspace(const job *j, const shares *s, const share_tile *t);
+
+/** Whether so many groups' tiles can be counted, and their sums kept. */
+bool matmul_can_share(const job *j, const shares *s, const share_tile *t);
 
 /** NULL, or why the kernel cannot count so many groups' tiles, or keep their sums. */
 const char *matmul_unsupported_shares(const job *j, const shares *s, const share_tile *t,

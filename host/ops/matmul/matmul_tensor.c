@@ -141,23 +141,6 @@ typedef struct tiling {
     k_parts k;
 } tiling;
 
-/* C^T = op(B)^T op(A)^T, stored as C: A and B change places, and so do m and n. */
-static tsr_matmul_problem turned(const tsr_matmul_problem *p)
-{
-    tsr_matmul_problem t = *p;
-
-    t.m = p->n;
-    t.n = p->m;
-    t.trans_a = !p->trans_b;
-    t.trans_b = !p->trans_a;
-    t.lda = matmul_ld_b(p);
-    t.ldb = matmul_ld_a(p);
-    t.ldc = matmul_ld_c(p);
-    t.offset_a = p->offset_b;
-    t.offset_b = p->offset_a;
-    return t;
-}
-
 /* Elements of k in a block. */
 static size_t block_k(const tsr_matmul_problem *p)
 {
@@ -170,7 +153,7 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k
 {
     static const size_t stages[] = {8, 6, 5, 4, 3};
     const tsr_matmul_problem *given = matmul_of(j->problem);
-    const tsr_matmul_problem p = turn ? turned(given) : *given;
+    const tsr_matmul_problem p = turn ? matmul_turned(given) : *given;
     const bool along_b = along_alone(&p) || p.trans_b;
     const size_t width = along_b ? tile_n : size_max(tile_n, 64);
     const size_t stage = (tile_m + width) * ROW_BYTES, set = param(j->params, "STAGES");
@@ -329,12 +312,6 @@ typedef struct tensor_call {
 _Static_assert(sizeof(tensor_call) == 104 && sizeof(tensor_call) <= BLOCK_BYTES_MAX,
                "as OpenCL C lays it out, and no larger than a command's");
 
-static void operand_pair(command *c, bool turned)
-{
-    command_operand(c, turned ? MATMUL_B : MATMUL_A);
-    command_operand(c, turned ? MATMUL_A : MATMUL_B);
-}
-
 /* That the product cannot run, by what it is alone. */
 static const char *unsupported(const tsr_matmul_problem *p, plan *out)
 {
@@ -350,6 +327,12 @@ static const char *unsupported(const tsr_matmul_problem *p, plan *out)
         return plan_unsupported(out, "it rounds factors to TF32 or 16 bits, and %s is %s",
                                 tsr_type_name(p->type), tsr_precision_name(used));
     return NULL;
+}
+
+/* Neighbours in a row of C that are an aligned vector: four where rows are cut into them. */
+static int vector_of(const matmul_matrix *c)
+{
+    return matmul_starts_at(c, 4) && c->length % 4 == 0 ? 4 : matmul_starts_at(c, 2) ? 2 : 1;
 }
 
 /* Whether the groups that multiply stage: where that is soon done, it costs less than a launch. */
@@ -393,6 +376,7 @@ static const char *plan_tensor(const job *j, plan *out)
     source a, b;
     bool fused;
     command *c;
+    const matmul_matrix matrix_c = matmul_matrix_c(matmul_of(j->problem));
     tiling t;
 
     if (why)
@@ -400,7 +384,7 @@ static const char *plan_tensor(const job *j, plan *out)
     if (param(j->params, "TILE_M") + param(j->params, "TILE_N") > SIDES_MAX)
         return "the sums of a tile of 256 x 256 are more than the registers hold";
     t = choose(j);
-    p = t.turned ? turned(matmul_of(j->problem)) : *matmul_of(j->problem);
+    p = t.turned ? matmul_turned(matmul_of(j->problem)) : *matmul_of(j->problem);
     why = matmul_unsupported_local(j, t.local, out);
     if (why)
         return why;
@@ -445,19 +429,21 @@ static const char *plan_tensor(const job *j, plan *out)
     fused = matmul_k_read(&p) && (a.staged || b.staged) && stage_by_groups(j, call.pieces, groups);
     define(&p, &t, &a, &b, out);
     plan_define(out, "FUSED=%d", fused);
+    plan_define(out, "SPLITS=%d", t.k.parts > 1);
+    plan_define(out, "C_VECTOR=%d", vector_of(&matrix_c));
     plan_define(out, "SINGLE=%d", t.holds_sums && groups == t.tiles * t.k.parts);
     if (p.m == 0 || p.n == 0)
         return NULL;
     if (matmul_k_read(&p) && !fused && (a.staged || b.staged)) {
         c = plan_launch_1d(out, PREPARE, size_max(a.pieces + b.pieces, 1) * PREPARE_ITEMS,
                            PREPARE_ITEMS);
-        operand_pair(c, t.turned);
+        matmul_factors(c, t.turned);
         command_workspace(c);
         command_block(c, &call, sizeof(call));
     }
     items = t.consumers + t.producers;
     c = plan_launch_1d(out, MULTIPLY, groups * items, items);
-    operand_pair(c, t.turned);
+    matmul_factors(c, t.turned);
     command_operand(c, MATMUL_C);
     command_workspace(c);
     command_group_counters(c);

@@ -60,7 +60,7 @@ extern const variant matmul_batched;
 extern const variant matmul_cpu_block, matmul_cpu_panels, matmul_cpu_split, matmul_complex_panels;
 
 /* matmul_mma.c, matmul_mma_f64.c: matrix instructions of a warp. */
-extern const variant matmul_mma, matmul_mma_f64;
+extern const variant matmul_mma, matmul_mma_f64, matmul_mma_f64_tensor;
 
 /** Whether `mma` takes less time than `wgmma-tensor`, which stages lines that are not aligned and
  *  has larger tiles: what both take, in TF32 and 16 bits. */
