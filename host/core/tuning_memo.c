@@ -27,8 +27,9 @@ typedef struct stamp {
     struct timespec changed;
 } stamp;
 
-/* The system is asked for the stamp at most once in so many nanoseconds: on some it takes as long
- * as a launch. */
+/* The system is asked for the stamp, and where that is not reliable the files are read anew, at most
+ * once in so many nanoseconds: on some it takes as long as a launch.  What this process stores
+ * counts at once. */
 enum { STAMP_HOLDS_NS = 20 * 1000 * 1000 };
 
 typedef struct memo {
@@ -86,7 +87,7 @@ static void refresh(memo *m)
     struct timespec t;
     stamp now;
 
-    if (m->reliable && m->stored == tuning_stored() && asked_ns - m->asked_ns < STAMP_HOLDS_NS)
+    if (m->age && m->stored == tuning_stored() && asked_ns - m->asked_ns < STAMP_HOLDS_NS)
         return;
     m->asked_ns = asked_ns;
     m->stored = tuning_stored();
@@ -155,5 +156,5 @@ uint64_t tuning_age(tsr_session *s)
     if (!m)
         return 0;
     refresh(m);
-    return m->reliable ? m->age : 0;
+    return m->age;
 }

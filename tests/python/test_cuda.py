@@ -267,21 +267,21 @@ def test_on_a_gpu():
         raise ts.UnsupportedError("no GPU")
     cuda = _cuda._driver()
     a = np.random.default_rng(2).random((500, 500), "f4")
+    # Memory of cuMemAlloc goes with the context, and the context with the last who holds it.
     with cuda.context(0):
         at = exportable(cuda, a)
         plain = ctypes.c_uint64()
         cuda.call("cuMemAlloc_v2", ctypes.byref(plain), ctypes.c_size_t(1 << 20))
-    x = ts.from_cuda(Exposed(at, a))
-    np.testing.assert_array_equal(ts.to_numpy(x), a)
-    np.testing.assert_allclose(ts.to_numpy(x @ x.T), a @ a.T, rtol=1e-5)
-    ts.axpy(1, x.copy(), x, out=x).wait()
-    back = np.empty_like(a)
-    with cuda.context(0):
+        x = ts.from_cuda(Exposed(at, a))
+        np.testing.assert_array_equal(ts.to_numpy(x), a)
+        np.testing.assert_allclose(ts.to_numpy(x @ x.T), a @ a.T, rtol=1e-5)
+        ts.axpy(1, x.copy(), x, out=x).wait()
+        back = np.empty_like(a)
         cuda.call("cuMemcpyDtoH_v2", ctypes.c_void_p(back.ctypes.data), ctypes.c_uint64(at),
                   ctypes.c_size_t(a.nbytes))
-    np.testing.assert_array_equal(back, a + a)
-    assert "expandable_segments" in raised(ts.UnsupportedError, ts.from_cuda,
-                                           Exposed(plain.value, a[:100]))
+        np.testing.assert_array_equal(back, a + a)
+        assert "expandable_segments" in raised(ts.UnsupportedError, ts.from_cuda,
+                                               Exposed(plain.value, a[:100]))
     before = open_files()
     for _ in range(50):
         ts.from_cuda(Exposed(at, a)).wait()
