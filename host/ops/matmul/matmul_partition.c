@@ -335,23 +335,43 @@ static const unsigned b_first[ORDER_MAX] = {MATMUL_B, MATMUL_A, MATMUL_C};
 
 static const partition_kind in_slabs = {.name = "slabs", .piece = slabs_piece, .order = b_first};
 
+/* The device copies lines with gaps between them by nearly a microsecond a line (H200), threads of
+ * the host many times as fast, through pinned memory.  Where a matrix has less than this there is
+ * nothing to gain. */
+enum { GAPS_MIN = 256 << 10 };
+
+static bool has_gaps(matmul_lines lines, size_t ld, size_t size)
+{
+    return lines.count > 1 && ld > lines.length && lines.count * lines.length * size >= GAPS_MIN;
+}
+
+static bool any_gaps(const tsr_matmul_problem *q)
+{
+    const size_t size = tsr_type_size(q->type);
+
+    return has_gaps(matmul_lines_a(q), matmul_ld_a(q), size) ||
+           has_gaps(matmul_lines_b(q), matmul_ld_b(q), size) ||
+           has_gaps(matmul_lines_c(q), matmul_ld_c(q), tsr_type_size(matmul_type_c(q)));
+}
+
 /* Of `count` products of which q is one, and which the device holds one by one; several are
  * streamed however short they are: each as one strip where its elements are less than a piece and
- * the budget is the device's. */
+ * the budget is the device's.  So is a single one with gaps between its lines. */
 static void choose_slabs(const stream_budget *budget, const problem *p, size_t count,
                          partition *out)
 {
     const tsr_matmul_problem *q = matmul_of(p);
     size_t dense = 0, before;
-    bool large;
+    bool large, whole;
 
     for (size_t i = 0; i < MATMUL_OPERANDS; i++)
         dense += dense_bytes(q, i);
     large = stream_bytes(p) >= STREAMED_MIN;
-    if (!large && !budget->limited && count == 1)
+    whole = !budget->limited && (count > 1 ? dense < PIECE_MIN : !large);
+    if (whole && count == 1 && !any_gaps(q))
         return;
     *out = (partition){.kind = &in_slabs, .pieces = SIZE_MAX};
-    if (count > 1 && !budget->limited && dense < PIECE_MIN) {
+    if (whole) {
         out->cut[SLAB_FIRST] = q->k;
         out->cut[STRIP] = q->m;
     } else {
