@@ -22,28 +22,20 @@ typedef struct work {
     blas_call *call;
     element type;
     int64_t block;
-    matrix scratch;          /* of rank-k updates: a block of the diagonal, whole */
-    const blas_rates *rates; /* not NULL: nothing is done, and what it would take is added up */
-    double seconds;
+    matrix scratch; /* of rank-k updates: a block of the diagonal, whole */
+    bool counting;  /* nothing is done, and what the device keeps of it is added up */
+    double kept;    /* in bytes */
 } work;
 
-static work new_work(blas_call *call, const blas_rates *rates)
+static work new_work(blas_call *call, bool counting)
 {
-    return (work){call, element_of(call->type), block_of_triangles, {NULL, 0, 'N'}, rates, 0};
+    return (work){call, element_of(call->type), block_of_triangles, {NULL, 0, 'N'}, counting, 0};
 }
 
 static bool no_memory(const work *w)
 {
     w->call->reason = "there is no memory for a copy of a matrix";
     return false;
-}
-
-/* Elements that the CPU copies; nothing is to be copied where their time is asked for. */
-static bool copies(work *w, double elements)
-{
-    if (w->rates)
-        w->seconds += rates_copy(elements * (double)w->type.size);
-    return !w->rates;
 }
 
 static bool is_zero(blas_number x)
@@ -66,7 +58,6 @@ typedef struct gemm {
 /* A product of real numbers, or of complex ones; alpha and beta are real. */
 static bool multiply_on_device(work *w, bool complex, const gemm *p)
 {
-    const int64_t parts = complex ? 2 : 1; /* a complex product is a real one of 2 m x 2 k */
     const offload_product product = {
         .f64 = w->type.f64,
         .complex = complex,
@@ -87,10 +78,8 @@ static bool multiply_on_device(work *w, bool complex, const gemm *p)
         .ldc = (size_t)p->c.ld,
     };
 
-    if (w->rates) {
-        w->seconds += rates_device_product(w->rates, w->type.f64, (double)(parts * p->m),
-                                           (double)p->n, (double)(parts * p->k), p->beta.re != 0,
-                                           complex ? 0 : kept_bytes(&product));
+    if (w->counting) {
+        w->kept += complex ? 0 : kept_bytes(&product);
         return true;
     }
     return offload_multiply(&product, &w->call->bytes, &w->call->kept, &w->call->reason);
@@ -121,7 +110,7 @@ static bool multiply_complex(work *w, const gemm *p)
 
     if (real_alpha && p->beta.im == 0 && offload_takes_complex(w->type.f64))
         return multiply_on_device(w, true, p);
-    if (!copies(w, 2.0 * (double)p->m * (double)p->k + (copy_b ? (double)p->k * (double)p->n : 0)))
+    if (w->counting)
         return multiply_on_device(w, false, &as_real);
     as_real.a = matrix_alloc(real, 2 * p->m, 2 * p->k);
     if (copy_b)
@@ -165,7 +154,7 @@ static bool symmetric_product(work *w, matrix a, matrix b, matrix c)
     bool done;
 
     *whole = (matrix){NULL, order, 'N'};
-    if (!copies(w, (double)order * (double)order))
+    if (w->counting)
         return multiply(w, &product);
     *whole = matrix_alloc(w->type, order, order);
     if (!whole->at)
@@ -216,7 +205,7 @@ static bool update_triangle(work *w, int64_t at, int64_t order, matrix r, matrix
         if (!multiply(w, &(gemm){order, order, call->k, call->alpha, matrix_block(type, r, at, 0),
                                  matrix_block(type, s_transposed, 0, at), zero, diagonal}))
             return false;
-        if (!copies(w, (double)order * (double)order))
+        if (w->counting)
             return true;
         matrix_add_triangle(type, order, upper, twice, hermitian, diagonal, call->beta,
                             matrix_block(type, c, at, at));
@@ -250,7 +239,7 @@ static bool rank_k_update(work *w, matrix a, matrix b, matrix c)
     /* Half of a block's product is thrown away, so blocks are small; but a product that is too
      * small does not fill a device. */
     w->block *= 2;
-    if (w->rates)
+    if (w->counting)
         return update_triangle(w, 0, n, a, twice ? b : a, c);
     w->scratch = matrix_alloc(w->type, n < w->block ? n : w->block, n < w->block ? n : w->block);
     if (!w->scratch.at)
@@ -294,14 +283,8 @@ static void triangle_on_cpu(work *w, int64_t m, int64_t n, blas_number alpha, ma
               const void *, const void *, const void *, void *, const void *, size_t, size_t,
               size_t, size_t);
 
-    if (w->rates) {
-        const double order = (double)(call->side == 'L' ? m : n);
-        const double elements = (double)m * (double)n;
-
-        w->seconds += rates_cpu(w->rates, w->type.f64, elements * order * (w->type.complex ? 4 : 1),
-                                elements * (double)w->type.size);
+    if (w->counting)
         return;
-    }
     memcpy(&f, &call->fortran, sizeof f);
     f(&side, &uplo, &trans, &diag, &rows, &columns, w->type.f64 ? (const void *)wide : narrow, a.at,
       &lda, b.at, &ldb, 1, 1, 1, 1);
@@ -457,24 +440,23 @@ static bool run(work *w, matrix a, matrix b, matrix c)
     return false;
 }
 
-double blocked_predict(const blas_call *call, const blas_rates *rates)
+double blocked_kept(const blas_call *call)
 {
     blas_call copy = *call;
-    work w = new_work(&copy, rates);
-    const bool triangle = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
+    work w = new_work(&copy, true);
     const matrix a = {(char *)call->a, call->lda, 'N'};
     const matrix b = {(char *)call->b, call->ldb, 'N'};
     const matrix c = {call->c, call->ldc, 'N'};
 
-    if (triangle || !is_zero(call->beta))
-        copies(&w, (double)rows_of_c(call) * (double)call->n);
+    if (!kept_any())
+        return 0;
     run(&w, a, b, c);
-    return w.seconds;
+    return w.kept;
 }
 
 bool blocked_run(blas_call *call)
 {
-    const work as_called = new_work(call, NULL);
+    const work as_called = new_work(call, false);
     const bool triangle = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
     const bool reads_c = triangle || !is_zero(call->beta);
     const matrix a = {(char *)call->a, call->lda, 'N'};

@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "blas/level3.h"
-#include "blas/rates.h"
 
 /** Read TESSERA_BLAS_BLOCK, once, before the other functions are called. */
 void blocked_set_up(void);
@@ -21,7 +20,8 @@ bool blocked_run(blas_call *call);
 /** Bytes of C, from its first element to its last, of a call of column-major matrices. */
 size_t blocked_c_bytes(const blas_call *call);
 
-/** Seconds that it would take, by the rates of its type. */
-double blocked_predict(const blas_call *call, const blas_rates *rates);
+/** Bytes of A and B that the products of a call would read from what is kept on the device, and so
+ *  not copy. */
+double blocked_kept(const blas_call *call);
 
 #endif

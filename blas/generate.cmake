@@ -32,12 +32,18 @@ macro(add_function macro name result parameters arguments sizes call)
     endif()
     string(APPEND declarations "static ${result} first_${count}(${parameters});\n")
     string(APPEND targets "    (blas_function)first_${count},\n")
+    if(NOT "${call}" STREQUAL "")
+        # A function of its own: a small call saves fewer registers on its way.
+        string(APPEND functions
+            "\nstatic __attribute__((noinline)) void look_${count}(${parameters})\n{\n"
+            "    blas_call call = {${call}};\n\n"
+            "    if (!blas_level3(&call)) {\n        ${jump}"
+            "        blas_forwarded(&call);\n    }\n}\n")
+    endif()
     string(APPEND functions "\n${result} ${macro}(${name})(${parameters})\n{\n")
     if(NOT "${call}" STREQUAL "")
         string(APPEND functions "    if (!blas_is_small(BLAS_${routine}, ${sizes})) {\n"
-            "        blas_call call = {${call}};\n\n"
-            "        if (!blas_level3(&call)) {\n            ${jump}"
-            "            blas_forwarded(&call);\n        }\n        return;\n    }\n")
+            "        look_${count}(${arguments});\n        return;\n    }\n")
     endif()
     string(APPEND functions "${return_jump}}\n\n"
         "static ${result} first_${count}(${parameters})\n{\n"

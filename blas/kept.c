@@ -347,6 +347,11 @@ static bool is_better(const operand o[3], bool reads_c, double kept)
     return kept > 0 && (!rates_are_streamed(all) || kept >= copied / 2);
 }
 
+bool kept_any(void)
+{
+    return atomic_load(&any) && atomic_load(&usefulness) != USELESS;
+}
+
 double kept_bytes(const offload_product *p)
 {
     const double largest = (double)atomic_load(&largest_buffer);
@@ -354,7 +359,7 @@ double kept_bytes(const offload_product *p)
     double kept = 0;
     bool fits = true;
 
-    if (!atomic_load(&any) || atomic_load(&usefulness) == USELESS)
+    if (!kept_any())
         return 0;
     describe(p, o);
     pthread_mutex_lock(&lock);

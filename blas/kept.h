@@ -14,6 +14,9 @@
 #include "blas/offload.h"
 #include "tessera/tessera.h"
 
+/** Whether anything is kept that products may use. */
+bool kept_any(void);
+
 /** Bytes of A and B that need no copy, as far as is known before; 0 where a product on host memory
  * is better, or the others do not fit into a buffer of the device. */
 double kept_bytes(const offload_product *product);

@@ -20,9 +20,6 @@
 #define WORK_MIN_TRIANGULAR 2e10
 #define SIDE_MIN            256
 
-/* With them: the CPU's BLAS gets what is no clear gain. */
-#define MARGIN 1.15
-
 /* Of no routine and type do sizes below it make so much work: 8 * 512^3 operations of zgemm. */
 enum { SMALL_BELOW = 512 };
 
@@ -32,8 +29,8 @@ typedef enum blas_mode { MODE_AUTO, MODE_ALWAYS, MODE_NEVER } blas_mode;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static blas_mode mode;
-_Atomic(uint64_t) blas_small_below[2];
-static uint64_t usual_small_below[2]; /* where nothing is kept on the device */
+_Atomic(uint64_t) blas_small_below[BLAS_ROUTINE_COUNT];
+static uint64_t usual_small_below[BLAS_ROUTINE_COUNT]; /* where nothing is kept on the device */
 
 /* ---- the call as one of column-major matrices --------------------------------------------------
  */
@@ -221,27 +218,6 @@ static double work_of(const blas_call *call, double *side)
     }
 }
 
-/* Bytes of the matrices of a call. */
-static double bytes_of(const blas_call *call)
-{
-    const double m = (double)call->m, n = (double)call->n, k = (double)call->k;
-    const double size = (double)element_of(call->type).size;
-    const double order = call->side == 'L' ? m : n;
-
-    switch (call->routine) {
-    case BLAS_GEMM:
-        return size * (m * k + k * n + m * n);
-    case BLAS_SYRK:
-    case BLAS_HERK:
-        return size * (n * k + n * n / 2);
-    case BLAS_SYR2K:
-    case BLAS_HER2K:
-        return size * (2 * n * k + n * n / 2);
-    default:
-        return size * (order * order / 2 + 2 * m * n);
-    }
-}
-
 /* Without rates: why a call stays on the CPU; NULL where it does not. */
 static const char *default_reason(const blas_call *call)
 {
@@ -258,23 +234,25 @@ static const char *default_reason(const blas_call *call)
     return NULL;
 }
 
-/* By rates: the same. */
-static const char *reason_by_rates(const blas_call *call, const blas_rates *rates)
+/* By measured times: the same. */
+static const char *reason_by_rates(const blas_call *call)
 {
     static _Thread_local char reason[96];
-    double side = 0;
-    const double cpu =
-        rates_cpu(rates, element_of(call->type).f64, work_of(call, &side), bytes_of(call)) +
-        (blas_is_symmetric(call->routine) ? rates->cpu_symmetric : 0);
-    const double device = blocked_predict(call, rates);
+    const bool triangular = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
+    const bool reads_c = !triangular && (call->beta.re != 0 || call->beta.im != 0);
+    const bool has_m = call->side || call->routine == BLAS_GEMM;
+    const double c_bytes = reads_c ? (double)(has_m ? call->m : call->n) * (double)call->n *
+                                         (double)element_of(call->type).size
+                                   : 0;
+    rates_times expected = {0, 0};
 
-    if (MARGIN * device < cpu)
+    if (rates_prefer_device(call, blocked_kept(call), c_bytes, call->start_ns ? &expected : NULL))
         return NULL;
     if (call->start_ns) {
         const decimal_point numbers = decimal_point_begin();
 
         snprintf(reason, sizeof reason, "%.3f ms there and %.3f ms on the device are expected",
-                 cpu * 1e3, device * 1e3);
+                 expected.cpu * 1e3, expected.device * 1e3);
         decimal_point_end(numbers);
     }
     return reason;
@@ -283,7 +261,6 @@ static const char *reason_by_rates(const blas_call *call, const blas_rates *rate
 /* Why the CPU's BLAS gets it without a look at the device; NULL where the device decides. */
 static const char *reason_against(const blas_call *call)
 {
-    const blas_rates *rates = rates_of(element_of(call->type).f64);
     const char *reason;
     double side = 0;
 
@@ -293,27 +270,43 @@ static const char *reason_against(const blas_call *call)
         return "there is nothing to multiply";
     if (mode == MODE_ALWAYS)
         return NULL;
-    if (!rates)
+    if (!rates_have(call->type))
         return default_reason(call);
-    reason = reason_by_rates(call, rates);
+    reason = reason_by_rates(call);
     /* They may be of a device that is not there any more: the first call that another one would
      * take has a look. */
     return reason && !rates_are_checked() && !default_reason(call) ? NULL : reason;
 }
 
-/* Sizes up to which no product of any type is worth the device. */
+/* Whether a routine is worth the device with sizes of which the largest is `size`, a power of 2,
+ * and the others are smaller ones. */
+static bool is_worth_it(blas_routine routine, char type, uint64_t size)
+{
+    for (uint64_t m = 8; m <= size; m *= 2) {
+        for (uint64_t n = 8; n <= size; n *= 2) {
+            for (uint64_t k = 8; k <= size; k *= 2) {
+                blas_call call = {.routine = routine, .type = type, .side = 'L', .alpha = {1, 0}};
+
+                call.transa = call.transb = 'N';
+                call.m = (int64_t)m;
+                call.n = (int64_t)n;
+                call.k = (int64_t)k;
+                if (!reason_by_rates(&call))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Sizes up to which no call of a routine, of any type, is worth the device. */
 static uint64_t small_below(blas_routine routine)
 {
     static const char types[] = "sdcz";
 
-    for (uint64_t size = 1; size <= SMALL_BELOW; size *= 2) {
+    for (uint64_t size = 8; size <= SMALL_BELOW; size *= 2) {
         for (const char *type = types; *type; type++) {
-            const blas_rates *rates = rates_of(element_of(*type).f64);
-            blas_call call = {.routine = routine, .type = *type, .side = 'L', .alpha = {1, 0}};
-
-            call.transa = call.transb = 'N';
-            call.m = call.n = call.k = (int64_t)size;
-            if (rates && !reason_by_rates(&call, rates))
+            if (rates_have(*type) && is_worth_it(routine, *type, size))
                 return size / 2;
         }
     }
@@ -323,8 +316,8 @@ static uint64_t small_below(blas_routine routine)
 /* Leave usual small calls to the CPU's BLAS at once. */
 static void look_as_usual(void)
 {
-    for (int symmetric = 0; symmetric < 2; symmetric++)
-        atomic_store(&blas_small_below[symmetric], usual_small_below[symmetric]);
+    for (size_t i = 0; i < BLAS_ROUTINE_COUNT; i++)
+        atomic_store(&blas_small_below[i], usual_small_below[i]);
 }
 
 static void forked(void)
@@ -362,10 +355,8 @@ static void set_up(void)
     if (mode == MODE_AUTO)
         rates_read();
     /* The log has every call. */
-    if (mode != MODE_ALWAYS && !log_start()) {
-        usual_small_below[0] = mode == MODE_NEVER ? INT64_MAX : small_below(BLAS_GEMM);
-        usual_small_below[1] = mode == MODE_NEVER ? INT64_MAX : small_below(BLAS_SYMM);
-    }
+    for (size_t i = 0; i < BLAS_ROUTINE_COUNT && mode != MODE_ALWAYS && !log_start(); i++)
+        usual_small_below[i] = mode == MODE_NEVER ? INT64_MAX : small_below((blas_routine)i);
     look_as_usual();
 }
 
@@ -376,8 +367,8 @@ void blas_look_at_all(bool all)
     pthread_once(&once, set_up);
     look_as_usual();
     if (all && mode != MODE_NEVER) {
-        atomic_store(&blas_small_below[0], 0);
-        atomic_store(&blas_small_below[1], 0);
+        for (size_t i = 0; i < BLAS_ROUTINE_COUNT; i++)
+            atomic_store(&blas_small_below[i], 0);
     }
 }
 

@@ -56,19 +56,13 @@ typedef struct blas_call {
 } blas_call;
 
 /** Calls whose sizes are all below it are left to the CPU's BLAS at once: as it would be decided.
- * The second one is of symm and hemm. */
-extern _Atomic(uint64_t) blas_small_below[2];
-
-static inline bool blas_is_symmetric(blas_routine routine)
-{
-    return routine == BLAS_SYMM || routine == BLAS_HEMM;
-}
+ */
+extern _Atomic(uint64_t) blas_small_below[BLAS_ROUTINE_COUNT];
 
 /** Is a call small? `sizes` are those of the call, combined by |; a negative one makes it large. */
 static inline bool blas_is_small(blas_routine routine, int64_t sizes)
 {
-    return (uint64_t)sizes < atomic_load_explicit(&blas_small_below[blas_is_symmetric(routine)],
-                                                  memory_order_relaxed);
+    return (uint64_t)sizes < atomic_load_explicit(&blas_small_below[routine], memory_order_relaxed);
 }
 
 /** Look at calls of any size from now on, or at no small ones again. */

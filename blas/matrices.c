@@ -269,34 +269,83 @@ void matrix_copy_mirrored(element type, int64_t order, bool upper, bool hermitia
     parallel_do(order, TILE, copied_bytes(type, order, order), mirror_columns, &c);
 }
 
+/* What is added to a triangle. */
+typedef struct sum {
+    element type;
+    int64_t order;
+    bool upper, twice, hermitian;
+    blas_number beta;
+    matrix s, c;
+} sum;
+
+SPECIALIZED void add_element(bool f64, bool complex, const sum *t, int64_t i, int64_t j)
+{
+    char *at = place(f64, complex, t->c, i, j);
+    blas_number x = load(f64, complex, place(f64, complex, t->s, i, j));
+    const bool real = t->hermitian && i == j; /* the imaginary part stored there is not read */
+
+    if (t->twice) {
+        const blas_number y = load(f64, complex, place(f64, complex, t->s, j, i));
+
+        x.re += y.re;
+        x.im += t->hermitian ? -y.im : y.im;
+    }
+    if (t->beta.re != 0 || t->beta.im != 0) {
+        blas_number y = load(f64, complex, at);
+
+        if (real)
+            y.im = 0;
+        y = t->beta.im == 0 ? (blas_number){t->beta.re * y.re, t->beta.re * y.im}
+                            : times(t->beta, y);
+        x.re += y.re;
+        x.im += y.im;
+    }
+    if (real)
+        x.im = 0;
+    store(f64, complex, at, x);
+}
+
+/* By tiles, since S is read across its columns too. */
+SPECIALIZED void add_as(bool f64, bool complex, const sum *t, int64_t first, int64_t last)
+{
+    for (int64_t j0 = first; j0 < last; j0 += TILE) {
+        const int64_t begin = t->upper ? 0 : j0;
+        const int64_t end = t->upper ? end_of_tile(j0, last) : t->order;
+
+        for (int64_t i0 = begin; i0 < end; i0 += TILE) {
+            for (int64_t j = j0; j < end_of_tile(j0, last); j++) {
+                const int64_t stop = end_of_tile(i0, end);
+                const int64_t from = !t->upper && i0 < j ? j : i0;
+                const int64_t to = t->upper && stop > j + 1 ? j + 1 : stop;
+
+                for (int64_t i = from; i < to; i++)
+                    add_element(f64, complex, t, i, j);
+            }
+        }
+    }
+}
+
+static void add_columns(void *context, int64_t first, int64_t last)
+{
+    const sum *t = context;
+
+    if (t->type.f64) {
+        if (t->type.complex)
+            add_as(true, true, t, first, last);
+        else
+            add_as(true, false, t, first, last);
+    } else {
+        if (t->type.complex)
+            add_as(false, true, t, first, last);
+        else
+            add_as(false, false, t, first, last);
+    }
+}
+
 void matrix_add_triangle(element type, int64_t order, bool upper, bool twice, bool hermitian,
                          matrix s, blas_number beta, matrix c)
 {
-    const bool f64 = type.f64, complex = type.complex;
+    sum t = {type, order, upper, twice, hermitian, beta, s, c};
 
-    for (int64_t j = 0; j < order; j++) {
-        for (int64_t i = upper ? 0 : j; i < (upper ? j + 1 : order); i++) {
-            char *at = matrix_block(type, c, i, j).at;
-            blas_number x = load(f64, complex, matrix_block(type, s, i, j).at);
-
-            if (twice) {
-                const blas_number y = load(f64, complex, matrix_block(type, s, j, i).at);
-
-                x.re += y.re;
-                x.im += hermitian ? -y.im : y.im;
-            }
-            if (beta.re != 0 || beta.im != 0) {
-                blas_number y = load(f64, complex, at);
-
-                if (hermitian && i == j)
-                    y.im = 0; /* what is stored there is not read */
-                y = beta.im == 0 ? (blas_number){beta.re * y.re, beta.re * y.im} : times(beta, y);
-                x.re += y.re;
-                x.im += y.im;
-            }
-            if (hermitian && i == j)
-                x.im = 0;
-            store(f64, complex, at, x);
-        }
-    }
+    parallel_do(order, TILE, copied_bytes(type, order, order), add_columns, &t);
 }

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,15 +13,68 @@
 #include "blas/log.h"
 #include "blas/parallel.h"
 
-/* Of one thread, elements of one matrix to another in a different order.  More than four meet the
- * limit of the memory. */
+/* Of one thread, in host memory.  More than four meet the limit of the memory. */
 #define COPY_RATE 2e9
 enum { COPY_THREADS_MAX = 4 };
 
-static blas_rates rates[2]; /* float32, float64; latency 0: not measured */
+/* The CPU's BLAS gets what is no gain beyond the noise of what was measured: a twentieth, and its
+ * binary logarithm. */
+#define MARGIN      1.05
+#define MARGIN_LOG2 0.07F
+
+/* Sides that were timed, of each routine in all combinations of its sizes. */
+enum { SIDES = 6, TIMES_MAX = SIDES * SIDES * SIDES };
+
+/* Those that are timed; the others are as fast as one of them. */
+static const char *const routine_names[] = {"gemm", "symm", "syrk", "syr2k", "trmm", "trsm"};
+enum { ROUTINES = sizeof routine_names / sizeof *routine_names };
+
+static const char types[] = "sdcz";
+static const char *const places[] = {"cpu", "device"};
+
+/* Binary logarithms of seconds: by the first size, then the second, then the third. */
+typedef struct time_table {
+    bool there;
+    float times[TIMES_MAX];
+} time_table;
+
+static time_table tables[sizeof types - 1][ROUTINES][2];
+static float side_places[SIDES]; /* place_of() them */
+static double copies_in;         /* bytes a second, to the device */
 static char tuned_device[256];
 static char tuned_platform[256];
 static atomic_bool usable, checked;
+
+/* About binary logarithms: those of powers of 2 are exact, and what lies between is a line.  The
+ * library does without libm, which few of the programs would have loaded otherwise. */
+static float log2_about(double x)
+{
+    int exponent;
+    const double fraction = frexp(x, &exponent); /* from 0.5 on, below 1 */
+
+    return (float)exponent + 2 * (float)fraction - 2;
+}
+
+static double exp2_about(float x)
+{
+    const int exponent = (int)x - (x < (float)(int)x);
+
+    return ldexp(1 + (double)(x - (float)exponent), exponent);
+}
+
+/* log2_about() a size. */
+static float place_of(int64_t size)
+{
+    const int exponent = 63 - __builtin_clzll((unsigned long long)(size > 0 ? size : 1));
+
+    return (float)exponent + (float)size / (float)((int64_t)1 << exponent) - 1;
+}
+
+/* Of gemm there are three sizes, of the others two. */
+static size_t sizes_of(size_t routine)
+{
+    return routine == 0 ? 3 : 2;
+}
 
 /* The folder that `tessera tune` writes to. */
 static bool find_file(char path[PATH_MAX])
@@ -40,29 +94,60 @@ static bool find_file(char path[PATH_MAX])
     return true;
 }
 
-static bool read_rates(const char *line, blas_rates *out)
+/* Read positive numbers, which end with the line. */
+static bool read_numbers(const char *line, size_t count, double out[])
 {
-    blas_rates r = {0};
-    const double *const numbers[] = {
-        &r.latency,   &r.in,           &r.out,          &r.device[0],    &r.device[1],
-        &r.device[2], &r.device[3],    &r.cpu[0],       &r.cpu[1],       &r.cpu[2],
-        &r.cpu[3],    &r.cpu_bytes[0], &r.cpu_bytes[1], &r.cpu_symmetric};
-    int end = 0;
+    char *end;
 
-    if (sscanf(line,
-               "latency %lf in %lf out %lf device %lf %lf %lf %lf cpu %lf %lf %lf %lf cpu-bytes "
-               "%lf %lf cpu-symm %lf%n",
-               &r.latency, &r.in, &r.out, &r.device[0], &r.device[1], &r.device[2], &r.device[3],
-               &r.cpu[0], &r.cpu[1], &r.cpu[2], &r.cpu[3], &r.cpu_bytes[0], &r.cpu_bytes[1],
-               &r.cpu_symmetric, &end) != 14 ||
-        line[end])
-        return false;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        if (!(*numbers[i] > 0 && *numbers[i] <= DBL_MAX))
+    for (size_t i = 0; i < count; i++) {
+        out[i] = strtod(line, &end);
+        if (end == line || !(out[i] > 0 && out[i] <= DBL_MAX))
             return false;
+        line = end;
     }
-    *out = r;
+    return !*line;
+}
+
+/* "48 136 380 ...": from smaller to larger ones. */
+static bool read_sides(const char *line)
+{
+    double sides[SIDES];
+
+    if (!read_numbers(line, SIDES, sides))
+        return false;
+    for (size_t i = 0; i < SIDES; i++) {
+        if (sides[i] < 1 || sides[i] > INT_MAX || (i > 0 && sides[i] <= sides[i - 1]))
+            return false;
+        side_places[i] = place_of((int64_t)sides[i]);
+    }
     return true;
+}
+
+/* "dgemm device 1e-4 2e-4 ...": false where it is none, or damaged. */
+static bool read_times(const char *line)
+{
+    for (size_t t = 0; t < sizeof types - 1; t++) {
+        for (size_t r = 0; r < ROUTINES; r++) {
+            for (size_t p = 0; p < 2; p++) {
+                time_table *table = &tables[t][r][p];
+                const size_t count = sizes_of(r) == 3 ? TIMES_MAX : SIDES * SIDES;
+                double seconds[TIMES_MAX];
+                char begin[32];
+                const int length = snprintf(begin, sizeof begin, "%c%s %s ", types[t],
+                                            routine_names[r], places[p]);
+
+                if (strncmp(line, begin, (size_t)length) != 0)
+                    continue;
+                if (!read_numbers(line + length, count, seconds))
+                    return false;
+                for (size_t i = 0; i < count; i++)
+                    table->times[i] = log2_about(seconds[i]);
+                table->there = true;
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 /* What follows a line's first word, where that is the one; else NULL. */
@@ -75,7 +160,7 @@ static const char *value_of(const char *line, const char *word)
 
 /* The lines of the file, and which there were. */
 typedef struct rates_file {
-    bool device, platform, cpu_blas, processors;
+    bool device, platform, cpu_blas, processors, copies, sides;
     bool same_blas, same_processors;
     char blas[PATH_MAX + 256];
     long processor_count;
@@ -100,18 +185,36 @@ static bool read_line(const char *line, rates_file *f)
         f->processors = true;
         f->processor_count = strtol(value, NULL, 10);
         f->same_processors = f->processor_count == sysconf(_SC_NPROCESSORS_ONLN);
-    } else if ((value = value_of(line, "float32"))) {
-        return read_rates(value, &rates[0]);
-    } else if ((value = value_of(line, "float64"))) {
-        return read_rates(value, &rates[1]);
+    } else if ((value = value_of(line, "copies-in"))) {
+        f->copies = true;
+        return read_numbers(value, 1, &copies_in);
+    } else if ((value = value_of(line, "sides"))) {
+        f->sides = true;
+        return read_sides(value);
     } else
+        return read_times(line);
+    return true;
+}
+
+/* Of a type there are all lines, or none: some devices have no float64. */
+static bool is_complete(const rates_file *f)
+{
+    if (!(f->device && f->platform && f->cpu_blas && f->processors && f->copies && f->sides))
         return false;
+    for (size_t t = 0; t < sizeof types - 1; t++) {
+        for (size_t r = 0; r < ROUTINES; r++) {
+            for (size_t p = 0; p < 2; p++) {
+                if (tables[t][r][p].there != tables[t][0][0].there)
+                    return false;
+            }
+        }
+    }
     return true;
 }
 
 void rates_read(void)
 {
-    static const char first_line[] = "tessera-blas-rates-3";
+    static const char first_line[] = "tessera-blas-rates-4";
     char path[PATH_MAX], line[PATH_MAX + 256];
     rates_file found = {0};
     int number = 0;
@@ -136,7 +239,7 @@ void rates_read(void)
         log_line("rates of %s are ignored: line 1 is not '%s'", path, first_line);
     else if (damaged)
         log_line("rates of %s are ignored: line %d is damaged", path, number);
-    else if (!(found.device && found.platform && found.cpu_blas && found.processors))
+    else if (!is_complete(&found))
         log_line("rates of %s are ignored: it lacks a line", path);
     else if (!found.same_blas)
         log_line("rates of %s are ignored: they are of the CPU's BLAS %s", path, found.blas);
@@ -147,9 +250,14 @@ void rates_read(void)
         atomic_store(&usable, true);
 }
 
-const blas_rates *rates_of(bool f64)
+static size_t index_of_type(char type)
 {
-    return atomic_load(&usable) && rates[f64].latency > 0 ? &rates[f64] : NULL;
+    return (size_t)(strchr(types, type) - types);
+}
+
+bool rates_have(char type)
+{
+    return atomic_load(&usable) && tables[index_of_type(type)][0][0].there;
 }
 
 bool rates_are_of(const char *device, const char *platform)
@@ -169,67 +277,117 @@ bool rates_are_checked(void)
     return atomic_load(&checked);
 }
 
-/* Seconds of so much work, by rates of some amounts of it: between them seconds grow with the work,
- * whatever the rates are. */
-static double seconds_between(size_t count, const double amounts[], const double rates_there[],
-                              double work)
-{
-    if (work <= amounts[0])
-        return work / rates_there[0];
-    for (size_t i = 1; i < count; i++) {
-        if (work < amounts[i]) {
-            const double part = (work - amounts[i - 1]) / (amounts[i] - amounts[i - 1]);
-
-            return (1 - part) * amounts[i - 1] / rates_there[i - 1] +
-                   part * amounts[i] / rates_there[i];
-        }
-    }
-    return work / rates_there[count - 1];
-}
-
-/* Seconds of so many operations, by rates of the sides that were timed. */
-static double seconds_of(const double rates_of_sides[RATES_SIDES], double operations)
-{
-    static const double timed[RATES_SIDES] = {2.0 * 64 * 64 * 64, 2.0 * 256 * 256 * 256,
-                                              2.0 * 704 * 704 * 704, 2.0 * 2048 * 2048 * 2048};
-
-    return seconds_between(RATES_SIDES, timed, rates_of_sides, operations);
-}
-
 bool rates_are_streamed(double bytes)
 {
     return bytes >= 64.0 * 1024 * 1024;
 }
 
-double rates_device_product(const blas_rates *r, bool f64, double m, double n, double k,
-                            bool reads_c, double kept)
-{
-    const double size = f64 ? sizeof(double) : sizeof(float);
-    const double in = (size * (m * k + k * n + (reads_c ? m * n : 0)) - kept) / r->in;
-    const double work = seconds_of(r->device, 2 * m * n * k);
-    const double out = size * m * n / r->out;
-    double longest = in > out ? in : out;
+/* Where a size lies among the sides that were timed. */
+typedef struct among {
+    size_t at;    /* behind this one */
+    float part;   /* of the way to the next; sizes below the first are taken for it */
+    float beyond; /* the last one: log2 of how many times */
+} among;
 
-    if (kept > 0 || !rates_are_streamed(size * (m * k + k * n + m * n)))
-        return r->latency + in + work + out;
-    longest = work > longest ? work : longest;
-    return r->latency + longest;
+static among find_side(int64_t size)
+{
+    const float place = place_of(size);
+    size_t at = 0;
+
+    if (place <= side_places[0])
+        return (among){0, 0, 0};
+    if (place >= side_places[SIDES - 1])
+        return (among){SIDES - 2, 1, place - side_places[SIDES - 1]};
+    while (place >= side_places[at + 1])
+        at++;
+    return (among){at, (place - side_places[at]) / (side_places[at + 1] - side_places[at]), 0};
 }
 
-double rates_cpu(const blas_rates *r, bool f64, double operations, double bytes)
+static float between(const float times[2], size_t step, float part)
 {
-    const double size = f64 ? sizeof(double) : sizeof(float);
-    const double timed[RATES_THIN] = {size * (256 * 256 + 2 * 256 * 8),
-                                      size * (2048 * 2048 + 2 * 2048 * 8)};
-    const double work = seconds_of(r->cpu, operations);
-    const double copies = seconds_between(RATES_THIN, timed, r->cpu_bytes, bytes);
-
-    return work > copies ? work : copies;
+    return times[0] + part * (times[step] - times[0]);
 }
 
-double rates_copy(double bytes)
+static float between_squares(const float *times, const among *first, const among *second)
+{
+    const float *at = times + first->at * SIDES + second->at;
+    const float rows[] = {between(at, 1, second->part), between(at + SIDES, 1, second->part)};
+
+    return between(rows, 1, first->part);
+}
+
+/* The routine whose times are those of a call, and its sizes.  A pair of them are the order of the
+ * triangular or symmetric matrix and the other size; `squared` where the work grows with the square
+ * of the first. */
+static size_t look_up(const blas_call *call, among sizes[3], bool *squared)
+{
+    const bool left = call->side == 'L';
+
+    *squared = call->routine != BLAS_GEMM;
+    switch (call->routine) {
+    case BLAS_GEMM:
+        sizes[0] = find_side(call->m);
+        sizes[1] = find_side(call->n);
+        sizes[2] = find_side(call->k);
+        return 0;
+    case BLAS_SYRK:
+    case BLAS_HERK:
+    case BLAS_SYR2K:
+    case BLAS_HER2K:
+        sizes[0] = find_side(call->n);
+        sizes[1] = find_side(call->k);
+        return call->routine == BLAS_SYRK || call->routine == BLAS_HERK ? 2 : 3;
+    default:
+        sizes[0] = find_side(left ? call->m : call->n);
+        sizes[1] = find_side(left ? call->n : call->m);
+        return call->routine == BLAS_TRMM ? 4 : call->routine == BLAS_TRSM ? 5 : 1;
+    }
+}
+
+/* Seconds to read bytes of host memory and write them elsewhere. */
+static double copy_seconds(double bytes)
 {
     const int threads = parallel_threads();
 
     return bytes / (COPY_RATE * (threads < COPY_THREADS_MAX ? threads : COPY_THREADS_MAX));
+}
+
+bool rates_prefer_device(const blas_call *call, double kept, double reads_c, rates_times *out)
+{
+    among sizes[3];
+    bool squared;
+    const size_t routine = look_up(call, sizes, &squared);
+    const time_table *table = tables[index_of_type(call->type)][routine];
+    float log2_times[2]; /* of the CPU, and the device */
+    rates_times t;
+
+    for (size_t p = 0; p < 2; p++) {
+        const float *times = table[p].times;
+
+        if (squared) {
+            log2_times[p] = between_squares(times, &sizes[0], &sizes[1]) + 2 * sizes[0].beyond +
+                            sizes[1].beyond;
+        } else {
+            const float *at = times + sizes[0].at * SIDES * SIDES;
+            const float planes[] = {between_squares(at, &sizes[1], &sizes[2]),
+                                    between_squares(at + SIDES * SIDES, &sizes[1], &sizes[2])};
+
+            log2_times[p] = between(planes, 1, sizes[0].part) + sizes[0].beyond + sizes[1].beyond +
+                            sizes[2].beyond;
+        }
+    }
+    if (!out && kept == 0 && reads_c == 0) /* most calls need no exponential */
+        return log2_times[1] + MARGIN_LOG2 < log2_times[0];
+    t.cpu = exp2_about(log2_times[0]);
+    t.device = exp2_about(log2_times[1]) + reads_c / copies_in + copy_seconds(reads_c);
+    if (kept > 0) {
+        /* What is there need not come; the least that any call takes remains. */
+        const double least = exp2_about(table[1].times[0]);
+        const double rest = t.device - kept / copies_in;
+
+        t.device = rest > least ? rest : t.device < least ? t.device : least;
+    }
+    if (out)
+        *out = t;
+    return MARGIN * t.device < t.cpu;
 }

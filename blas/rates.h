@@ -1,5 +1,5 @@
 /**
- * Rates of this machine, which `tessera tune blas` measures, and what they say of a call.
+ * Times of this machine, which `tessera tune blas` measures, and what they say of a call.
  *
  * They are in the file blas-rates of the tuning folder, for one device and one BLAS of the CPU:
  * lines of text, of which host/cli/tune_blas.c is the writer.
@@ -10,28 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Small products are slower for their work than large ones: square ones of four sides are timed.
- */
-enum { RATES_SIDES = 4, RATES_THIN = 2 };
+#include "blas/level3.h"
 
-/** Of one type of real numbers, in seconds, and bytes and operations a second. */
-typedef struct blas_rates {
-    double latency;               /* of a product on the device that is next to nothing */
-    double in, out;               /* copies to the device, and back */
-    double device[RATES_SIDES];   /* its products of sides 64, 256, 704 and 2048 */
-    double cpu[RATES_SIDES];      /* those of the CPU's BLAS */
-    double cpu_bytes[RATES_THIN]; /* of the CPU's of 256x256x8 and 2048x2048x8, which are thin:
-                                     bytes of the matrices, in its caches and beyond them */
-    double cpu_symmetric;         /* latency of its symm, for which some BLAS wake their threads
-                                     whatever the size */
-} blas_rates;
-
-/** Read the file, once.  Rates of another BLAS of the CPU, or of another number of its threads, are
+/** Read the file, once.  Times of another BLAS of the CPU, or of another number of its threads, are
  * none. */
 void rates_read(void);
 
-/** The rates of float64 or float32; NULL where there are none. */
-const blas_rates *rates_of(bool f64);
+/** Whether there are times of a type: 's', 'd', 'c' or 'z'. */
+bool rates_have(char type);
 
 /** Whether they are those of this device; where they are not, they are none from now on. */
 bool rates_are_of(const char *device, const char *platform);
@@ -43,15 +29,18 @@ bool rates_are_checked(void);
  * of host memory. */
 bool rates_are_streamed(double bytes);
 
-/** Seconds of a product on the device, which is called with matrices in host memory; of A and B so
- *  many bytes are on the device already. */
-double rates_device_product(const blas_rates *rates, bool f64, double m, double n, double k,
-                            bool reads_c, double kept);
+/** What a call of column-major matrices is expected to take, in seconds. */
+typedef struct rates_times {
+    double cpu, device;
+} rates_times;
 
-/** Seconds in the CPU's BLAS, of so many operations and bytes. */
-double rates_cpu(const blas_rates *rates, bool f64, double operations, double bytes);
-
-/** Seconds of a copy in host memory. */
-double rates_copy(double bytes);
+/**
+ * Whether a call is faster on the device, with matrices in host memory.
+ *
+ * @param kept     Of what its products read, so many bytes are on the device already.
+ * @param reads_c  Bytes of C, where it is read and the times are of calls that do not; else 0.
+ * @param out      Receives what is expected.  May be NULL.
+ */
+bool rates_prefer_device(const blas_call *call, double kept, double reads_c, rates_times *out);
 
 #endif

@@ -5,9 +5,10 @@ BLAS, with all on the device, and by its own decision.
     blas_decisions.py LIBRARY [--calls N] [--seed S] [--side MAX] [--rounds N] [-o ROWS.jsonl]
 
 Prints the worst and the median time by decision over that of the better place, and the calls that were
-decided worst; status 1 where the worst is over 1.2 or the median over 1.03.  Each call is timed in the
-three ways by turns, and the best time of all rounds counts, so that what else the machine does slows
-all of them.  Run `tessera tune blas` before.  Needs NumPy.
+decided worst; status 1 where the worst is over 1.2 or the median over 1.03.  One process has the library
+three times, over the same BLAS of the CPU: threads of that one, which spin for milliseconds after a call,
+are then in the way of all three ways alike.  They are timed by turns in an order that is drawn, and the
+best time of all rounds counts.  Run `tessera tune blas` before.  Needs NumPy.
 """
 
 import argparse
@@ -16,13 +17,14 @@ import json
 import math
 import os
 import random
+import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
 MODES = ("never", "always", "auto")
+SECONDS_A_TURN = 0.003
 ROW_MAJOR, NO_TRANS, TRANS, LOWER, NON_UNIT, LEFT = 101, 111, 112, 122, 131, 141
 ROUTINES = ("gemm", "gemm", "symm", "syrk", "syr2k", "trmm", "trsm")
 
@@ -54,7 +56,7 @@ def caller(blas, call, arrays):
 
 
 def prepare(blas, call, side):
-    """A function that makes the call on matrices of its own."""
+    """A function for each library, which makes the call on matrices that they share."""
     import numpy as np
     types = {"s": np.float32, "d": np.float64, "c": np.complex64, "z": np.complex128}
     # A is the identity, whose products and solutions neither grow nor vanish.
@@ -62,68 +64,55 @@ def prepare(blas, call, side):
     a = np.zeros(side * side, dtype=types[call[1]])
     a[:lead * lead:lead + 1] = 1
     arrays = (a, np.ones_like(a), np.ones_like(a))
-    run = caller(blas, call, arrays)
-    return lambda: (run(), arrays)
+    return [caller(b, call, arrays) for b in blas], arrays
 
 
-def serve(library, calls):
-    """In a process of one mode: make the call whose number a line says, and answer with its best time of
-    a round in seconds."""
-    blas = ctypes.CDLL(library)
-    last, run = None, None
-    for line in sys.stdin:
-        number = int(line)
-        if number != last:
-            run = prepare(blas, calls[number], max(calls[number][2:]))
-            run()
-        last = number
-        times = []
-        start = time.perf_counter()
-        while len(times) < 2 or (len(times) < 20 and time.perf_counter() - start < 0.05):
-            before = time.perf_counter()
-            run()
-            times.append(time.perf_counter() - before)
-        print(min(times), flush=True)
+def load(library, folder, mode, log=None):
+    """The library once more, by another file: it reads its environment at its first call of level 3."""
+    path = os.path.join(folder, "blas-%s%s.so" % (mode, "-logged" if log else ""))
+    shutil.copy(library, path)
+    os.environ["TESSERA_BLAS"] = mode
+    os.environ.pop("TESSERA_BLAS_LOG", None)
+    if log:
+        os.environ["TESSERA_BLAS_LOG"] = log
+    blas = ctypes.CDLL(path)
+    prepare([blas], ("gemm", "d", 8, 8, 8), 8)[0][0]()
+    return blas
 
 
-class Server:
-    """A process of a mode."""
-
-    def __init__(self, **variables):
-        self.process = subprocess.Popen([sys.executable, *sys.argv, "--serve"], text=True,
-                                        env={**os.environ, **variables}, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
-
-    def time(self, number):
-        self.process.stdin.write("%d\n" % number)
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit("a process ended early")
-        return float(line)
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+def turn(run):
+    """The best time of some calls in a row, in seconds, after one that wakes the threads."""
+    run()
+    best = math.inf
+    start = time.perf_counter()
+    for calls in range(20):
+        before = time.perf_counter()
+        run()
+        best = min(best, time.perf_counter() - before)
+        if calls and time.perf_counter() - start > SECONDS_A_TURN:
+            break
+    return best
 
 
-def decisions(calls):
-    """What the log says of each call by decision: "device", or why it is on the CPU; and its first
-    line."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "log")
-        server = Server(TESSERA_BLAS="auto", TESSERA_BLAS_LOG=path)
-        found = []
-        for number, (routine, kind, *_) in enumerate(calls):
-            server.time(number)
-            with open(path, encoding="utf-8") as f:
-                line = [l for l in f if l.split()[1] == kind + routine][-1]
-            found.append("device" if ": device, " in line else line.strip().split(" ms: ", 1)[1])
-        server.close()
-        with open(path, encoding="utf-8") as f:
-            lines = [l.split(" ", 1)[1].strip() for l in f]
-    ignored = [l for l in lines if l.startswith("rates of ")]
-    return found, lines[0].split(" is ", 1)[1], ignored
+def time_ways(blas, call, rounds, rng):
+    """Seconds of a call in each mode."""
+    runs, arrays = prepare(blas, call, max(call[2:]))
+    best = [math.inf] * len(runs)
+    for _ in range(rounds):
+        for i in rng.sample(range(len(runs)), len(runs)):
+            best[i] = min(best[i], turn(runs[i]))
+    del arrays
+    return dict(zip(MODES, best))
+
+
+def decision(blas, call, log):
+    """What the log says of a call by decision: "device", or why it is on the CPU."""
+    runs, arrays = prepare([blas], call, max(call[2:]))
+    runs[0]()
+    del arrays
+    with open(log, encoding="utf-8") as f:
+        line = [l for l in f if l.split()[1] == call[1] + call[0]][-1]
+    return "device" if ": device, " in line else line.strip().split(" ms: ", 1)[1]
 
 
 def main():
@@ -134,43 +123,51 @@ def main():
     parser.add_argument("--side", type=int, default=4096)
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("-o", dest="rows")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     o = parser.parse_args()
     rng = random.Random(o.seed)
     calls = [draw(rng, o.side) for _ in range(o.calls)]
-    if o.serve:
-        serve(o.library, calls)
-        return
-    servers = {mode: Server(TESSERA_BLAS=mode) for mode in MODES}
-    times = {mode: [] for mode in MODES}
-    for number in range(len(calls)):
-        rounds = [{mode: server.time(number) for mode, server in servers.items()}
-                  for _ in range(o.rounds)]
-        for mode in MODES:
-            times[mode].append(min(r[mode] for r in rounds))
-    for server in servers.values():
-        server.close()
-    decided, cpu_blas, ignored = decisions(calls)
-    print("\n".join(ignored), end="\n" if ignored else "")
-    ratios = [auto / min(cpu, device) for cpu, device, auto in
-              zip(times["never"], times["always"], times["auto"])]
+    library = os.path.realpath(o.library)
+    with tempfile.TemporaryDirectory() as folder:
+        # Where they look for libtessera, if nowhere else.
+        for name in os.listdir(os.path.dirname(library)):
+            if name.startswith("libtessera.so"):
+                os.symlink(os.path.join(os.path.dirname(library), name), os.path.join(folder, name))
+        log = os.path.join(folder, "log")
+        blas = [load(library, folder, mode) for mode in MODES]
+        logged = load(library, folder, "auto", log)
+        times = [time_ways(blas, call, o.rounds, rng) for call in calls]
+        decided = [decision(logged, call, log) for call in calls]
+        with open(log, encoding="utf-8") as f:
+            lines = [l.split(" ", 1)[1].strip() for l in f]
+    cpu_blas = lines[0].split(" is ", 1)[1]
+    for line in lines:
+        if line.startswith("rates of "):
+            print(line)
+    ratios = [t["auto"] / min(t["never"], t["always"]) for t in times]
+    # What a call takes that is decided right: a measure of the measurement.
+    same = [t["auto"] / t["always" if d == "device" else "never"] for t, d in zip(times, decided)]
+    chosen = [t["always" if d == "device" else "never"] / min(t["never"], t["always"])
+              for t, d in zip(times, decided)]
     worst = sorted(range(len(calls)), key=lambda i: -ratios[i])[:10]
     median = statistics.median(ratios)
     print("%d calls: worst %.2f, median %.3f; the device is faster for %d, and has %d"
-          % (len(calls), max(ratios), median,
-             sum(d < c for c, d in zip(times["never"], times["always"])), decided.count("device")))
+          % (len(calls), max(ratios), median, sum(t["always"] < t["never"] for t in times),
+             decided.count("device")))
+    print("the place that was chosen over the better one: worst %.2f, median %.3f; a call by decision over "
+          "one in that place without: worst %.2f, median %.3f"
+          % (max(chosen), statistics.median(chosen), max(same), statistics.median(same)))
     for i in worst:
         print("  %.2f  %s%s m %d n %d k %d: CPU %.3f ms, device %.3f ms, decided %.3f ms: %s"
               % (ratios[i], calls[i][1], calls[i][0], *calls[i][2:],
-                 *(times[mode][i] * 1e3 for mode in MODES), decided[i]))
+                 *(times[i][mode] * 1e3 for mode in MODES), decided[i]))
     if o.rows:
         with open(o.rows, "a", encoding="utf-8") as f:
             for i, (routine, kind, m, n, k) in enumerate(calls):
                 f.write(json.dumps({
                     "schema": "tessera-blas-decisions-1", "routine": kind + routine, "m": m, "n": n,
-                    "k": k, "cpu_ns": round(times["never"][i] * 1e9),
-                    "device_ns": round(times["always"][i] * 1e9),
-                    "decided_ns": round(times["auto"][i] * 1e9), "ratio": round(ratios[i], 4),
+                    "k": k, "cpu_ns": round(times[i]["never"] * 1e9),
+                    "device_ns": round(times[i]["always"] * 1e9),
+                    "decided_ns": round(times[i]["auto"] * 1e9), "ratio": round(ratios[i], 4),
                     "decision": decided[i], "device": os.environ.get("TESSERA_DEVICE", ""),
                     "cpu_blas": cpu_blas, "seed": o.seed}) + "\n")
     sys.exit(max(ratios) > 1.2 or median > 1.03)

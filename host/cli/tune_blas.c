@@ -1,5 +1,5 @@
 /*
- * `tessera tune blas`: rates by which libtessera-blas decides where a product runs (blas/rates.h).
+ * `tessera tune blas`: times by which libtessera-blas decides where a call runs (blas/rates.h).
  *
  * Both sides are timed through libtessera-blas, as programs call it, each in a process of its own:
  * once with all on the CPU's BLAS, once with all on the device.  Its log says which BLAS that was,
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -26,115 +27,247 @@
 #include "core/tuning_file.h"
 #include "file/output.h"
 
-/* What is timed: C := A B of m x k and k x n, the second by symm. */
-typedef enum shape {
-    SHAPE_SMALL, /* takes no time but to be called */
-    SHAPE_SYMM,
-    SHAPE_LONG,       /* long operands, a small result */
-    SHAPE_THIN_SMALL, /* the opposite, in caches */
-    SHAPE_THIN,       /* and beyond them */
-    SHAPE_SQUARE_64,
-    SHAPE_SQUARE_256,
-    SHAPE_SQUARE_704,
-    SHAPE_SQUARE_2048,
-    SHAPE_COUNT
+/* What is timed: the routines of level 3, in all combinations of these sides.  They are no
+ * multiples of one another, and only some of larger powers of 2, as those of most calls. */
+enum { SIDES = 6, TIMES_MAX = SIDES * SIDES * SIDES };
+static const int sides[SIDES] = {16, 48, 136, 380, 1060, 2960};
+
+typedef enum routine {
+    ROUTINE_GEMM, /* of three sides, the others of two */
+    ROUTINE_SYMM,
+    ROUTINE_SYRK,
+    ROUTINE_SYR2K,
+    ROUTINE_TRMM,
+    ROUTINE_TRSM,
+    ROUTINE_COUNT
+} routine;
+
+static const char *const routine_names[ROUTINE_COUNT] = {"gemm",  "symm", "syrk",
+                                                         "syr2k", "trmm", "trsm"};
+static const char types[] = "sdcz";
+enum { TYPES = sizeof types - 1 };
+
+/* A call of column-major matrices: sizes that a routine does not have are 0.  Symmetric and
+ * triangular matrices are on the left, of order m, and stored below the diagonal. */
+typedef struct shape {
+    int m, n, k;
 } shape;
 
-static const struct {
-    int m, n, k;
-} shapes[SHAPE_COUNT] = {{8, 8, 8},       {8, 8, 8},       {64, 64, 1 << 16},
-                         {256, 256, 8},   {2048, 2048, 8}, {64, 64, 64},
-                         {256, 256, 256}, {704, 704, 704}, {2048, 2048, 2048}};
+/* Of gemm too, for the rates of copies: long operands of a small result, and the opposite. */
+static const shape shape_long = {64, 64, 1 << 16}, shape_thin = {2048, 2048, 8};
 
-/* Each shape is timed in rounds, on the CPU and on the device by turns: what else the machine does
- * slows both. */
-enum { ELEMENTS = 1 << 22, ROUNDS = 3, REPEATS_MAX = 50 };
-#define SECONDS_A_ROUND 0.1
+/* What is slower than in the other place by far is not timed in full: beyond these operations and
+ * bytes of a matrix, times are those of a smaller one and more work.  A process has three arrays.
+ */
+#define OPERATIONS_MAX 3e9
+#define BYTES_MAX      80e6
 
-/* Best times in seconds, of float32 and float64. */
-typedef struct times {
-    double t[2][SHAPE_COUNT];
-} times;
+/* All of it is timed in rounds, of some milliseconds a call, on the CPU and on the device by turns:
+ * what else the machine does slows both.  Before its turn a process sleeps until the threads of the
+ * other one do. */
+enum { ROUNDS = 2, CALLS_MIN = 3, CALLS_MAX = 20 };
+#define SECONDS_A_SHAPE 0.001
+#define SECONDS_LONG    0.01 /* such a call wakes what sleeps, and its noise is small */
+#define SECONDS_ASLEEP  0.03
 
-typedef void blas_sgemm(int, int, int, int, int, int, float, const void *, int, const void *, int,
-                        float, void *, int);
-typedef void blas_dgemm(int, int, int, int, int, int, double, const void *, int, const void *, int,
-                        double, void *, int);
+static size_t times_of(routine r)
+{
+    return r == ROUTINE_GEMM ? TIMES_MAX : SIDES * SIDES;
+}
+
+/* The shape of number i, of which the last side grows first. */
+static shape shape_of(routine r, size_t i)
+{
+    const int first = sides[i / SIDES % SIDES], last = sides[i % SIDES];
+
+    switch (r) {
+    case ROUTINE_GEMM:
+        return (shape){sides[i / SIDES / SIDES], first, last};
+    case ROUTINE_SYRK:
+    case ROUTINE_SYR2K:
+        return (shape){0, first, last};
+    default:
+        return (shape){first, last, 0};
+    }
+}
+
+static bool is_complex(char type)
+{
+    return type == 'c' || type == 'z';
+}
+
+static double size_of(char type)
+{
+    return type == 's' ? 4 : type == 'z' ? 16 : 8;
+}
+
+static double operations_of(routine r, char type, shape s)
+{
+    const double m = s.m, n = s.n, k = s.k, each = is_complex(type) ? 4 : 1;
+
+    switch (r) {
+    case ROUTINE_GEMM:
+        return each * 2 * m * n * k;
+    case ROUTINE_SYRK:
+        return each * n * n * k;
+    case ROUTINE_SYR2K:
+        return each * 2 * n * n * k;
+    case ROUTINE_SYMM:
+        return each * 2 * m * m * n;
+    default:
+        return each * m * m * n;
+    }
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Elements of the largest of its matrices. */
+static double elements_of(shape s)
+{
+    const double m = s.m, n = s.n, k = s.k;
+
+    return larger(larger(m * n, m * k), larger(larger(n * k, m * m), s.m && s.k ? 0 : n * n));
+}
+
+static bool is_timed(routine r, char type, shape s)
+{
+    return operations_of(r, type, s) <= OPERATIONS_MAX &&
+           elements_of(s) * size_of(type) <= BYTES_MAX;
+}
 
 /* ---- in a process of its own ----------------------------------------------------------------- */
 
-typedef void blas_ssymm(int, int, int, int, int, float, const void *, int, const void *, int, float,
-                        void *, int);
-typedef void blas_dsymm(int, int, int, int, int, double, const void *, int, const void *, int,
-                        double, void *, int);
+/* Arrays of zeros that any call fits. */
+typedef struct arrays {
+    void *at[3];
+} arrays;
 
-static void multiply_symmetric(void *function, bool f64, int m, int n, void *const arrays[3])
-{
-    const int row_major = 101, upper = 121, left = 141;
-    blas_ssymm *ssymm;
-    blas_dsymm *dsymm;
-
-    if (f64) {
-        memcpy(&dsymm, &function, sizeof dsymm);
-        dsymm(row_major, left, upper, m, n, 1, arrays[0], m, arrays[1], n, 0, arrays[2], n);
-    } else {
-        memcpy(&ssymm, &function, sizeof ssymm);
-        ssymm(row_major, left, upper, m, n, 1, arrays[0], m, arrays[1], n, 0, arrays[2], n);
+/* Scalars as C's calling sequence has them: real ones by value, complex ones by address. */
+#define DEFINE_CALL(name, scalar, one, zero)                                                       \
+    static void name(void *function, routine r, shape s, const arrays *x)                          \
+    {                                                                                              \
+        enum { COLUMN_MAJOR = 102, NO_TRANS = 111, LOWER = 122, UNIT = 132, LEFT = 141 };          \
+        void (*gemm)(int, int, int, int, int, int, scalar, const void *, int, const void *, int,   \
+                     scalar, void *, int);                                                         \
+        void (*symm)(int, int, int, int, int, scalar, const void *, int, const void *, int,        \
+                     scalar, void *, int);                                                         \
+        void (*syrk)(int, int, int, int, int, scalar, const void *, int, scalar, void *, int);     \
+        void (*syr2k)(int, int, int, int, int, scalar, const void *, int, const void *, int,       \
+                      scalar, void *, int);                                                        \
+        void (*trmm)(int, int, int, int, int, int, int, scalar, const void *, int, void *, int);   \
+                                                                                                   \
+        switch (r) {                                                                               \
+        case ROUTINE_GEMM:                                                                         \
+            memcpy(&gemm, &function, sizeof gemm);                                                 \
+            gemm(COLUMN_MAJOR, NO_TRANS, NO_TRANS, s.m, s.n, s.k, one, x->at[0], s.m, x->at[1],    \
+                 s.k, zero, x->at[2], s.m);                                                        \
+            break;                                                                                 \
+        case ROUTINE_SYMM:                                                                         \
+            memcpy(&symm, &function, sizeof symm);                                                 \
+            symm(COLUMN_MAJOR, LEFT, LOWER, s.m, s.n, one, x->at[0], s.m, x->at[1], s.m, zero,     \
+                 x->at[2], s.m);                                                                   \
+            break;                                                                                 \
+        case ROUTINE_SYRK:                                                                         \
+            memcpy(&syrk, &function, sizeof syrk);                                                 \
+            syrk(COLUMN_MAJOR, LOWER, NO_TRANS, s.n, s.k, one, x->at[0], s.n, zero, x->at[2],      \
+                 s.n);                                                                             \
+            break;                                                                                 \
+        case ROUTINE_SYR2K:                                                                        \
+            memcpy(&syr2k, &function, sizeof syr2k);                                               \
+            syr2k(COLUMN_MAJOR, LOWER, NO_TRANS, s.n, s.k, one, x->at[0], s.n, x->at[1], s.n,      \
+                  zero, x->at[2], s.n);                                                            \
+            break;                                                                                 \
+        default:                                                                                   \
+            memcpy(&trmm, &function, sizeof trmm);                                                 \
+            trmm(COLUMN_MAJOR, LEFT, LOWER, NO_TRANS, UNIT, s.m, s.n, one, x->at[0], s.m,          \
+                 x->at[2], s.m);                                                                   \
+            break;                                                                                 \
+        }                                                                                          \
     }
+
+static const double one_and_zero[4] = {1, 0, 0, 0};
+static const float one_and_zero_f32[4] = {1, 0, 0, 0};
+
+DEFINE_CALL(call_s, float, 1, 0)
+DEFINE_CALL(call_d, double, 1, 0)
+DEFINE_CALL(call_c, const void *, one_and_zero_f32, one_and_zero_f32 + 2)
+DEFINE_CALL(call_z, const void *, one_and_zero, one_and_zero + 2)
+
+/* Each type's, in the order of `types`. */
+static void (*const calls[TYPES])(void *, routine, shape, const arrays *) = {call_s, call_d, call_c,
+                                                                             call_z};
+
+static double seconds_since(uint64_t before)
+{
+    return (double)(clock_ns() - before) * 1e-9;
 }
 
-static void multiply(void *function, bool f64, shape s, void *const arrays[3])
+/* The best time of some calls in a row, in seconds, after one that builds kernels, wakes threads
+ * and touches memory. */
+static double best_time(void *function, routine r, size_t type, shape s, const arrays *x)
 {
-    const int row_major = 101, no_trans = 111;
-    const int m = shapes[s].m, n = shapes[s].n, k = shapes[s].k;
-    blas_sgemm *sgemm;
-    blas_dgemm *dgemm;
-
-    if (s == SHAPE_SYMM) {
-        multiply_symmetric(function, f64, m, n, arrays);
-    } else if (f64) {
-        memcpy(&dgemm, &function, sizeof dgemm);
-        dgemm(row_major, no_trans, no_trans, m, n, k, 1, arrays[0], k, arrays[1], n, 0, arrays[2],
-              n);
-    } else {
-        memcpy(&sgemm, &function, sizeof sgemm);
-        sgemm(row_major, no_trans, no_trans, m, n, k, 1, arrays[0], k, arrays[1], n, 0, arrays[2],
-              n);
-    }
-}
-
-/* The best time of a round, in seconds. */
-static double best_time(void *function, bool f64, shape s, void *const arrays[3])
-{
-    const uint64_t start = clock_ns();
+    const uint64_t first = clock_ns();
+    uint64_t start;
     double best = 0;
 
-    /* The first call builds kernels and touches memory. */
-    multiply(function, f64, s, arrays);
-    for (int i = 0; i < REPEATS_MAX; i++) {
+    calls[type](function, r, s, x);
+    if (seconds_since(first) > SECONDS_LONG)
+        best = seconds_since(first);
+    start = clock_ns();
+    for (int i = 0; i < CALLS_MAX; i++) {
         const uint64_t before = clock_ns();
         double seconds;
 
-        multiply(function, f64, s, arrays);
-        seconds = (double)(clock_ns() - before) * 1e-9;
-        best = i == 0 || seconds < best ? seconds : best;
-        if ((double)(clock_ns() - start) * 1e-9 > SECONDS_A_ROUND)
+        calls[type](function, r, s, x);
+        seconds = seconds_since(before);
+        best = best == 0 || seconds < best ? seconds : best;
+        if (seconds > SECONDS_LONG ||
+            (i + 1 >= CALLS_MIN && seconds_since(start) > SECONDS_A_SHAPE))
             break;
     }
     return best;
 }
 
-/* What is asked of a process. */
+/* What is asked of a process: all times of a routine and type, or those of one shape of gemm. */
 typedef struct request {
-    bool f64;
-    shape s;
+    size_t type;
+    routine routine;
+    bool one; /* of this shape */
+    shape shape;
 } request;
+
+static size_t answers_to(const request *wanted)
+{
+    return wanted->one ? 1 : times_of(wanted->routine);
+}
+
+/* 0 where it was not timed. */
+static void answer(void *function, const request *wanted, const arrays *x, double seconds[])
+{
+    const char type = types[wanted->type];
+
+    if (wanted->one) {
+        seconds[0] = best_time(function, ROUTINE_GEMM, wanted->type, wanted->shape, x);
+        return;
+    }
+    nanosleep(&(struct timespec){0, (long)(SECONDS_ASLEEP * 1e9)}, NULL);
+    for (size_t i = 0; i < times_of(wanted->routine); i++) {
+        const shape s = shape_of(wanted->routine, i);
+
+        seconds[i] = is_timed(wanted->routine, type, s)
+                         ? best_time(function, wanted->routine, wanted->type, s, x)
+                         : 0;
+    }
+}
 
 /* Answer requests with times.  With a log a call takes as long as it takes to write that too. */
 static void time_products(const char *library, const char *mode, const char *log, int in, int out)
 {
-    static const char *const names[] = {"cblas_sgemm", "cblas_dgemm", "cblas_ssymm", "cblas_dsymm"};
-    void *handle, *arrays[3], *functions[4];
+    void *handle;
+    arrays x;
     request wanted;
 
     setenv("TESSERA_BLAS", mode, 1);
@@ -144,22 +277,26 @@ static void time_products(const char *library, const char *mode, const char *log
     handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
         _exit(EXIT_FAILED);
-    for (size_t i = 0; i < 4; i++) {
-        functions[i] = dlsym(handle, names[i]);
-        if (!functions[i])
-            _exit(EXIT_FAILED);
-    }
     for (size_t i = 0; i < 3; i++) {
-        arrays[i] = malloc(ELEMENTS * sizeof(double));
-        if (!arrays[i])
+        x.at[i] = malloc((size_t)BYTES_MAX);
+        if (!x.at[i])
             _exit(EXIT_FAILED);
-        memset(arrays[i], 0, ELEMENTS * sizeof(double)); /* 0 in both types */
+        if (!log)
+            memset(x.at[i], 0, (size_t)BYTES_MAX); /* 0 in all types */
     }
     while (read(in, &wanted, sizeof wanted) == sizeof wanted) {
-        const size_t function = wanted.f64 + (wanted.s == SHAPE_SYMM ? 2 : 0);
-        const double seconds = best_time(functions[function], wanted.f64, wanted.s, arrays);
+        const size_t bytes = answers_to(&wanted) * sizeof(double);
+        double seconds[TIMES_MAX];
+        char name[32];
+        void *function;
 
-        if (write(out, &seconds, sizeof seconds) != sizeof seconds)
+        snprintf(name, sizeof name, "cblas_%c%s", types[wanted.type],
+                 routine_names[wanted.routine]);
+        function = dlsym(handle, name);
+        if (!function)
+            break;
+        answer(function, &wanted, &x, seconds);
+        if (write(out, seconds, bytes) != (ssize_t)bytes)
             break;
     }
     _exit(EXIT_DONE);
@@ -198,16 +335,18 @@ static tsr_status place_open(place *p, const char *library, const char *mode, co
     return TSR_OK;
 }
 
-static tsr_status place_time(const place *p, request wanted, double *seconds, tsr_error *err)
+static tsr_status place_time(const place *p, const request *wanted, double seconds[],
+                             tsr_error *err)
 {
-    ssize_t got = write(p->in, &wanted, sizeof wanted);
+    const size_t bytes = answers_to(wanted) * sizeof(double);
+    ssize_t got = write(p->in, wanted, sizeof *wanted);
 
-    if (got == sizeof wanted) {
+    if (got == sizeof *wanted) {
         do
-            got = read(p->out, seconds, sizeof *seconds);
+            got = read(p->out, seconds, bytes);
         while (got < 0 && errno == EINTR);
     }
-    if (got != sizeof *seconds)
+    if (got != (ssize_t)bytes)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "the process that timed products ended early");
     return TSR_OK;
 }
@@ -232,6 +371,12 @@ static void places_close(place p[2])
 
 static const char *const modes[2] = {"never", "always"};
 
+/* Best times in seconds; after fill_in() of all shapes. */
+typedef struct times {
+    double t[TYPES][ROUTINE_COUNT][TIMES_MAX];
+    double shape_long[TYPES], shape_thin[TYPES];
+} times;
+
 /* A small product of each type in both places, with logs. */
 static tsr_status write_logs(const char *library, const char *const logs[2], tsr_error *err)
 {
@@ -241,33 +386,56 @@ static tsr_status write_logs(const char *library, const char *const logs[2], tsr
 
     for (int p = 0; p < 2 && !st; p++) {
         st = place_open(&places[p], library, modes[p], logs[p], err);
-        for (int f64 = 0; f64 < 2 && !st; f64++)
-            st = place_time(&places[p], (request){f64, SHAPE_SMALL}, &seconds, err);
+        for (size_t type = 0; type < TYPES && !st; type++)
+            st = place_time(&places[p], &(request){type, ROUTINE_GEMM, true, {8, 8, 8}}, &seconds,
+                            err);
     }
     places_close(places);
     return st;
 }
 
-static tsr_status time_all(const char *library, const char *const logs[2], times found[2],
+static void keep_best(double *best, double seconds)
+{
+    if (*best == 0 || seconds < *best)
+        *best = seconds;
+}
+
+static tsr_status time_round(const place *p, times *found, const bool refused[TYPES],
+                             tsr_error *err)
+{
+    double seconds[TIMES_MAX];
+    tsr_status st = TSR_OK;
+
+    for (size_t type = 0; type < TYPES; type++) {
+        for (int r = 0; r < ROUTINE_COUNT && !st && !refused[type]; r++) {
+            st = place_time(p, &(request){type, (routine)r, false, {0, 0, 0}}, seconds, err);
+            for (size_t i = 0; i < times_of((routine)r) && !st; i++)
+                keep_best(&found->t[type][r][i], seconds[i]);
+        }
+        if (!st && !refused[type])
+            st = place_time(p, &(request){type, ROUTINE_GEMM, true, shape_long}, seconds, err);
+        if (!st && !refused[type]) {
+            keep_best(&found->shape_long[type], seconds[0]);
+            st = place_time(p, &(request){type, ROUTINE_GEMM, true, shape_thin}, seconds, err);
+        }
+        if (!st && !refused[type])
+            keep_best(&found->shape_thin[type], seconds[0]);
+    }
+    return st;
+}
+
+static tsr_status time_all(const char *library, const bool refused[TYPES], times found[2],
                            tsr_error *err)
 {
     place places[2] = {{-1, -1, -1}, {-1, -1, -1}};
     void (*const before)(int) = signal(SIGPIPE, SIG_IGN); /* of a process that ended early */
-    tsr_status st = write_logs(library, logs, err);
+    tsr_status st = TSR_OK;
 
     for (int p = 0; p < 2 && !st; p++)
         st = place_open(&places[p], library, modes[p], NULL, err);
-    for (int at = 0; at < 2 * SHAPE_COUNT && !st; at++) {
-        const request wanted = {at >= SHAPE_COUNT, (shape)(at % SHAPE_COUNT)};
-
-        for (int round = 0; round < ROUNDS; round++) {
-            for (int p = 0; p < 2 && !st; p++) {
-                double *best = &found[p].t[wanted.f64][wanted.s], seconds = 0;
-
-                st = place_time(&places[p], wanted, &seconds, err);
-                *best = round == 0 || seconds < *best ? seconds : *best;
-            }
-        }
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int p = 0; p < 2 && !st; p++)
+            st = time_round(&places[p], &found[p], refused, err);
     }
     places_close(places);
     signal(SIGPIPE, before);
@@ -279,7 +447,7 @@ static tsr_status time_all(const char *library, const char *const logs[2], times
 
 /* What follows "PID the CPU's BLAS is ", and the first reason in "PID dgemm ...: CPU, T ms: WHY".
  */
-static tsr_status read_log(const char *log, text *cpu_blas, bool refused[2], text *reason,
+static tsr_status read_log(const char *log, text *cpu_blas, bool refused[TYPES], text *reason,
                            tsr_error *err)
 {
     char line[PATH_MAX + 256], *at;
@@ -294,7 +462,11 @@ static tsr_status read_log(const char *log, text *cpu_blas, bool refused[2], tex
             text_append(cpu_blas, at + strlen(" the CPU's BLAS is "));
         at = strstr(line, ": CPU, ");
         if (at && (at = strstr(at, " ms: "))) {
-            refused[strstr(line, " dgemm ") != NULL] = true;
+            for (size_t type = 0; type < TYPES; type++) {
+                const char name[] = {' ', types[type], 'g', 'e', 'm', 'm', ' ', '\0'};
+
+                refused[type] |= strstr(line, name) != NULL;
+            }
             if (!reason->length)
                 text_append(reason, at + strlen(" ms: "));
         }
@@ -306,66 +478,85 @@ static tsr_status read_log(const char *log, text *cpu_blas, bool refused[2], tex
 /* ---- rates ------------------------------------------------------------------------------------
  */
 
-enum { SIDES = SHAPE_COUNT - SHAPE_SQUARE_64 };
-
-typedef struct rates {
-    double latency, in, out, device[SIDES], cpu[SIDES], cpu_bytes[2], cpu_symmetric;
-} rates;
-
-static double bytes_of(shape s, bool f64, bool in, bool out)
+/* Give shapes that were not timed the time of the next smaller one, as much longer as there is more
+ * work: they are large ones. */
+static void fill_in(times *found, size_t type)
 {
-    const double m = shapes[s].m, n = shapes[s].n, k = shapes[s].k;
+    for (int r = 0; r < ROUTINE_COUNT; r++) {
+        double *t = found->t[type][r];
 
-    return (f64 ? 8 : 4) * ((in ? m * k + k * n : 0) + (out ? m * n : 0));
+        for (size_t i = 0; i < times_of((routine)r); i++) {
+            size_t smaller = i, most = 0;
+
+            if (t[i] > 0)
+                continue;
+            for (size_t step = 1; step < times_of((routine)r); step *= SIDES) {
+                const size_t side = i / step % SIDES; /* the largest is made smaller */
+
+                if (side > most) {
+                    most = side;
+                    smaller = i - step;
+                }
+            }
+            t[i] = t[smaller] * operations_of((routine)r, 's', shape_of((routine)r, i)) /
+                   operations_of((routine)r, 's', shape_of((routine)r, smaller));
+        }
+    }
 }
 
-/* Time left when parts that are known are taken off; a tenth at least, since all of them are rough.
- */
+/* Time left when a part that is known is taken off; a tenth at least, since both are rough. */
 static double rest(double whole, double known)
 {
-    return whole - known > whole / 10 ? whole - known : whole / 10;
+    return larger(whole - known, whole / 10);
 }
 
-static rates rates_from(const double device[SHAPE_COUNT], const double cpu[SHAPE_COUNT], bool f64)
+/* Bytes a second, of a type, to the device and back. */
+static double copies_in(const times *device, size_t type)
 {
-    rates r;
+    const double m = shape_long.m, n = shape_long.n, k = shape_long.k;
 
-    r.latency = device[SHAPE_SMALL];
-    r.in = bytes_of(SHAPE_LONG, f64, true, false) / rest(device[SHAPE_LONG], r.latency);
-    r.out = bytes_of(SHAPE_THIN, f64, false, true) / rest(device[SHAPE_THIN], r.latency);
-    for (int i = 0; i < SIDES; i++) {
-        const shape s = (shape)(SHAPE_SQUARE_64 + i);
-        const double work = 2.0 * shapes[s].m * shapes[s].n * shapes[s].k;
-
-        r.device[i] = work / rest(device[s], r.latency + bytes_of(s, f64, true, false) / r.in +
-                                                 bytes_of(s, f64, false, true) / r.out);
-        r.cpu[i] = work / cpu[s];
-    }
-    r.cpu_bytes[0] = bytes_of(SHAPE_THIN_SMALL, f64, true, true) / cpu[SHAPE_THIN_SMALL];
-    r.cpu_bytes[1] = bytes_of(SHAPE_THIN, f64, true, true) / cpu[SHAPE_THIN];
-    r.cpu_symmetric = cpu[SHAPE_SYMM];
-    return r;
+    return size_of(types[type]) * (m * k + k * n) /
+           rest(device->shape_long[type], device->t[type][ROUTINE_GEMM][0]);
 }
 
-static tsr_status store(const char *device, const char *platform, const char *cpu_blas,
-                        const rates r[2], const bool refused[2], text *where, tsr_error *err)
+static double copies_out(const times *device, size_t type)
 {
-    static const char *const types[] = {"float32", "float64"};
+    return size_of(types[type]) * shape_thin.m * shape_thin.n /
+           rest(device->shape_thin[type], device->t[type][ROUTINE_GEMM][0]);
+}
+
+static void append_times(text *content, const times *found, size_t type, int r, const char *where)
+{
+    text_format(content, "%c%s %s", types[type], routine_names[r], where);
+    for (size_t i = 0; i < times_of((routine)r); i++)
+        text_format(content, " %.3e", found->t[type][r][i]);
+    text_append(content, "\n");
+}
+
+/* What is known of the machine. */
+typedef struct machine {
+    const char *device, *platform, *cpu_blas;
+} machine;
+
+static tsr_status store(const machine *m, const times found[2], const bool refused[TYPES],
+                        text *where, tsr_error *err)
+{
     text content = {0};
     output *file = NULL;
     tsr_status st;
 
-    text_format(&content,
-                "tessera-blas-rates-3\ndevice %s\nplatform %s\ncpu-blas %s\nprocessors %ld\n",
-                device, platform, cpu_blas, sysconf(_SC_NPROCESSORS_ONLN));
-    for (size_t i = 0; i < 2; i++) {
-        if (!refused[i])
-            text_format(&content,
-                        "%s latency %.3e in %.3e out %.3e device %.3e %.3e %.3e %.3e cpu %.3e %.3e "
-                        "%.3e %.3e cpu-bytes %.3e %.3e cpu-symm %.3e\n",
-                        types[i], r[i].latency, r[i].in, r[i].out, r[i].device[0], r[i].device[1],
-                        r[i].device[2], r[i].device[3], r[i].cpu[0], r[i].cpu[1], r[i].cpu[2],
-                        r[i].cpu[3], r[i].cpu_bytes[0], r[i].cpu_bytes[1], r[i].cpu_symmetric);
+    text_format(&content, "tessera-blas-rates-4\ndevice %s\nplatform %s\ncpu-blas %s\n", m->device,
+                m->platform, m->cpu_blas);
+    text_format(&content, "processors %ld\ncopies-in %.3e\nsides", sysconf(_SC_NPROCESSORS_ONLN),
+                copies_in(&found[1], refused[0] ? 1 : 0));
+    for (size_t i = 0; i < SIDES; i++)
+        text_format(&content, " %d", sides[i]);
+    text_append(&content, "\n");
+    for (size_t type = 0; type < TYPES; type++) {
+        for (int r = 0; r < ROUTINE_COUNT && !refused[type]; r++) {
+            append_times(&content, &found[0], type, r, "cpu");
+            append_times(&content, &found[1], type, r, "device");
+        }
     }
     tuning_folder(where);
     folders_make(text_get(where));
@@ -381,21 +572,25 @@ static tsr_status store(const char *device, const char *platform, const char *cp
     return st;
 }
 
-static void print_rates(const char *device, const char *cpu_blas, const times *on_device,
-                        const times *on_cpu, const rates r[2], const bool refused[2],
+static void print_times(const machine *m, const times found[2], const bool refused[TYPES],
                         const char *where)
 {
-    static const char *const types[] = {"float32", "float64"};
+    static const char *const names[TYPES] = {"float32", "float64", "complex64", "complex128"};
 
-    printf("products on %s, from host memory; the CPU's BLAS is %s\n", device, cpu_blas);
-    for (size_t i = 0; i < 2; i++) {
-        if (refused[i])
+    printf("calls on %s, from host memory; the CPU's BLAS is %s\n", m->device, m->cpu_blas);
+    for (size_t type = 0; type < TYPES; type++) {
+        if (refused[type])
             continue;
-        printf("  %s  a call %.1f us, copies %.1f GB/s and %.1f GB/s back\n", types[i],
-               r[i].latency * 1e6, r[i].in * 1e-9, r[i].out * 1e-9);
-        for (int k = SHAPE_SQUARE_64; k < SHAPE_COUNT; k++)
-            printf("           %dx%dx%d in %.3g ms, on the CPU in %.3g ms\n", shapes[k].m,
-                   shapes[k].n, shapes[k].k, on_device->t[i][k] * 1e3, on_cpu->t[i][k] * 1e3);
+        printf("  %s  a call %.1f us, copies %.1f GB/s and %.1f GB/s back\n", names[type],
+               found[1].t[type][ROUTINE_GEMM][0] * 1e6, copies_in(&found[1], type) * 1e-9,
+               copies_out(&found[1], type) * 1e-9);
+        for (size_t k = 1; k < SIDES - 1; k++) {
+            const size_t i = k * (SIDES * SIDES + SIDES + 1);
+
+            printf("           %dx%dx%d in %.3g ms, on the CPU in %.3g ms\n", sides[k], sides[k],
+                   sides[k], found[1].t[type][ROUTINE_GEMM][i] * 1e3,
+                   found[0].t[type][ROUTINE_GEMM][i] * 1e3);
+        }
     }
     printf("kept in %s\n", where);
 }
@@ -415,18 +610,42 @@ static int check_options(const options *o)
     return EXIT_DONE;
 }
 
+/* Time everything; found[0] is the CPU's, found[1] the device's. */
+static tsr_status time_both(const char *library, const char *const logs[2], times found[2],
+                            text *cpu_blas, bool refused[TYPES], tsr_error *err)
+{
+    bool ignored[TYPES];
+    text reason = {0};
+    void (*const before)(int) = signal(SIGPIPE, SIG_IGN);
+    tsr_status st = write_logs(library, logs, err);
+
+    signal(SIGPIPE, before);
+    st = st ? st : read_log(logs[0], cpu_blas, ignored, &reason, err);
+    text_clear(&reason);
+    st = st ? st : read_log(logs[1], cpu_blas, refused, &reason, err);
+    if (!st && refused[0] && refused[1])
+        st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "the device takes no products: %s",
+                      text_get(&reason));
+    st = st ? st : time_all(library, refused, found, err);
+    for (size_t type = 0; type < TYPES && !st; type++) {
+        for (int p = 0; p < 2 && !refused[type]; p++)
+            fill_in(&found[p], type);
+    }
+    text_free(&reason);
+    return st;
+}
+
 static tsr_status tune(const options *o, tsr_error *err)
 {
     char library[PATH_MAX];
     char cpu_log[] = "/tmp/tessera-tune-XXXXXX", device_log[] = "/tmp/tessera-tune-XXXXXX";
     const char *const logs[2] = {cpu_log, device_log};
     const int files[2] = {mkstemp(cpu_log), mkstemp(device_log)};
-    bool refused[2] = {false, false}, ignored[2];
-    text cpu_blas = {0}, reason = {0}, where = {0};
-    times found[2] = {0}; /* on the CPU, on the device */
+    bool refused[TYPES] = {false};
+    text cpu_blas = {0}, where = {0};
+    times *found = calloc(2, sizeof *found); /* on the CPU, on the device */
     choice chosen = {0};
-    rates r[2];
-    tsr_status st = TSR_OK;
+    tsr_status st = found ? TSR_OK : tsr_fail(err, TSR_ENOMEM, 0, "no memory for times");
 
     for (int i = 0; i < 2; i++) {
         if (files[i] < 0)
@@ -439,46 +658,40 @@ static tsr_status tune(const options *o, tsr_error *err)
         setenv("TESSERA_DEVICE", o->value[OPTION_DEVICE], 1);
     st = st ? st : blas_library_find(library, err);
     st = st ? st : tuning_check_folder(err);
-    st = st ? st : time_all(library, logs, found, err);
-    st = st ? st : read_log(cpu_log, &cpu_blas, ignored, &reason, err);
-    text_clear(&reason);
-    st = st ? st : read_log(device_log, &cpu_blas, refused, &reason, err);
+    st = st ? st : time_both(library, logs, found, &cpu_blas, refused, err);
     /* After the children: drivers do not survive fork(). */
     st = st ? st : choice_find_one(o, &chosen, err);
     activity_end();
-    if (!st && refused[0] && refused[1])
-        st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "the device takes no products: %s",
-                      text_get(&reason));
     if (!st) {
-        for (size_t i = 0; i < 2; i++)
-            r[i] = rates_from(found[1].t[i], found[0].t[i], i == 1);
-        st = store(tsr_device_name(chosen.device[0]), tsr_device_platform(chosen.device[0]),
-                   text_get(&cpu_blas), r, refused, &where, err);
+        const machine m = {tsr_device_name(chosen.device[0]), tsr_device_platform(chosen.device[0]),
+                           text_get(&cpu_blas)};
+
+        st = store(&m, found, refused, &where, err);
+        if (!st)
+            print_times(&m, found, refused, text_get(&where));
     }
-    if (!st)
-        print_rates(tsr_device_name(chosen.device[0]), text_get(&cpu_blas), &found[1], &found[0], r,
-                    refused, text_get(&where));
     for (int i = 0; i < 2; i++) {
         if (files[i] >= 0)
             unlink(logs[i]);
     }
     choice_close(&chosen);
     text_free(&cpu_blas);
-    text_free(&reason);
     text_free(&where);
+    free(found);
     return st;
 }
 
 int tune_blas_help(void)
 {
-    puts("Usage: tessera tune blas [--device D] [--quiet]\n\n"
-         "Time products from host memory on the device and by the CPU's BLAS, and keep the rates\n"
-         "by which `tessera blas --offload auto` decides where a call runs: about 20 seconds.  "
-         "Rates of\n"
-         "one device are kept: they replace those of another one.\n\n"
-         "      --device D  the device; TESSERA_DEVICE, or else the first GPU\n"
-         "      --quiet     no progress\n"
-         "  -h, --help      show this");
+    puts(
+        "Usage: tessera tune blas [--device D] [--quiet]\n\n"
+        "Time calls of level 3 from host memory on the device and by the CPU's BLAS, and keep the\n"
+        "times by which `tessera blas --offload auto` decides where a call runs: a minute, or\n"
+        "some, where kernels are built.  Times of one device are kept: they replace those of "
+        "another one.\n\n"
+        "      --device D  the device; TESSERA_DEVICE, or else the first GPU\n"
+        "      --quiet     no progress\n"
+        "  -h, --help      show this");
     return EXIT_DONE;
 }
 

@@ -22,8 +22,8 @@ ENVIRONMENTS = {"cpu-blas": {"TESSERA_BLAS": "never"},
                 "host": {"TESSERA_BLAS": "always", "TESSERA_DEVICE": "host"},
                 "device": {"TESSERA_BLAS": "always", "TESSERA_DEVICE": "cpu"},
                 "rates": {"TESSERA_BLAS": "auto", "TESSERA_DEVICE": "host"}}
-RATES = "%s latency 1e-9 in 1e12 out 1e12 device 1e15 1e15 1e15 1e15 cpu 1 1 1 1 cpu-bytes 1e12 1e12 cpu-symm 1e-6"
-ROUTINES = {t + r for t in "sdcz" for r in ("gemm", "symm", "syrk", "syr2k", "trmm", "trsm")}
+TIMED = [t + r for t in "sdcz" for r in ("gemm", "symm", "syrk", "syr2k", "trmm", "trsm")]
+ROUTINES = set(TIMED)
 ROUTINES |= {t + r for t in "cz" for r in ("hemm", "herk", "her2k")}
 # Why the CPU has a call of a program that sends all to the device.
 REASONS = {"an argument is illegal", "there is nothing to multiply",
@@ -54,16 +54,19 @@ def run_all(tests, env, folder):
 
 
 def write_rates(tests, env, folder):
-    """Rates of `host` and of the CPU's BLAS that a program finds."""
+    """Times of `host` and of the CPU's BLAS that a program finds."""
     log = os.path.join(folder, "rates.log")
     run(os.path.join(tests, "xblat3s"), os.path.join(tests, "sblat3.in"),
         {**env, "TESSERA_BLAS": "never", "TESSERA_BLAS_LOG": log}, folder)
     with open(log, encoding="utf-8") as f:
         cpu = f.readline().split(" is ", 1)[1].strip()
     with open(os.path.join(folder, "blas-rates"), "w", encoding="utf-8") as f:
-        f.write("\n".join(["tessera-blas-rates-3", "device host", "platform host", "cpu-blas " + cpu,
+        f.write("\n".join(["tessera-blas-rates-4", "device host", "platform host", "cpu-blas " + cpu,
                            "processors %d" % os.sysconf("SC_NPROCESSORS_ONLN"),
-                           RATES % "float32", RATES % "float64", ""]))
+                           "copies-in 1e12", "sides 1 2 3 4 5 6"]
+                          + [name + " " + place + times * (216 if name.endswith("gemm") else 36)
+                             for name in TIMED for place, times in (("cpu", " 1"), ("device", " 1e-9"))]
+                          + [""]))
 
 
 def judge_log(lines):

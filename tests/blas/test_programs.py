@@ -1,6 +1,7 @@
 """Programs that use BLAS without a word of Tessera: NumPy under libtessera-blas, and calls by ctypes."""
 
 import glob
+import itertools
 import os
 import re
 import shutil
@@ -331,16 +332,30 @@ SMALL = """
     blas.cblas_dgemm(101, 111, 111, 10, 10, 10, one, pointer(a), 10, pointer(a), 10, zero, pointer(c), 10)
 """ % LIBRARY
 
-RATES = """tessera-blas-rates-3
-device {device}
-platform Test
-cpu-blas {cpu}
-processors {processors}
-float32 latency 1e-3 in 1e10 out 1e10 device 1e13 1e13 1e13 1e13 cpu 1e10 1e10 1e10 1e10 cpu-bytes 1e10 1e10 cpu-symm 1e-9
-float64 latency 1e-3 in 1e10 out 1e10 device 1e13 1e13 1e13 1e13 cpu 1e11 1e11 1e11 1e11 cpu-bytes 1e10 1e10 cpu-symm 1e-9
-"""
-# By these rates: 100^3 takes 0.2 ms on the CPU and 1 ms on the device; 300^3 takes 5.4 ms on the CPU
-# and 1.1 ms on the device; of float64 0.54 ms and 1.2 ms.
+SIDES = (8, 50, 100, 200, 300, 600)
+
+
+def rates_text(device, cpu, processors, copies_in=1e10, symmetric=1e-9):
+    """Times of a CPU of 1e10 operations a second in float32 and 1e11 in float64, where a symmetric product
+    takes `symmetric` seconds more, and of a device that multiplies at once, and needs 1 ms for a call and
+    1e10 bytes a second for copies back.  100^3 takes 0.2 ms on the CPU and 1 ms on the device; 300^3 takes
+    5.4 ms on the CPU and 1.1 ms on the device; of float64 0.54 ms and 1.2 ms."""
+    lines = ["tessera-blas-rates-4", "device %s" % device, "platform Test", "cpu-blas %s" % cpu,
+             "processors %d" % processors, "copies-in %g" % copies_in, "sides %d %d %d %d %d %d" % SIDES]
+    for kind, size, rate in (("s", 4, 1e10), ("d", 8, 1e11)):
+        for routine in ("gemm", "symm", "syrk", "syr2k", "trmm", "trsm"):
+            if routine == "gemm":
+                shapes = list(itertools.product(SIDES, repeat=3))
+            else: # of the order and the other side
+                shapes = [(n, m, n) for n, m in itertools.product(SIDES, repeat=2)]
+            more = symmetric if routine == "symm" else 0
+            for place, seconds in (
+                    ("cpu", lambda m, n, k: 2 * m * n * k / rate + more),
+                    ("device", lambda m, n, k: 1e-3 + size * (m * k + k * n) / copies_in
+                                               + size * m * n / 1e10)):
+                lines.append("%s%s %s " % (kind, routine, place)
+                             + " ".join("%.6e" % seconds(*shape) for shape in shapes))
+    return "\n".join(lines) + "\n"
 
 
 class Rates(unittest.TestCase):
@@ -360,7 +375,7 @@ class Rates(unittest.TestCase):
         _, _, log = run(SIZES, preload=False, TESSERA_BLAS="never")
         values = {"device": "Failing GPU", "cpu": log[0].split(" is ", 1)[1],
                   "processors": os.sysconf("SC_NPROCESSORS_ONLN")}
-        return RATES.format(**{**values, **changes})
+        return rates_text(**{**values, **changes})
 
     def test_rates_decide(self):
         small, large, wide = self.decisions(self.text())
@@ -372,15 +387,14 @@ class Rates(unittest.TestCase):
 
     def test_small_symmetric_products(self):
         """Of a BLAS that takes 9 ms to begin one, and a device that takes 1 ms for any product."""
-        text = self.text().replace("cpu-symm 1e-9", "cpu-symm 9e-3")
-        symm, gemm = self.decisions(text, SMALL)
+        symm, gemm = self.decisions(self.text(symmetric=9e-3), SMALL)
         self.assertIn("device, ", symm)
         self.assertIn("CPU, ", gemm)
         self.assertIn("CPU, ", self.decisions(self.text(), SMALL)[0])
 
     def test_symmetric_products_of_what_is_kept(self):
         """On either side: B is not copied, A is."""
-        lines = self.decisions(self.text().replace("in 1e10", "in 1e8"), KEPT + """
+        lines = self.decisions(self.text(copies_in=1e8), KEPT + """
     a, b = integers(100, 100), integers(100, 200)
     assert keep(b) == 0
     for side, m, n in ((141, 100, 200), (142, 200, 100)):
@@ -398,8 +412,7 @@ class Rates(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", os.path.join(folder, "comma")],
                            check=True, timeout=300, stdout=subprocess.DEVNULL)
-            text = self.text().replace("latency 1e-3", "latency 0.001")
-            small, large, _ = self.decisions(text, """
+            small, large, _ = self.decisions(self.text(), """
     import locale
     locale.setlocale(locale.LC_NUMERIC, "comma")
     assert locale.localeconv()["decimal_point"] == ","
@@ -423,21 +436,26 @@ class Rates(unittest.TestCase):
     def test_files_that_are_damaged(self):
         """The log names them, and the limits without rates hold."""
         good = self.text()
-        single = good.splitlines()[5]
+        single, last = good.splitlines()[7], good.splitlines()[-1]
+        first = single.split()[2]
         for text, why in (
-                ("", "line 1 is not 'tessera-blas-rates-3'"),
-                ("\n", "line 1 is not 'tessera-blas-rates-3'"),
-                (good.replace("rates-3", "rates-2"), "line 1 is not 'tessera-blas-rates-3'"),
-                (good.replace("latency 1e-3", "late"), "line 6 is damaged"),
-                (good.replace("device 1e13", "device -1"), "line 6 is damaged"),
-                (good.replace(" 1e1", " 0"), "line 6 is damaged"),
-                (good.replace("in 1e10", "in inf"), "line 6 is damaged"),
-                (good.replace(single, single + " 3"), "line 6 is damaged"),
-                (good[:-1], "line 7 is damaged"), (good[:-20], "line 7 is damaged"),
-                ("tessera-blas-rates-3\n", "it lacks a line"),
+                ("", "line 1 is not 'tessera-blas-rates-4'"),
+                ("\n", "line 1 is not 'tessera-blas-rates-4'"),
+                (good.replace("rates-4", "rates-3"), "line 1 is not 'tessera-blas-rates-4'"),
+                (good.replace("copies-in 1", "copies-in x"), "line 6 is damaged"),
+                (good.replace("sides 8 50", "sides 50 8"), "line 7 is damaged"),
+                (good.replace("sides 8", "sides 0"), "line 7 is damaged"),
+                (good.replace("sgemm cpu ", "sgemm cpu -"), "line 8 is damaged"),
+                (good.replace(first, "0", 1), "line 8 is damaged"),
+                (good.replace(first, "inf", 1), "line 8 is damaged"),
+                (good.replace(single, single + " 3"), "line 8 is damaged"),
+                (good.replace(" " + first, "", 1), "line 8 is damaged"),
+                (good[:-1], "line 31 is damaged"), (good[:-20], "line 31 is damaged"),
+                ("tessera-blas-rates-4\n", "it lacks a line"),
                 (good.replace("platform Test\n", ""), "it lacks a line"),
-                (good.replace(single + "\n", "").replace("float64", "float16"), "line 6 is damaged"),
-                ("tessera-blas-rates-3\n" + "x" * 9999, "line 2 is damaged")):
+                (good.replace(last + "\n", ""), "it lacks a line"),
+                (good.replace("dgemm cpu", "hgemm cpu"), "line 20 is damaged"),
+                ("tessera-blas-rates-4\n" + "x" * 9999, "line 2 is damaged")):
             for line in self.decisions(text):
                 self.assertIn("it is less than 2e9 operations", line)
             self.assertEqual(len(self.ignored), 1, text)
@@ -449,9 +467,10 @@ class Rates(unittest.TestCase):
             r = subprocess.run([os.environ["TESSERA"], "tune", "blas", "--device", "host"], env=env,
                                timeout=300, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             self.assertEqual((r.returncode, r.stderr), (0, ""))
-            self.assertRegex(r.stdout, "float32  a call .* us, copies .* GB/s and .* GB/s back")
+            for name in ("float32", "float64", "complex64", "complex128"):
+                self.assertRegex(r.stdout, name + "  a call .* us, copies .* GB/s and .* GB/s back")
             with open(os.path.join(folder, "blas-rates"), encoding="utf-8") as f:
-                self.assertRegex(f.read(), "device host\n(.*\n)*float32 latency .*\nfloat64 latency ")
+                self.assertRegex(f.read(), "device host\n(.*\n)*sgemm cpu .*\nsgemm device (.*\n)*ztrsm device ")
             out, _, log = run(PRODUCTS, TESSERA_TUNING_DIR=folder, TESSERA_DEVICE="host")
         self.assertEqual(out, "right\n")
         self.assertTrue(any(": device, " in l or "are expected" in l for l in log), log)
