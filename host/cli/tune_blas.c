@@ -231,12 +231,13 @@ static double best_time(void *function, routine r, size_t type, shape s, const a
     return best;
 }
 
-/* What is asked of a process: all times of a routine and type, or those of one shape of gemm. */
+/* What is asked of a process: times of a routine and type, or that of one shape of gemm. */
 typedef struct request {
     size_t type;
     routine routine;
     bool one; /* of this shape */
     shape shape;
+    bool left_out[TIMES_MAX]; /* else of all but these */
 } request;
 
 static size_t answers_to(const request *wanted)
@@ -257,7 +258,7 @@ static void answer(void *function, const request *wanted, const arrays *x, doubl
     for (size_t i = 0; i < times_of(wanted->routine); i++) {
         const shape s = shape_of(wanted->routine, i);
 
-        seconds[i] = is_timed(wanted->routine, type, s)
+        seconds[i] = is_timed(wanted->routine, type, s) && !wanted->left_out[i]
                          ? best_time(function, wanted->routine, wanted->type, s, x)
                          : 0;
     }
@@ -396,19 +397,44 @@ static tsr_status write_logs(const char *library, const char *const logs[2], tsr
 
 static void keep_best(double *best, double seconds)
 {
-    if (*best == 0 || seconds < *best)
+    if (seconds > 0 && (*best == 0 || seconds < *best))
         *best = seconds;
 }
 
-static tsr_status time_round(const place *p, times *found, const bool refused[TYPES],
-                             tsr_error *err)
+/* Leave out of a request to the device what the CPU does in half the time that the device takes for
+ * the smallest product: kernels for such shapes need not be built. */
+static void leave_out(request *wanted, const times *cpu, times *device)
+{
+    double *there = device->t[wanted->type][wanted->routine];
+    const double *here = cpu->t[wanted->type][wanted->routine];
+    const double least = device->t[wanted->type][ROUTINE_GEMM][0];
+
+    for (size_t i = wanted->routine == ROUTINE_GEMM ? 1 : 0; i < times_of(wanted->routine); i++) {
+        wanted->left_out[i] = here[i] > 0 && here[i] < least / 2;
+        if (wanted->left_out[i])
+            there[i] = least;
+    }
+}
+
+/* `cpu` is NULL for the CPU itself. */
+static tsr_status time_round(const place *p, times *found, const times *cpu,
+                             const bool refused[TYPES], tsr_error *err)
 {
     double seconds[TIMES_MAX];
     tsr_status st = TSR_OK;
 
     for (size_t type = 0; type < TYPES; type++) {
+        if (cpu && !st && !refused[type]) {
+            st = place_time(p, &(request){type, ROUTINE_GEMM, true, shape_of(ROUTINE_GEMM, 0)},
+                            seconds, err);
+            keep_best(&found->t[type][ROUTINE_GEMM][0], st ? 0 : seconds[0]);
+        }
         for (int r = 0; r < ROUTINE_COUNT && !st && !refused[type]; r++) {
-            st = place_time(p, &(request){type, (routine)r, false, {0, 0, 0}}, seconds, err);
+            request wanted = {.type = type, .routine = (routine)r};
+
+            if (cpu)
+                leave_out(&wanted, cpu, found);
+            st = place_time(p, &wanted, seconds, err);
             for (size_t i = 0; i < times_of((routine)r) && !st; i++)
                 keep_best(&found->t[type][r][i], seconds[i]);
         }
@@ -435,7 +461,7 @@ static tsr_status time_all(const char *library, const bool refused[TYPES], times
         st = place_open(&places[p], library, modes[p], NULL, err);
     for (int round = 0; round < ROUNDS; round++) {
         for (int p = 0; p < 2 && !st; p++)
-            st = time_round(&places[p], &found[p], refused, err);
+            st = time_round(&places[p], &found[p], p == 0 ? NULL : &found[0], refused, err);
     }
     places_close(places);
     signal(SIGPIPE, before);

@@ -70,6 +70,63 @@ static void long_rows_go_straight(void **state)
                        (3 * 3 * 2 + 2560 * 2 + 2 * 3 * 2560) * sizeof(float), 3);
 }
 
+/* By a kernel, as on a GPU: C code would take the arrays where they are. */
+static void multiplies_by_kernel(fixture *f, const tsr_matmul_problem *p, size_t chunks)
+{
+    const problem q = matmul_problem(*p);
+    const tsr_run run = {.variant = "pipelined"};
+    tsr_report report = {0};
+    tsr_error err = {0};
+    tsr_session *s = NULL;
+
+    expect_before(f);
+    assert_int_equal(tsr_session_open(f->host, NULL, &s, NULL), TSR_OK);
+    assert_int_equal(compute_on(s, &q, f->expected, NULL, NULL), TSR_OK);
+    tsr_session_close(s);
+    for (place where = PAGEABLE; where < PLACES; where++) {
+        arrays a;
+
+        s = open_session(f, where, 0);
+        a = take_arrays(f, s, where);
+        if (host_memory_run(s, &q, (void *[]){a.at[0], a.at[1], a.at[2]}, &run, &report, &err))
+            fail_msg("%s", err.message);
+        for (size_t i = 0; i < ARRAYS; i++)
+            assert_memory_equal(a.at[i], f->expected[i], ROOM);
+        assert_int_equal(report.chunks, chunks);
+        drop_arrays(s, where, &a);
+        tsr_session_close(s);
+    }
+}
+
+/* A matrix of 128 KiB with gaps between its lines goes through pinned memory, in one piece. */
+static void lines_with_gaps_are_one_piece(void **state)
+{
+    fill_whole(*state);
+    for (int form = 0; form < 8; form++) {
+        const bool gaps = form & 1, small = form & 2, other = form & 4;
+        const size_t chunks = gaps && !small ? 1 : 0;
+
+        multiplies_by_kernel(*state,
+                             &(tsr_matmul_problem){.m = small ? 127 : 128,
+                                                   .n = 256,
+                                                   .k = 3,
+                                                   .alpha = 1,
+                                                   .beta = other ? -1 : 0,
+                                                   .ldc = gaps ? 300 : 0,
+                                                   .offset_c = 7},
+                             chunks);
+        multiplies_by_kernel(*state,
+                             &(tsr_matmul_problem){.m = 3,
+                                                   .n = 128,
+                                                   .k = small ? 255 : 256,
+                                                   .alpha = 1,
+                                                   .trans_b = true,
+                                                   .ldb = gaps ? 300 : 0,
+                                                   .lda = other ? 301 : 0},
+                             chunks);
+    }
+}
+
 /* 30 products, 4 at a time; B is shared, and stays. */
 static void batches_go_in_groups(void **state)
 {
@@ -240,6 +297,7 @@ int main(void)
         TEST(products_arrive_in_slabs),
         TEST(whole_sums_are_added_up),
         TEST(long_rows_go_straight),
+        TEST(lines_with_gaps_are_one_piece),
         TEST(batches_go_in_groups),
         TEST(batches_go_product_by_product),
         TEST(batches_side_by_side_go_product_by_product),

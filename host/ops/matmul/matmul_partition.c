@@ -338,7 +338,7 @@ static const partition_kind in_slabs = {.name = "slabs", .piece = slabs_piece, .
 /* The device copies lines with gaps between them by nearly a microsecond a line (H200), threads of
  * the host many times as fast, through pinned memory.  Where a matrix has less than this there is
  * nothing to gain. */
-enum { GAPS_MIN = 256 << 10 };
+enum { GAPS_MIN = 128 << 10 };
 
 static bool has_gaps(matmul_lines lines, size_t ld, size_t size)
 {
