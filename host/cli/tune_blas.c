@@ -65,7 +65,7 @@ static const shape shape_long = {64, 64, 1 << 16}, shape_thin = {2048, 2048, 8};
 /* All of it is timed in rounds, of some milliseconds a call, on the CPU and on the device by turns:
  * what else the machine does slows both.  Before its turn a process sleeps until the threads of the
  * other one do. */
-enum { ROUNDS = 2, CALLS_MIN = 3, CALLS_MAX = 20 };
+enum { ROUNDS = 3, CALLS_MIN = 3, CALLS_MAX = 20 };
 #define SECONDS_A_SHAPE 0.001
 #define SECONDS_LONG    0.01 /* such a call wakes what sleeps, and its noise is small */
 #define SECONDS_ASLEEP  0.03
@@ -712,8 +712,8 @@ int tune_blas_help(void)
     puts(
         "Usage: tessera tune blas [--device D] [--quiet]\n\n"
         "Time calls of level 3 from host memory on the device and by the CPU's BLAS, and keep the\n"
-        "times by which `tessera blas --offload auto` decides where a call runs: a minute, or\n"
-        "some, where kernels are built.  Times of one device are kept: they replace those of "
+        "times by which `tessera blas --offload auto` decides where a call runs: some minutes.\n"
+        "Times of one device are kept: they replace those of "
         "another one.\n\n"
         "      --device D  the device; TESSERA_DEVICE, or else the first GPU\n"
         "      --quiet     no progress\n"
