@@ -4,7 +4,7 @@
  *           fewer meet; in local memory only those of one group meet, and its sums are added to global
  *           memory once; who adds up in a register first has one addition a group left
  * Work      an item adds 1 ADDS times, to one of COUNTERS words in turn
- * Params    COUNTERS, a power of 2; ADDS; GROUP, work-items of a group
+ * Params    COUNTERS, a power of 2; ADDS; GROUP, work-items of a group; WARPS: 1 for NVIDIA's warps
  * Launch    1-D, work-items a multiple of COUNTERS
  * Local     COUNTERS words
  */
@@ -16,6 +16,27 @@
 #endif
 #ifndef GROUP
 #error "GROUP: work-items of a group"
+#endif
+#ifndef WARPS
+#error "WARPS: 1 for NVIDIA's warps, else 0"
+#endif
+
+#if WARPS
+#include "common/warp.clh"
+
+/* One counter, and one addition a warp: its items add up by shuffles, without local memory. */
+__kernel void lab_atomics_warp(__global uint *counts)
+{
+    uint mine = 0;
+
+    for (uint i = 0; i < ADDS; i++)
+        mine++;
+#pragma unroll
+    for (uint mask = 1; mask < 32; mask *= 2)
+        mine += warp_exchange(mine, mask);
+    if (get_local_id(0) % 32 == 0)
+        atomic_add(counts, mine);
+}
 #endif
 
 __kernel void lab_atomics_global(__global uint *counts)

@@ -210,6 +210,27 @@ static const subcommand commands[] = {
      SIZES_ROOFLINE,
      "tessera roofline --limits\n"
      "tessera roofline OP --size SIZE -o limits.jsonl\n"},
+    {"diagnose",
+     "OP [--size S] [--kernel V] [--set NAME=VALUE] [--device D]",
+     "what keeps a kernel from being faster: six questions, each answered by measuring this call",
+     "Launches, memory, barriers, divergence, matrix units and the roof, in this order: each is\n"
+     "answered with what was measured of this call or what the variant states of its design, and\n"
+     "the first that binds it is named.  Then the steps of the ladder that answer it are measured\n"
+     "beside it.  Limits of the device are those of 'tessera roofline', measured once where there\n"
+     "are none.\n",
+     cmd_diagnose,
+     1,
+     1,
+     {TAKES_PROBLEM | OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) | OPTION(OPTION_SET) |
+          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_WARM) | OPTION(OPTION_SEED) |
+          OPTION(OPTION_JSON) | OPTION(OPTION_QUIET),
+      WITH_SIZES | WITH_INPUTS, NULL},
+     DEFAULT_DEVICE DEFAULT_SOURCES DEFAULT_CHOICE DEFAULT_SETTING "--seed      1\n",
+     false,
+     OP_ANY,
+     SIZES_ROOFLINE,
+     "tessera diagnose OP --size SIZE\n"
+     "tessera diagnose OP --kernel VARIANT\n"},
     {"lab",
      "[NAME|all]... [--size N] [--repeat N] [--device D|all] [--source] [-o FILE]",
      "turn one knob of a kernel, and see what the device makes of it: experiments to learn from",

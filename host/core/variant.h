@@ -18,11 +18,29 @@
 
 enum { ENTRIES_MAX = 8 };
 
+/** What keeps a kernel from being faster. */
+typedef enum cause {
+    CAUSE_LAUNCHES,   /* the host, and how many launches there are */
+    CAUSE_BYTES,      /* memory is as fast as it is, and all of that must move */
+    CAUSE_REUSE,      /* work-items ask for the same bytes again and again */
+    CAUSE_ACCESS,     /* accesses lie apart, or too few are under way */
+    CAUSE_LOCAL,      /* local memory: too many accesses for each result, bank conflicts */
+    CAUSE_BARRIERS,   /* work-items wait for each other */
+    CAUSE_DIVERGENCE, /* lanes have nothing to do */
+    CAUSE_UNITS,      /* matrix units are idle */
+    CAUSE_ROOF,       /* nothing: it is at its roof */
+    CAUSE_LATENCY,    /* none of these: instructions that wait */
+    CAUSES
+} cause;
+
 struct variant {
     const char *name;  /* key in the command, tests, tuning files and results */
     const char *alias; /* the names it had before, blanks between them, which files and `--kernel`
                           may still use; or NULL */
     const char *idea;  /* one line: what this step adds to the one before it */
+
+    unsigned answers; /* 1u << cause for each that this step removes or lessens, against steps
+                         before it */
 
     /* On a device: */
     const char *source;               /* file under cl/; NULL for a variant in C */

@@ -24,6 +24,12 @@ BROKEN = {
     "lab/lab_barriers.cl": ("(item + 1)", "(item + 2)"),
     "lab/lab_exchange.cl": ("item ^ mask", "item"),
     "lab/lab_atomics.cl": ("i < ADDS", "i + 1 < ADDS"),
+    "lab/lab_registers.cl": ("i < rounds", "i < rounds + 1"),
+    "lab/lab_votes.cl": (">> 7", ">> 6"),
+    "lab/lab_masks.cl": ("(item + 1)", "(item + 2)"),
+    "lab/lab_grid.cl": ("(group + 1) % groups] + 1", "(group + 1) % groups] + 2"),
+    "lab/lab_graphs.cl": ("* 5 + list", "* 4 + list"),
+    "lab/lab_children.cl": ("atomic_inc(count)", "atomic_add(count, 2)"),
     "lab/lab_queues.cl": ("row[i] * i", "row[i]"),
     "lab/lab_launches.cl": ("atomic_inc(count)", "atomic_add(count, 2)"),
 }

@@ -495,3 +495,91 @@ const experiment lab_branches = {
     .source = "lab/lab_branches.cl",
     .measure = measure_branches,
 };
+
+/* ---- registers ------------------------------------------------------------------------------ */
+
+typedef struct registered {
+    uint32_t values;
+    lab_affine steps; /* of a chain, all rounds */
+} registered;
+
+static uint32_t expect_registered(const void *context, size_t item)
+{
+    const registered *x = context;
+    const uint32_t start = x->values * (uint32_t)item + x->values * (x->values - 1) / 2;
+
+    return start * x->steps.mul + x->values * x->steps.add;
+}
+
+static tsr_status measure_registers(lab *l, tsr_error *err)
+{
+    enum { VALUES_MAX = 256, GROUP = 128, CAPPED = 64 };
+    const cl_uint rounds = (cl_uint)l->size, mul = 5, add = 1;
+    const size_t group = size_min(GROUP, l->group_max);
+    const size_t items = lab_full_items(l, group);
+    const bool caps = l->rig.facts->nvidia;
+    cl_mem out = NULL;
+    tsr_status st = rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, items * 4, &out, err);
+
+    for (int capped = 0; capped < 2 && !st; capped++) {
+        if (capped && !caps) {
+            lab_skip(l, "64 registers", "", "only NVIDIA's compiler takes a number of registers");
+            break;
+        }
+        for (uint32_t values = 8; values <= VALUES_MAX && !st; values *= 2) {
+            const registered x = {values, lab_affine_power((lab_affine){mul, add}, rounds)};
+            const rig_arg args[] = {{&out, sizeof(out)},
+                                    {&rounds, sizeof(rounds)},
+                                    {&mul, sizeof(mul)},
+                                    {&add, sizeof(add)}};
+            char options[64];
+
+            snprintf(options, sizeof(options), "-DVALUES=%u%s", values,
+                     capped ? " -cl-nv-maxrregcount=64" : "");
+            st = lab_measure_kernel(
+                l,
+                (lab_launch){.entry = "lab_registers",
+                             .options = options,
+                             .args = args,
+                             .arg_count = 4,
+                             .global = items,
+                             .local = group,
+                             .out = out,
+                             .words = items,
+                             .expected = expect_registered,
+                             .context = &x},
+                (lab_point){.series = capped ? "64 registers" : "as many as it takes",
+                            .x = lab_number(values).at,
+                            .amount = (double)values * rounds * (double)items,
+                            .base = !capped && values == 8},
+                err);
+        }
+    }
+    if (out)
+        clReleaseMemObject(out);
+    return st;
+}
+
+const experiment lab_registers = {
+    .name = "registers",
+    .summary = "8 to 256 values that a work-item has in registers: warps of a unit, and spilling",
+    .knob = "values",
+    .counted = "rounds",
+    .size_cpu = 256,
+    .size = 4096,
+    .unit = "Gop/s",
+    .claim =
+        "A unit gives its registers out to all of its work-items: 32 of each leave room for 64 "
+        "warps, 64 for 32, 128 for 16. Beyond 255 of a work-item, or beyond what the compiler "
+        "is allowed, values spill to memory and come back for each use.",
+    .on_cpu =
+        "A core has 16 or 32 registers of its own, and one work-item or a vector of them at a "
+        "time: what does not fit lies in the first cache, which costs a load and a store for "
+        "each use. Other work-items do not lose by it.",
+    .on_gpu =
+        "Fewer warps do not matter here, since the chains of a work-item are independent of each "
+        "other: what matters is spilling. Where only so many registers are allowed, it begins "
+        "with fewer values.",
+    .source = "lab/lab_registers.cl",
+    .measure = measure_registers,
+};

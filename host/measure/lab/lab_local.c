@@ -280,6 +280,204 @@ const experiment lab_exchange = {
     .measure = measure_exchange,
 };
 
+/* Report that the device lacks what a series needs. */
+static void skip_without(lab *l, const char *series, const device_facts *d, feature what)
+{
+    char why[160];
+
+    snprintf(why, sizeof(why), "it needs %s: %s",
+             what == FEATURE_REDUX ? "a warp's reduction in one instruction" : "NVIDIA's warps",
+             d->feature_why[what]);
+    lab_skip(l, series, "", why);
+}
+
+/* ---- votes --------------------------------------------------------------------------------- */
+
+/* The values of the lanes of a warp, which are the same in each. */
+typedef struct voted {
+    uint32_t value[32];
+} voted;
+
+static voted vote(uint32_t rounds)
+{
+    voted x;
+
+    for (uint32_t lane = 0; lane < 32; lane++)
+        x.value[lane] = lane;
+    for (uint32_t i = 0; i < rounds; i++) {
+        uint32_t count = 0;
+
+        for (uint32_t lane = 0; lane < 32; lane++)
+            count += (x.value[lane] ^ x.value[lane] >> 7) & 1;
+        for (uint32_t lane = 0; lane < 32; lane++)
+            x.value[lane] = x.value[lane] * 5 + count + 1;
+    }
+    return x;
+}
+
+static uint32_t expect_voted(const void *context, size_t item)
+{
+    return ((const voted *)context)->value[item % 32];
+}
+
+static tsr_status measure_votes(lab *l, tsr_error *err)
+{
+    static const char *const series[] = {"local memory", "vote", "reduction", "shuffles"};
+    const cl_uint rounds = (cl_uint)l->size;
+    const device_facts *d = l->rig.facts;
+    const voted x = vote(rounds);
+    const size_t most = size_min(512, l->group_max), items = lab_full_items(l, 512);
+    cl_mem out = NULL;
+    tsr_status st = session_probe(l->rig.session, 1u << FEATURE_PTX | 1u << FEATURE_REDUX, err);
+
+    st = st ? st : rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, items * 4, &out, err);
+    for (size_t group = 32; group <= most && !st; group *= 4) {
+        for (int kind = 0; kind < 4 && !st; kind++) {
+            const feature needs = kind == 2 ? FEATURE_REDUX : FEATURE_PTX;
+            const rig_arg args[] = {{&out, sizeof(out)}, {&rounds, sizeof(rounds)}};
+            char options[64];
+
+            if (kind && d->feature[needs] != FEATURE_YES) {
+                if (group == 32)
+                    skip_without(l, series[kind], d, needs);
+                continue;
+            }
+            snprintf(options, sizeof(options), "-DKIND=%d -DGROUP=%zu", kind, group);
+            st = lab_measure_kernel(l,
+                                    (lab_launch){.entry = "lab_votes",
+                                                 .options = options,
+                                                 .args = args,
+                                                 .arg_count = 2,
+                                                 .global = items,
+                                                 .local = group,
+                                                 .out = out,
+                                                 .words = items,
+                                                 .expected = expect_voted,
+                                                 .context = &x},
+                                    (lab_point){.series = series[kind],
+                                                .x = lab_number(group).at,
+                                                .amount = (double)rounds * (double)items,
+                                                .base = !kind},
+                                    err);
+        }
+    }
+    if (out)
+        clReleaseMemObject(out);
+    return st;
+}
+
+const experiment lab_votes = {
+    .name = "votes",
+    .summary =
+        "how many work-items of a warp say yes: by local memory, votes, reductions, shuffles",
+    .knob = "group",
+    .counted = "rounds",
+    .size_cpu = 64,
+    .size = 1024,
+    .group = 32,
+    .unit = "Gop/s",
+    .claim =
+        "A vote asks all work-items of a warp in one instruction: __ballot_sync and a count of "
+        "bits say how many. __reduce_add_sync adds up integers of a warp in one instruction "
+        "too, from compute capability 8.0 on, where shuffles take five; there is none for "
+        "floats.",
+    .on_cpu =
+        "A CPU has no warps that could vote: work-items of a group run one after another, and "
+        "what is left is local memory with barriers.",
+    .on_gpu = "A vote and the instruction that adds are each about as fast as two shuffles, where "
+              "five are "
+              "needed. Atomic operations on one word of local memory for each warp come up to the "
+              "shuffles in "
+              "large groups.",
+    .source = "lab/lab_votes.cl",
+    .measure = measure_votes,
+};
+
+/* ---- masks --------------------------------------------------------------------------------- */
+
+typedef struct turned {
+    uint32_t group, team, rounds;
+} turned;
+
+static uint32_t expect_turned(const void *context, size_t item)
+{
+    const turned *x = context;
+    const uint32_t own = (uint32_t)(item % x->group), first = own / x->team * x->team;
+
+    return first + (own - first + x->rounds) % x->team + x->rounds;
+}
+
+static tsr_status measure_masks(lab *l, tsr_error *err)
+{
+    static const char *const series[] = {"barrier of the group", "mask of the team"};
+    const size_t group = size_min(256, l->group_max / 32 * 32);
+    /* Odd: after a number that the team divides a value is back where it began. */
+    const cl_uint rounds = (cl_uint)l->size | 1;
+    const device_facts *d = l->rig.facts;
+    cl_mem out = NULL;
+    tsr_status st = session_probe(l->rig.session, 1u << FEATURE_PTX, err);
+
+    l->size = rounds;
+    st = st ? st : rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, group * 4, &out, err);
+    for (int masked = 0; masked < 2 && !st; masked++) {
+        if (masked && d->feature[FEATURE_PTX] != FEATURE_YES) {
+            skip_without(l, series[masked], d, FEATURE_PTX);
+            break;
+        }
+        for (uint32_t team = 2; team <= 32 && !st; team *= 2) {
+            const turned x = {(uint32_t)group, team, rounds};
+            const rig_arg args[] = {{&out, sizeof(out)}, {&rounds, sizeof(rounds)}};
+            char options[64];
+
+            snprintf(options, sizeof(options), "-DTEAM=%u -DMASKED=%d -DGROUP=%zu", team, masked,
+                     group);
+            st = lab_measure_kernel(l,
+                                    (lab_launch){.entry = "lab_masks",
+                                                 .options = options,
+                                                 .args = args,
+                                                 .arg_count = 2,
+                                                 .global = group,
+                                                 .local = group,
+                                                 .out = out,
+                                                 .words = group,
+                                                 .expected = expect_turned,
+                                                 .context = &x},
+                                    (lab_point){.series = series[masked],
+                                                .x = lab_number(team).at,
+                                                .amount = 2.0 * rounds,
+                                                .base = !masked && team == 2},
+                                    err);
+        }
+    }
+    if (out)
+        clReleaseMemObject(out);
+    return st;
+}
+
+const experiment lab_masks = {
+    .name = "masks",
+    .summary =
+        "cycles of a wait for 2 to 32 neighbours: a barrier of the group, or a mask of lanes",
+    .knob = "team",
+    .counted = "rounds",
+    .size_cpu = 512,
+    .size = 4096,
+    .group = 32,
+    .unit = "cycles",
+    .claim =
+        "Work-items of a warp that exchange with each other alone need no barrier of the group: "
+        "__syncwarp with a mask waits for the lanes that the mask names, and only these have to "
+        "come.",
+    .on_cpu = "A CPU has no warps: any wait is a barrier of the group, which is a loop over its "
+              "work-items, and all of these cost the same.",
+    .on_gpu = "Teams of one warp that have masks of their own wait one after another: sixteen "
+              "teams of two "
+              "lanes take longer than a barrier of the group, one mask of all lanes takes less "
+              "than half of it.",
+    .source = "lab/lab_masks.cl",
+    .measure = measure_masks,
+};
+
 /* ---- atomics -------------------------------------------------------------------------------- */
 
 enum { ATOMIC_ADDS = 16, ATOMIC_COUNTERS_MAX = 1024 };
@@ -293,25 +491,32 @@ static uint32_t expect_counts(const void *context, size_t word)
 
 static tsr_status measure_atomics(lab *l, tsr_error *err)
 {
-    static const char *const series[] = {"global memory", "local memory", "one a group"};
+    static const char *const series[] = {"global memory", "local memory", "one a group",
+                                         "one a warp"};
     static const char *const entries[] = {"lab_atomics_global", "lab_atomics_local",
-                                          "lab_atomics_group"};
+                                          "lab_atomics_group", "lab_atomics_warp"};
+    const device_facts *d = l->rig.facts;
     const size_t group = size_min(256, l->group_max / 32 * 32);
     const size_t items = size_round_up(l->size, group * ATOMIC_COUNTERS_MAX);
     cl_mem counts = NULL;
     tsr_status st = rig_buffer(&l->rig, CL_MEM_READ_WRITE, ATOMIC_COUNTERS_MAX * 4, &counts, err);
 
     l->size = items;
-    for (int where = 0; where < 3; where++) {
+    st = st ? st : session_probe(l->rig.session, 1u << FEATURE_PTX, err);
+    for (int where = 0; where < 4 && !st; where++) {
+        if (where == 3 && d->feature[FEATURE_PTX] != FEATURE_YES) {
+            skip_without(l, series[where], d, FEATURE_PTX);
+            break;
+        }
         for (size_t counters = 1; counters <= ATOMIC_COUNTERS_MAX && !st; counters *= 4) {
             const uint32_t each = (uint32_t)(items / counters * ATOMIC_ADDS);
             const rig_arg args[] = {{&counts, sizeof(counts)}};
             char options[64];
 
-            if (where == 2 && counters > 1)
+            if (where >= 2 && counters > 1)
                 break; /* it is about one sum */
-            snprintf(options, sizeof(options), "-DCOUNTERS=%zu -DADDS=%d -DGROUP=%zu", counters,
-                     ATOMIC_ADDS, group);
+            snprintf(options, sizeof(options), "-DCOUNTERS=%zu -DADDS=%d -DGROUP=%zu -DWARPS=%d",
+                     counters, ATOMIC_ADDS, group, where == 3);
             st = lab_measure_kernel(l,
                                     (lab_launch){.entry = entries[where],
                                                  .options = options,
@@ -348,7 +553,7 @@ const experiment lab_atomics = {
         "Never add atomically from every work-item: thousands of additions to one word wait for "
         "each "
         "other. Add up in registers and local memory first; then one addition a group is left, in "
-        "place of 256.",
+        "place of 256, or one a warp, in place of 32.",
     .on_cpu =
         "Only as many additions can meet as there are cores, and a core keeps the line with the "
         "counter as long as it needs it alone. What costs is to take it from another core; local "

@@ -129,6 +129,7 @@ static const char *plan_naive(const job *j, plan *out)
 const variant matmul_naive = {
     .name = "naive",
     .idea = "columns along the first index: what neighbours load of B and store in C is adjacent",
+    .answers = 1u << CAUSE_ACCESS,
     .source = "matmul/matmul_naive.cl",
     .entries = {"matmul_naive"},
     .plan = plan_naive};
@@ -158,6 +159,7 @@ static const char *plan_tiled(const job *j, plan *out)
 const variant matmul_tiled = {
     .name = "tiled",
     .idea = "square tiles of A and B in local memory: each load serves TILE work-items",
+    .answers = 1u << CAUSE_REUSE,
     .source = "matmul/matmul_tiled.cl",
     .entries = {"matmul_tiled"},
     .tunables = tiled_tunables,
@@ -195,6 +197,7 @@ static const char *plan_block_column(const job *j, plan *out)
 const variant matmul_block_column = {
     .name = "block-column",
     .idea = "BLOCK elements of a column a work-item: each load of B serves them all",
+    .answers = 1u << CAUSE_REUSE | 1u << CAUSE_LOCAL,
     .source = "matmul/matmul_block_column.cl",
     .entries = {"matmul_block_column"},
     .tunables = block_column_tunables,
@@ -236,6 +239,7 @@ static const char *plan_block(const job *j, plan *out)
 const variant matmul_block = {
     .name = "block",
     .idea = "BLOCK x BLOCK elements a work-item: each local load serves BLOCK multiply-adds",
+    .answers = 1u << CAUSE_REUSE | 1u << CAUSE_LOCAL,
     .source = "matmul/matmul_block.cl",
     .entries = {"matmul_block"},
     .tunables = block_tunables,
@@ -261,6 +265,7 @@ static const char *plan_vector(const job *j, plan *out)
 const variant matmul_vector = {.name = "vector",
                                .idea =
                                    "four elements a load, and tiles padded against bank conflicts",
+                               .answers = 1u << CAUSE_LOCAL | 1u << CAUSE_ACCESS,
                                .source = "matmul/matmul_vector.cl",
                                .entries = {"matmul_vector"},
                                .tunables = vector_tunables,
@@ -276,6 +281,7 @@ static const char *plan_swizzle(const job *j, plan *out)
 const variant matmul_swizzle = {
     .name = "swizzle",
     .idea = "vectors swizzled by XOR in place of padding: no bank conflicts",
+    .answers = 1u << CAUSE_LOCAL,
     .source = "matmul/matmul_vector.cl",
     .entries = {"matmul_vector"},
     .tunables = vector_tunables,

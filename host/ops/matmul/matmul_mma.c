@@ -312,6 +312,7 @@ static const char *plan_mma(const job *j, plan *out)
 const variant matmul_mma = {
     .name = "mma",
     .idea = "a warp multiplies 16 x 8 blocks in one instruction: 8 and 16 bits, TF32, or FP64",
+    .answers = 1u << CAUSE_UNITS,
     .source = "matmul/matmul_mma.cl",
     .entries = {"matmul_mma"},
     .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,

@@ -160,6 +160,7 @@ static const char *plan_mma_3xtf32(const job *j, plan *out)
 const variant matmul_mma_3xtf32 = {
     .name = "mma-3xtf32",
     .idea = "FP32 by three TF32 products of a warp, in small tiles: split as registers are filled",
+    .answers = 1u << CAUSE_UNITS,
     .source = "matmul/matmul_mma_3xtf32.cl",
     .entries = {"matmul_mma_3xtf32"},
     .needs = 1u << FEATURE_ASYNC_COPY | 1u << FEATURE_LARGE_LOCAL,

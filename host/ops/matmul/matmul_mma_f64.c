@@ -355,6 +355,7 @@ static const char *plan_mma_f64(const job *j, plan *out)
 const variant matmul_mma_f64 = {
     .name = "mma-f64",
     .idea = "copies and fragments on their way while others are multiplied: no unit waits",
+    .answers = 1u << CAUSE_UNITS,
     .source = "matmul/matmul_mma_f64.cl",
     .entries = {"matmul_mma_f64"},
     .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,

@@ -286,6 +286,7 @@ static const char *plan_pipelined(const job *j, plan *out)
 const variant matmul_pipelined = {
     .name = "pipelined",
     .idea = "up to 16 x 8 outputs a work-item; the next tiles arrive while these are multiplied",
+    .answers = 1u << CAUSE_REUSE | 1u << CAUSE_LOCAL | 1u << CAUSE_BARRIERS | 1u << CAUSE_LATENCY,
     .source = "matmul/matmul_pipelined.cl",
     .entries = {"matmul_pipelined", "matmul_sum_parts"},
     .tunables = tunables,

@@ -58,6 +58,7 @@ static const char *plan_shfl(const job *j, plan *out)
 const variant matmul_subgroup = {
     .name = "subgroup",
     .idea = "work-items of a sub-group share A by shuffles: no local memory, no barrier",
+    .answers = 1u << CAUSE_BARRIERS,
     .source = "matmul/matmul_subgroup.cl",
     .entries = {"matmul_subgroup"},
     .build = "-cl-std=%CLC%",
@@ -68,6 +69,7 @@ const variant matmul_subgroup = {
 
 const variant matmul_shfl = {.name = "shfl",
                              .idea = "the same in a warp: NVIDIA's shuffle by inline PTX",
+                             .answers = 1u << CAUSE_BARRIERS,
                              .source = "matmul/matmul_subgroup.cl",
                              .entries = {"matmul_subgroup"},
                              .needs = 1u << FEATURE_PTX,

@@ -455,6 +455,7 @@ const variant matmul_wgmma_tensor = {
     .name = "wgmma-tensor",
     .idea =
         "the chip copies boxes of A and B by itself, with zeros beyond edges: TF32, 16 bits, int8",
+    .answers = 1u << CAUSE_UNITS,
     .source = "matmul/matmul_tensor.cl",
     .entries = {"matmul_tensor_prepare", "matmul_tensor"},
     .needs = 1u << FEATURE_TENSOR_COPY | 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL |

@@ -320,6 +320,7 @@ static const char *plan_tf32(const job *j, plan *out)
 const variant matmul_wgmma_tf32 = {
     .name = "wgmma-tf32",
     .idea = "Hopper's matrix units on packed tiles: a producer copies, two warp groups multiply",
+    .answers = 1u << CAUSE_UNITS,
     .source = "matmul/matmul_wgmma.cl",
     .entries = {"matmul_wgmma_pack", "matmul_wgmma", "matmul_sum_parts"},
     .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
@@ -344,6 +345,7 @@ static const char *plan_3xtf32(const job *j, plan *out)
 const variant matmul_wgmma_3xtf32 = {
     .name = "wgmma-3xtf32",
     .idea = "FP32 by three TF32 products, sums promoted to FP32 every 16 along k",
+    .answers = 1u << CAUSE_UNITS,
     .source = "matmul/matmul_wgmma.cl",
     .entries = {"matmul_wgmma_pack", "matmul_wgmma", "matmul_sum_parts"},
     .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,

@@ -211,6 +211,7 @@ static const char *plan_fused(const job *j, plan *out)
 const variant matmul_wgmma_3xtf32_fused = {
     .name = "wgmma-3xtf32-fused",
     .idea = "the same without packing: producers split A, consumers B, on their way in",
+    .answers = 1u << CAUSE_UNITS,
     .source = "matmul/matmul_wgmma_fused.cl",
     .entries = {"matmul_align", "matmul_wgmma_fused"},
     .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,

@@ -86,12 +86,16 @@ static const tunable naive_tunables[] = {
 
 static const char *naive_plan(const job *j, plan *out)
 {
-    const size_t local = matvec_group(j, out);
+    const size_t rows = matvec_of(j->problem)->rows, local = matvec_group(j, out);
     const char *why = unsupported(j, out);
+    command *c;
 
-    if (!why)
-        launch(j, size_div_up(matvec_of(j->problem)->rows, local), local, out);
-    return why;
+    if (why)
+        return why;
+    c = launch(j, size_div_up(rows, local), local, out);
+    if (c)
+        c->traffic.busy = (double)rows / (double)c->global[0];
+    return NULL;
 }
 
 const variant matvec_naive = {.name = "naive",
@@ -134,6 +138,7 @@ const variant matvec_tree = {
     .name = "tree",
     .alias = "team-tree",
     .idea = "several work-items a row: neighbours read neighbours, a tree in local memory adds up",
+    .answers = 1u << CAUSE_ACCESS,
     .source = "matvec/matvec_tree.cl",
     .entries = {"matvec_tree"},
     .build = "",
@@ -219,6 +224,7 @@ static const char *local_x_plan(const job *j, plan *out)
 const variant matvec_local_x = {
     .name = "local-x",
     .idea = "x comes through local memory once for all rows of a work-group",
+    .answers = 1u << CAUSE_REUSE,
     .source = "matvec/matvec_local_x.cl",
     .entries = {"matvec_local_x"},
     .build = "",

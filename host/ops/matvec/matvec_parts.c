@@ -45,6 +45,7 @@ static const char *split_row_plan(const job *j, plan *out)
 const variant matvec_split_row = {
     .name = "split-row",
     .idea = "few long rows: each is split over several work-groups, the last of which adds up",
+    .answers = 1u << CAUSE_ACCESS | 1u << CAUSE_LATENCY,
     .source = "matvec/matvec_split_row.cl",
     .entries = {"matvec_split_row", "matvec_add_parts"},
     .build = "",
@@ -112,6 +113,7 @@ const variant matvec_split_vector = {
     .name = "split-vector",
     .idea =
         "vector loads, several in flight in each work-item, and more work-items the longer a row",
+    .answers = 1u << CAUSE_ACCESS | 1u << CAUSE_LATENCY,
     .source = "matvec/matvec_split_vector.cl",
     .entries = {"matvec_split_vector", "matvec_add_parts"},
     .build = "",

@@ -178,6 +178,7 @@ const variant reduce_interleaved = {
 const variant reduce_sequential = {
     .name = "sequential",
     .idea = "the first half of the values combines with the second: whole warps work or are done",
+    .answers = 1u << CAUSE_DIVERGENCE,
     .source = "reduce/reduce_sequential.cl",
     .entries = {"reduce_sequential"},
     .build = "",
@@ -188,6 +189,7 @@ const variant reduce_sequential = {
 const variant reduce_first_add = {
     .name = "first-add",
     .idea = "two elements a work-item are combined as they are loaded: half the work-groups",
+    .answers = 1u << CAUSE_DIVERGENCE | 1u << CAUSE_BARRIERS,
     .source = "reduce/reduce_first_add.cl",
     .entries = {"reduce_first_add"},
     .build = "",
@@ -211,6 +213,7 @@ static const char *subgroup_plan(const job *j, plan *out)
 const variant reduce_subgroup = {
     .name = "subgroup",
     .idea = "sums: sub-groups add up in registers, and one barrier is left",
+    .answers = 1u << CAUSE_BARRIERS | 1u << CAUSE_DIVERGENCE,
     .source = "reduce/reduce_subgroup.cl",
     .entries = {"reduce_subgroup"},
     .build = "-cl-std=%CLC%",
@@ -230,6 +233,7 @@ static const char *shuffle_plan(const job *j, plan *out)
 const variant reduce_shuffle = {
     .name = "shuffle",
     .idea = "warps combine by NVIDIA's shuffle instruction, and one barrier is left",
+    .answers = 1u << CAUSE_BARRIERS | 1u << CAUSE_DIVERGENCE,
     .source = "reduce/reduce_shuffle.cl",
     .entries = {"reduce_shuffle"},
     .build = "",
@@ -250,6 +254,7 @@ static const char *redux_plan(const job *j, plan *out)
 const variant reduce_redux = {
     .name = "redux",
     .idea = "minima and maxima: a warp combines by one instruction, as integers of the same order",
+    .answers = 1u << CAUSE_BARRIERS | 1u << CAUSE_DIVERGENCE,
     .source = "reduce/reduce_redux.cl",
     .entries = {"reduce_redux"},
     .build = "",
@@ -337,6 +342,8 @@ static const char *tree_plan(const job *j, plan *out)
 
 const variant reduce_tree = {
     .name = "tree",
+    .answers =
+        1u << CAUSE_LAUNCHES | 1u << CAUSE_BARRIERS | 1u << CAUSE_DIVERGENCE | 1u << CAUSE_ACCESS,
     .idea = "a work-item combines every so many elements, then a group by a tree in local memory",
     .source = "reduce/reduce_tree.cl",
     .entries = {"reduce_tree"},
@@ -360,6 +367,7 @@ const variant reduce_vector = {
     .name = "vector",
     .idea =
         "a work-item has several vectors of four in flight: chains that do not wait for another",
+    .answers = 1u << CAUSE_ACCESS | 1u << CAUSE_BARRIERS | 1u << CAUSE_DIVERGENCE,
     .source = "reduce/reduce_vector.cl",
     .entries = {"reduce_vector"},
     .build = "",
@@ -466,6 +474,7 @@ static const char *last_group_plan(const job *j, plan *out)
 const variant reduce_last_group = {
     .name = "last-group",
     .idea = "tree in one launch: the last work-group combines what all have left",
+    .answers = 1u << CAUSE_LAUNCHES,
     .source = "reduce/reduce_last_group.cl",
     .entries = {"reduce_last_group"},
     .build = "",

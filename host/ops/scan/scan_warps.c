@@ -94,6 +94,7 @@ static const tunable tunables[] = {
 const variant scan_warps = {
     .name = "warps",
     .idea = "elements in registers, scanned by shuffles; a warp looks back over many tiles at once",
+    .answers = 1u << CAUSE_BYTES | 1u << CAUSE_ACCESS | 1u << CAUSE_BARRIERS,
     .source = "scan/scan_warps.cl",
     .entries = {"scan_warps"},
     .build = "",

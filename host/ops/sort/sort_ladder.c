@@ -183,6 +183,7 @@ static void add_exchange(const tsr_sort_problem *s, unsigned entry, size_t group
     command_u32(c, flip);
     sort_step_moves(c, s, size_min(2 * pairs, s->n), 2 * sort_element_bytes(s));
     c->traffic.requested = c->bytes;
+    c->traffic.busy = (double)pairs / (double)c->global[0];
 }
 
 static const char *plan_naive(const job *j, plan *out)
@@ -273,6 +274,7 @@ static const char *plan_two_phase(const job *j, plan *out)
 const variant sort_two_phase = {
     .name = "two-phase",
     .idea = "all short strides of a stage in one launch, in a tile of local memory",
+    .answers = 1u << CAUSE_LAUNCHES | 1u << CAUSE_REUSE | 1u << CAUSE_BYTES,
     .source = "sort/sort_two_phase.cl",
     .entries = {"sort_two_phase_tile", "sort_two_phase_exchange", "sort_two_phase_merge"},
     .build = "",
@@ -404,6 +406,7 @@ static const char *plan_registers(const job *j, plan *out)
 const variant sort_two_phase_registers = {
     .name = "two-phase-registers",
     .idea = "several sub-stages for each read, in registers, of global and of local memory",
+    .answers = 1u << CAUSE_LAUNCHES | 1u << CAUSE_BYTES | 1u << CAUSE_LOCAL | 1u << CAUSE_BARRIERS,
     .source = "sort/sort_registers.cl",
     .entries = {"sort_registers_tile", "sort_registers_pass", "sort_registers_merge",
                 "sort_values_keep", "sort_values_gather"},

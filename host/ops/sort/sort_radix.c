@@ -480,6 +480,7 @@ static const char *plan_cpu(const job *j, plan *out)
 const variant sort_radix = {
     .name = "radix",
     .idea = "no network: keys are scattered by one digit after another, a pass each",
+    .answers = 1u << CAUSE_BYTES | 1u << CAUSE_LAUNCHES,
     .source = "sort/sort_radix.cl",
     .entries = {"sort_radix_count", "sort_radix_scan", "sort_radix_scatter", "sort_values_keep",
                 "sort_values_gather"},
@@ -493,6 +494,7 @@ const variant sort_radix = {
 const variant sort_radix_warp = {
     .name = "radix-warp",
     .idea = "a warp ranks its digits by ballots: larger digits, in half as many passes",
+    .answers = 1u << CAUSE_BYTES | 1u << CAUSE_LAUNCHES,
     .source = "sort/sort_radix.cl",
     .entries = {"sort_radix_count", "sort_radix_scan", "sort_radix_scatter", "sort_values_keep",
                 "sort_values_gather"},
@@ -509,6 +511,7 @@ const variant sort_onesweep = {
     .name = "onesweep",
     .alias = "radix-sweep",
     .idea = "one read a digit: decoupled look-back gives each work-group its offsets",
+    .answers = 1u << CAUSE_BYTES | 1u << CAUSE_LAUNCHES,
     .source = "sort/sort_onesweep.cl",
     .entries = {"sort_radix_digits", "sort_radix_totals", "sort_onesweep", "sort_values_keep",
                 "sort_values_gather"},

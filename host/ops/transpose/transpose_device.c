@@ -64,6 +64,8 @@ static const char *launch_plane(const job *j, size_t across, size_t down, size_t
         return NULL;
     c = plan_launch_2d(out, 0, size_round_up(across, wide), groups * high, wide, high);
     ladder_arguments(j, c);
+    c->traffic.busy =
+        (double)across * (double)down / ((double)c->global[0] * (double)groups * (double)tile_high);
     if (tile_high > high)
         state_tile(c);
     return NULL;
@@ -152,6 +154,7 @@ static const char *tile_plan(const job *j, plan *out)
 const variant transpose_tile = {.name = "tile",
                                 .idea =
                                     "a tile turned in local memory, so that both sides move rows",
+                                .answers = 1u << CAUSE_ACCESS,
                                 .source = "transpose/transpose_tile.cl",
                                 .entries = {"transpose_tile"},
                                 .build = "",
@@ -162,6 +165,7 @@ const variant transpose_tile = {.name = "tile",
 const variant transpose_padded = {
     .name = "padded",
     .idea = "the tile's rows are one longer, so that a column is in all banks of local memory",
+    .answers = 1u << CAUSE_LOCAL | 1u << CAUSE_ACCESS,
     .source = "transpose/transpose_padded.cl",
     .entries = {"transpose_padded"},
     .build = "",
@@ -172,6 +176,7 @@ const variant transpose_padded = {
 const variant transpose_swizzle = {
     .name = "swizzle",
     .idea = "column XOR row in place of padding: all banks, and no memory to spare",
+    .answers = 1u << CAUSE_LOCAL | 1u << CAUSE_ACCESS,
     .source = "transpose/transpose_swizzle.cl",
     .entries = {"transpose_swizzle"},
     .build = "",
@@ -205,6 +210,8 @@ static const char *vector_plan(const job *j, plan *out)
         return NULL;
     c = plan_launch_1d(out, 0, tiles * group, group);
     ladder_arguments(j, c);
+    c->traffic.busy =
+        (double)p->rows * (double)p->columns / ((double)tiles * VECTOR_TILE * VECTOR_TILE);
     state_tile(c);
     return NULL;
 }
@@ -212,6 +219,7 @@ static const char *vector_plan(const job *j, plan *out)
 const variant transpose_vector = {.name = "vector",
                                   .idea =
                                       "tiles of 64 by vectors of four: 16 bytes a load and a store",
+                                  .answers = 1u << CAUSE_LOCAL | 1u << CAUSE_ACCESS,
                                   .source = "transpose/transpose_vector.cl",
                                   .entries = {"transpose_vector"},
                                   .build = "",

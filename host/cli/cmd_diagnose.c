@@ -1,0 +1,187 @@
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "cli/activity.h"
+#include "cli/bench_problem.h"
+#include "cli/commands.h"
+#include "cli/device_choice.h"
+#include "cli/interrupt.h"
+#include "cli/json_print.h"
+#include "cli/kernel_choice.h"
+#include "cli/messages.h"
+#include "cli/operands.h"
+#include "cli/terminal.h"
+#include "core/registry.h"
+#include "device/device.h"
+#include "measure/diagnose.h"
+#include "session/state.h"
+
+static const char *const answers[] = {
+    [ANSWER_UNKNOWN] = "unknown", [ANSWER_NO] = "no", [ANSWER_YES] = "yes"};
+
+/* ---- the table ---------------------------------------------------------------------------- */
+
+/* Words behind a head of `indent` columns, wrapped. */
+static void print_words(const char *head, size_t indent, const char *words)
+{
+    text out = {0};
+
+    text_append(&out, head);
+    text_wrap(&out, words, out.length, indent, terminal_width(STDOUT_FILENO));
+    puts(text_get(&out));
+    text_free(&out);
+}
+
+static void print_step(const diagnosed_step *s)
+{
+    text words = {0};
+    char head[96];
+
+    text_format(&words, "%s%s%s", s->idea, s->parameters[0] ? "; " : "", s->parameters);
+    snprintf(head, sizeof(head), "  %-22s %10.2f us %6.2fx  ", s->name, s->ns / 1e3, s->speedup);
+    print_words(head, 6, text_get(&words));
+    text_free(&words);
+}
+
+static void print_diagnosis(const diagnosis *d)
+{
+    const result_row *row = &d->row;
+    char head[64];
+
+    printf("%s %s on %s (%s): %s%s%s, %.2f us, %.4g %s\n", row->op, row->problem, row->device,
+           row->device_id, row->name, row->parameters[0] ? " " : "", row->parameters,
+           row->time.median_ns / 1e3, row->rate, row->unit);
+    for (int q = 0; q < QUESTIONS; q++) {
+        const finding *f = &d->found[q];
+
+        snprintf(head, sizeof(head), "  %d %-12s %-7s  ", q + 1, question_name((question)q),
+                 answers[f->answer]);
+        print_words(head, sizeof("  1 matrix units unknown  ") - 1, f->evidence);
+    }
+    print_words("It is ", 6, d->verdict);
+    print_words("What helps: ", 12, d->cure);
+    if (d->step_count)
+        printf("Steps of the ladder behind %s that answer it, measured now:\n", row->name);
+    else if (d->is_last)
+        printf("The ladder has no step behind %s that answers it.\n", row->name);
+    else
+        printf("The steps of the ladder that answer it cannot run this problem here.\n");
+    for (size_t i = 0; i < d->step_count; i++)
+        print_step(&d->steps[i]);
+    fflush(stdout);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static json_t *json_diagnosis(const diagnosis *d)
+{
+    json_t *found = json_array(), *steps = json_array();
+
+    for (int q = 0; q < QUESTIONS; q++)
+        json_array_append_new(
+            found,
+            json_pack("{s:s, s:s, s:s, s:o, s:o}", "name", question_name((question)q), "question",
+                      question_text((question)q), "answer", answers[d->found[q].answer], "share",
+                      json_number(d->found[q].share), "evidence", json_text(d->found[q].evidence)));
+    for (size_t i = 0; i < d->step_count; i++)
+        json_array_append_new(steps,
+                              json_pack("{s:s, s:s, s:s, s:o, s:o}", "name", d->steps[i].name,
+                                        "parameters", d->steps[i].parameters, "idea",
+                                        d->steps[i].idea, "median_ns", json_number(d->steps[i].ns),
+                                        "speedup", json_number(d->steps[i].speedup)));
+    return json_pack(
+        "{s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:s, s:s, s:o}",
+        "schema", "tessera-diagnose-1", "op", d->row.op, "problem", json_text(d->row.problem),
+        "name", d->row.name, "parameters", d->row.parameters, "device", json_text(d->row.device),
+        "device_id", d->row.device_id, "median_ns", json_number(d->row.time.median_ns), "wall_ns",
+        json_number(d->row.wall_ns), "rate", json_number(d->row.rate), "unit", d->row.unit,
+        "questions", found, "binds", question_name(d->binds), "verdict", d->verdict, "cure",
+        d->cure, "steps", steps);
+}
+
+/* ---- the command -------------------------------------------------------------------------- */
+
+/* The limits of the device: kept ones, else measured now. */
+static tsr_status find_limits(tsr_session *s, limits *out, tsr_error *err)
+{
+    tsr_status st;
+
+    if (roofline_recall(s, out))
+        return TSR_OK;
+    activity_begin("measuring the limits of %s, once", tsr_device_name(&s->device));
+    st = roofline_measure(s, false, out, NULL, NULL, err);
+    activity_end();
+    return st;
+}
+
+static int interrupted(void *context)
+{
+    (void)context;
+    fprintf(stderr, "tessera: diagnose: interrupted\n");
+    return EXIT_INTERRUPTED;
+}
+
+static tsr_status diagnose_on(tsr_session *s, const problem *p, const options *o,
+                              const volatile sig_atomic_t *stop, diagnosis *out, tsr_error *err)
+{
+    const tsr_run run = {.variant = o->value[OPTION_KERNEL],
+                         .set = (const char *const *)o->set,
+                         .set_count = o->set_count};
+    const bench_options how = {.seconds = 0.1,
+                               .least_samples = 5,
+                               .seed = o->seed,
+                               .warm = o->given[OPTION_WARM],
+                               .stop = stop};
+    limits found = {0};
+    tsr_status st = TSR_OK;
+
+    if (!tsr_device_is_host(&s->device))
+        st = find_limits(s, &found, err);
+    if (st)
+        return st;
+    activity_begin("diagnosing %s", p->op->name);
+    st = diagnose(s, p, &run, &how, &found, out, err);
+    activity_end();
+    return st;
+}
+
+static const char *usual_size(const operation *op, tsr_session *s)
+{
+    return session_facts(s)->kind == DEVICE_CPU ? op->command->sizes.roofline_cpu
+                                                : op->command->sizes.roofline;
+}
+
+int cmd_diagnose(const options *o)
+{
+    const volatile sig_atomic_t *stop = interrupt_watch(interrupted, NULL);
+    const operation *op = NULL;
+    choice devices = {0};
+    tsr_session *session = NULL;
+    diagnosis d = {0};
+    tsr_error err = {0};
+    problem p;
+    int status = EXIT_DONE;
+
+    if (o->size_count > 1)
+        return wrong_usage("diagnose takes one --size");
+    if (operation_asked(o, o->operand[0], NULL, &op, &err) ||
+        kernel_choice(op, o->value[OPTION_KERNEL], o, NULL, NULL, &err) ||
+        (o->size_count && bench_problem(op, o->size[0], o, &p, &err)) ||
+        choice_find_one(o, &devices, &err) || choice_open(devices.device[0], o, &session, &err) ||
+        (!o->size_count && bench_problem(op, usual_size(op, session), o, &p, &err)) ||
+        diagnose_on(session, &p, o, stop, &d, &err))
+        status = print_error(o->command, &err, session);
+    else if (*stop)
+        status = interrupted(NULL);
+    else if (o->given[OPTION_JSON])
+        status = json_print(json_diagnosis(&d));
+    else
+        print_diagnosis(&d);
+    diagnose_free(&d);
+    tsr_session_close(session);
+    choice_close(&devices);
+    return status;
+}

@@ -1,0 +1,74 @@
+"""tessera diagnose: six questions, each with evidence, and steps of the ladder that are measured."""
+
+import glob
+import json
+import os
+import re
+import unittest
+
+from cli_support import OPERATIONS, SOURCE, Case, has_opencl
+
+NAMES = ["launches", "memory", "barriers", "divergence", "matrix units", "roof"]
+
+
+def bound():
+    """(operation, variant, options, what may bind it) of each line of tests/OP/diagnose.txt."""
+    for path in sorted(glob.glob(os.path.join(SOURCE, "tests", "*", "diagnose.txt"))):
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                if line.strip() and not line.startswith("#"):
+                    variant, binds, *options = line.split()
+                    yield (os.path.basename(os.path.dirname(path)), variant, options,
+                           binds.split(","))
+
+
+class Usage(Case):
+    def test_wrong_usage(self):
+        op = OPERATIONS[0]
+        self.fail_with(2, "diagnose", says="diagnose")
+        self.fail_with(2, "diagnose", "nothing", says="nothing")
+        self.fail_with(2, "diagnose", op, "--size", "8", "--size", "9", says="one --size")
+        self.fail_with(2, "diagnose", op, "--kernel", "nothing", says="nothing")
+        self.fail_with(2, "diagnose", op, "--set", "A=1", says="--set A=1 needs --kernel")
+        self.fail_with(1, "diagnose", op, "--device", "host", "--size", "8", says="no launches")
+
+
+@unittest.skipUnless(has_opencl(), "no OpenCL device")
+class Diagnosed(Case):
+    def diagnose(self, *args):
+        return json.loads(self.succeed("diagnose", *args, "--device", "cpu", "--json").out)
+
+    def test_what_binds(self):
+        for op, variant, options, binds in bound():
+            got = self.diagnose(op, "--kernel", variant, *options)
+            self.assertEqual((got["schema"], got["op"], got["name"]),
+                             ("tessera-diagnose-1", op, variant))
+            self.assertEqual([q["name"] for q in got["questions"]], NAMES)
+            for q in got["questions"]:
+                self.assertIn(q["answer"], ("yes", "no", "unknown"))
+                self.assertRegex(q["evidence"], r"\w")
+                self.assertRegex(q["question"], r"\?$")
+                self.assertGreaterEqual(q["share"], 0)
+            answers = {q["name"]: q["answer"] for q in got["questions"]}
+            self.assertIn(got["binds"], binds, got)
+            if got["binds"] != "roof":
+                self.assertEqual(answers[got["binds"]], "yes", got)
+            self.assertEqual(answers["divergence"], "no")  # a CPU has no warps
+            times = [s["median_ns"] for s in got["steps"]]
+            self.assertEqual(times, sorted(times))
+            for s in got["steps"]:
+                self.assertAlmostEqual(s["speedup"], got["median_ns"] / s["median_ns"])
+                self.assertNotEqual(s["name"], variant)
+
+    def test_table(self):
+        op, variant, options, _ = next(bound())
+        out = self.succeed("diagnose", op, "--kernel", variant, *options, "--device", "cpu").out
+        for i, name in enumerate(NAMES):
+            self.assertRegex(out, r"(?m)^  %d %s +(yes|no|unknown) +\S" % (i + 1, name))
+        self.assertRegex(out, r"(?m)^It is \w")
+        self.assertRegex(out, r"(?m)^What helps: \w")
+        self.assertRegex(out, re.compile(r"^(Steps of|The ladder has|The steps of)", re.M))
+
+
+if __name__ == "__main__":
+    unittest.main()
