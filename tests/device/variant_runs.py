@@ -20,6 +20,11 @@ def is_optimized(op, name):
     return name in lists_of(op).get("OPTIMIZED", ())
 
 
+def has_many_programs(op, name):
+    """Whether the list names the variant as one of MANY_PROGRAMS."""
+    return name in lists_of(op).get("MANY_PROGRAMS", ())
+
+
 def unoptimized(op, name):
     """The environment of a process in which they are left out."""
     if is_optimized(op, name):

@@ -8,8 +8,8 @@ variant to variant, so that each type meets every shared header; a GPU's sweep h
 
 The compiler takes three quarters of its time to optimize.  The main type's whole sweep is optimized,
 whose large problems would take longer otherwise, and of the variants made for CPUs the other type's.
-The rest is not.  With TESSERA_SANITIZED the main type alone, and the tiny sweep: a sanitizer looks at
-the host's code, not at what the device's compiler made.
+The rest is not; nor is anything of a variant with MANY_PROGRAMS.  With TESSERA_SANITIZED the main type
+alone, and the tiny sweep: a sanitizer looks at the host's code, not at what the device's compiler made.
 
 All runs of a call are in one process (sweep.c).
 """
@@ -17,7 +17,7 @@ All runs of a call are in one process (sweep.c).
 import os
 import sys
 
-from variant_runs import is_optimized, one_of_each_width, variant
+from variant_runs import has_many_programs, is_optimized, one_of_each_width, variant
 
 
 def runs(op, name):
@@ -31,6 +31,8 @@ def runs(op, name):
     tiny = [t + ",tiny,small,defaults" for t in one_of_each_width(types, i)
             if t + ",small,defaults" not in whole]
     for_cpus = name.startswith("cpu-")
+    if has_many_programs(op, name):
+        return [run + plain for run in tiny + whole + [main + ",tiny", main + ",defaults"]]
     return [run + plain for run in tiny + whole * (not for_cpus) + [main + ",tiny"]] + \
         whole * for_cpus + [main + ",defaults"]
 
