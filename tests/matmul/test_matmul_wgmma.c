@@ -1078,6 +1078,32 @@ static void expect_first(const problem *p, const char *name)
     assert_string_equal(names[0], name);
 }
 
+/* Of float64, boxes serve from where their groups take less, though they begin later. */
+static void test_boxes_serve_large_float64(void **state)
+{
+    static const struct {
+        size_t side;
+        const char *first;
+    } cases[] = {{80, "mma-f64"}, {500, "mma-f64-tensor"}, {4096, "mma-f64-tensor"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        problem p = product(cases[i].side, cases[i].side, cases[i].side);
+        const char *names[PREFERENCES_MAX];
+        device_facts d = hopper();
+        size_t n, at = 0;
+
+        d.compute_units = 132;
+        matmul_in(&p)->type = TSR_F64;
+        n = operation_matmul.prefer(&p, &d, names);
+        while (at < n && strncmp(names[at], "mma-f64", 7) != 0)
+            at++;
+        assert_true(at < n);
+        print_message("%zu: %s\n", cases[i].side, names[at]);
+        assert_string_equal(names[at], cases[i].first);
+    }
+}
+
 /* Of TF32 and 16 bits, small products run on a warp's instructions, middling ones where boxes could
  * not be copied as they are, and large ones never. */
 static void test_small_products_go_to_warps(void **state)
@@ -1192,6 +1218,7 @@ int main(void)
         cmocka_unit_test(test_tensor_tiles_follow_the_shape),
         cmocka_unit_test(test_tensor_turns_c),
         cmocka_unit_test(test_tensor_runs_elsewhere),
+        cmocka_unit_test(test_boxes_serve_large_float64),
         cmocka_unit_test(test_small_products_go_to_warps),
         cmocka_unit_test(test_warps_take_what_they_do_faster),
     };

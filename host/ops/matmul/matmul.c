@@ -325,14 +325,22 @@ static bool gains_by_copies(const tsr_matmul_problem *p, const device_facts *d)
            (p->k >= 2048 && p->m >= 64 && p->n >= 64 && (double)p->m * (double)p->n >= 128 * 128);
 }
 
-/* Names of variants, best first; "pipelined" stands for itself, "cp-async" and "stream-k". */
-static size_t names_of_gpu(const char *const names[], size_t n, const tsr_matmul_problem *p,
+/* Names of variants, best first; "pipelined" stands for itself, "cp-async" and "stream-k", and
+ * "mma-f64" for itself and "mma-f64-tensor". */
+static size_t names_of_gpu(const char *const names[], size_t n, const problem *q,
                            const device_facts *d, const char *out[PREFERENCES_MAX])
 {
+    const tsr_matmul_problem *p = matmul_of(q);
     const bool copies = gains_by_copies(p, d), streams = matmul_stream_gains(p, d);
+    const bool boxes = matmul_boxes_gain(q, d);
     size_t count = 0;
 
     for (size_t i = 0; i < n; i++) {
+        if (strcmp(names[i], "mma-f64") == 0) {
+            out[count++] = boxes ? "mma-f64-tensor" : "mma-f64";
+            out[count++] = boxes ? "mma-f64" : "mma-f64-tensor";
+            continue;
+        }
         if (strcmp(names[i], "pipelined") != 0) {
             out[count++] = names[i];
             continue;
@@ -382,30 +390,26 @@ static bool warps_pay(const tsr_matmul_problem *p, bool packs)
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"simd", "openmp", "blocked", "ikj", "kij", "ijk", "jik"};
-    static const char *const largest[] = {
-        "wgmma-3xtf32-fused", "wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32",
-        "mma-f64-tensor",     "mma-f64",      "mma",          "pipelined",
-        "general-tiled",      "general"};
-    static const char *const large[] = {"wgmma-3xtf32",   "wgmma-tensor",  "wgmma-tf32",
-                                        "mma-f64-tensor", "mma-f64",       "mma",
-                                        "pipelined",      "general-tiled", "general"};
-    static const char *const thrice[] = {
-        "mma-3xtf32", "wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32",    "mma-f64-tensor",
-        "mma-f64",    "mma",          "pipelined",    "general-tiled", "general"};
-    static const char *const small[] = {"wgmma-tensor", "wgmma-tf32", "mma-f64-tensor", "mma-f64",
-                                        "mma",          "pipelined",  "general-tiled",  "general"};
+    static const char *const largest[] = {"wgmma-3xtf32-fused", "wgmma-3xtf32",  "wgmma-tensor",
+                                          "wgmma-tf32",         "mma-f64",       "mma",
+                                          "pipelined",          "general-tiled", "general"};
+    static const char *const large[] = {"wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
+                                        "mma",          "pipelined",    "general-tiled", "general"};
+    static const char *const thrice[] = {"mma-3xtf32", "wgmma-3xtf32",  "wgmma-tensor",
+                                         "wgmma-tf32", "mma-f64",       "mma",
+                                         "pipelined",  "general-tiled", "general"};
+    static const char *const small[] = {"wgmma-tensor", "wgmma-tf32",    "mma-f64", "mma",
+                                        "pipelined",    "general-tiled", "general"};
     static const char *const warps[] = {"mma",       "wgmma-tensor",  "wgmma-tf32",
                                         "pipelined", "general-tiled", "general"};
-    static const char *const skinny[] = {
-        "skinny-columns", "skinny-dots", "wgmma-tensor",   "wgmma-tf32", "general",
-        "general-tiled",  "pipelined",   "mma-f64-tensor", "mma-f64",    "mma"};
+    static const char *const skinny[] = {"skinny-columns", "skinny-dots", "wgmma-tensor",
+                                         "wgmma-tf32",     "general",     "general-tiled",
+                                         "pipelined",      "mma-f64",     "mma"};
     static const char *const short_k[] = {
-        "outer",        "skinny-columns", "skinny-dots",    "mma",
-        "wgmma-tensor", "wgmma-tf32",     "mma-f64-tensor", "mma-f64",
-        "pipelined",    "general-tiled",  "general"};
-    static const char *const batch[] = {"batched",        "wgmma-tensor",  "wgmma-tf32",
-                                        "mma-f64-tensor", "mma-f64",       "mma",
-                                        "pipelined",      "general-tiled", "general"};
+        "outer",      "skinny-columns", "skinny-dots", "mma",           "wgmma-tensor",
+        "wgmma-tf32", "mma-f64",        "pipelined",   "general-tiled", "general"};
+    static const char *const batch[] = {"batched", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
+                                        "mma",     "pipelined",    "general-tiled", "general"};
     static const char *const of_complex[] = {"complex-pipelined", "complex-general"};
     static const char *const complex_cpu[] = {"complex-panels", "complex-pipelined",
                                               "complex-general"};
@@ -436,23 +440,23 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
         return prefer_cpu(matmul_of(q), d->compute_units, out);
     /* Whole products in a group, where there is one or more for each compute unit. */
     if (size_max(m, n) <= 64 && matmul_batch(matmul_of(q)) >= size_max(d->compute_units, 2))
-        return names_of_gpu(batch, ARRAY_COUNT(batch), matmul_of(q), d, out);
+        return names_of_gpu(batch, ARRAY_COUNT(batch), q, d, out);
     if (matmul_outer_gains(matmul_of(q), d))
-        return names_of_gpu(short_k, ARRAY_COUNT(short_k), matmul_of(q), d, out);
+        return names_of_gpu(short_k, ARRAY_COUNT(short_k), q, d, out);
     if (matmul_is_skinny(matmul_of(q)))
-        return names_of_gpu(skinny, ARRAY_COUNT(skinny), matmul_of(q), d, out);
+        return names_of_gpu(skinny, ARRAY_COUNT(skinny), q, d, out);
     if (matmul_batch(matmul_of(q)) == 1 && matmul_mma_gains(q, d))
-        return names_of_gpu(warps, ARRAY_COUNT(warps), matmul_of(q), d, out);
+        return names_of_gpu(warps, ARRAY_COUNT(warps), q, d, out);
     /* Tiles of 128 x 256 for two thirds of the compute units or more: nothing need be packed. */
     if (matmul_batch(matmul_of(q)) == 1 && size_min(m, n) >= 256 &&
         3 * size_div_up(m, 128) * size_div_up(n, 256) >= 2 * size_max(d->compute_units, 1))
-        return names_of_gpu(largest, ARRAY_COUNT(largest), matmul_of(q), d, out);
+        return names_of_gpu(largest, ARRAY_COUNT(largest), q, d, out);
     packs = size_min(m, n) >= 256 && packing_pays(matmul_of(q));
     if (warps_pay(matmul_of(q), packs))
-        return names_of_gpu(thrice, ARRAY_COUNT(thrice), matmul_of(q), d, out);
+        return names_of_gpu(thrice, ARRAY_COUNT(thrice), q, d, out);
     if (packs)
-        return names_of_gpu(large, ARRAY_COUNT(large), matmul_of(q), d, out);
-    return names_of_gpu(small, ARRAY_COUNT(small), matmul_of(q), d, out);
+        return names_of_gpu(large, ARRAY_COUNT(large), q, d, out);
+    return names_of_gpu(small, ARRAY_COUNT(small), q, d, out);
 }
 
 /* A product is as fast there as by kernels on a CPU: what is saved are launches, and compiling.  Of

@@ -409,3 +409,22 @@ const variant matmul_mma_f64_tensor = {
     .tunables = tensor_tunables,
     .tunable_count = ARRAY_COUNT(tensor_tunables),
     .plan = plan_mma_f64_tensor};
+
+/* What the best layout with boxes takes, or without them. */
+static double least_cost(const problem *q, const device_facts *d, bool tensor)
+{
+    const params chosen = params_default(tensor ? &matmul_mma_f64_tensor : &matmul_mma_f64);
+    const job j = {q, d, &chosen, false, false};
+    const layout s = layout_of(&j, tensor);
+
+    return cost_of(&j, &s);
+}
+
+bool matmul_boxes_gain(const problem *q, const device_facts *d)
+{
+    const tsr_matmul_problem *p = matmul_of(q);
+
+    if (p->type != TSR_F64 || p->m == 0 || p->n == 0)
+        return false;
+    return least_cost(q, d, true) < least_cost(q, d, false);
+}

@@ -62,6 +62,9 @@ extern const variant matmul_cpu_block, matmul_cpu_panels, matmul_cpu_split, matm
 /* matmul_mma.c, matmul_mma_f64.c: matrix instructions of a warp. */
 extern const variant matmul_mma, matmul_mma_f64, matmul_mma_f64_tensor;
 
+/* Whether `mma-f64-tensor` is faster than `mma-f64`, by what their best layouts take. */
+bool matmul_boxes_gain(const problem *q, const device_facts *d);
+
 /** Whether `mma` takes less time than `wgmma-tensor`, which stages lines that are not aligned and
  *  has larger tiles: what both take, in TF32 and 16 bits. */
 bool matmul_mma_gains(const problem *q, const device_facts *d);
