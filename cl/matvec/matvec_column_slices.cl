@@ -41,15 +41,52 @@
 #define SLICES  (LOCAL / ACROSS)
 #define AT_ONCE (LOADS * SLICES) /* rows of A */
 
+/* A work-item's vector is VEC neighbours where those are one load.  Else each would be VEC loads,
+ * of which neighbours' are VEC elements apart: then a work-item takes every ACROSS-th column of the
+ * tile, so that loads of neighbours are neighbours. */
+#if ALIGNED
+#define LANE_ROW(lane) ((lane)*VEC)
+#else
+#define LANE_ROW(lane) (lane)
+#endif
+
+/* Those of the elements that are below `left`, counted from the work-item's first. */
+static inline uint elements_of(uint left)
+{
+    return ALIGNED ? min((uint)VEC, left) : min((uint)VEC, (left + ACROSS - 1) / ACROSS);
+}
+
+/* Where the sum of row i of the tile lies among the vectors of ACROSS work-items. */
+static inline uint sum_place(uint i)
+{
+    return ALIGNED ? i : i % ACROSS * VEC + i / ACROSS;
+}
+
+/* The first `count` elements of a work-item's vector, and zeros: nothing else is read. */
+static inline VECTOR some_elements(__global const factor *from, uint count)
+{
+#if ALIGNED
+    return edge_vector(from, count);
+#else
+    REAL piece[VEC];
+
+#pragma unroll
+    for (uint i = 0; i < VEC; i++)
+        piece[i] = i < count ? load_factor(from + i * ACROSS) : 0;
+    return REAL_JOIN_EXPANDED(vload, VEC)(0, piece);
+#endif
+}
+
 /* Vectors of LOADS rows of A, SLICES apart, and the elements of x that they are multiplied by. */
 typedef struct stage {
     VECTOR piece[LOADS];
     REAL value[LOADS];
 } stage;
 
-/* Number u of them, where it is inside, else zeros. */
+/* Number u of them, where it is inside, else zeros; `count` elements of it where A is not aligned.
+ */
 static inline void load_row(stage *s, uint u, __global const factor *a, __global const factor *x,
-                            bool inside)
+                            bool inside, uint count)
 {
 #if PAST_L1 == 2
     s->piece[u] = load_once(a, inside);
@@ -59,7 +96,7 @@ static inline void load_row(stage *s, uint u, __global const factor *a, __global
     s->value[u] = 0;
     /* One branch for both loads. */
     if (inside) {
-        s->piece[u] = load_vector(a);
+        s->piece[u] = ALIGNED ? load_vector(a) : some_elements(a, count);
         s->value[u] = load_factor(x);
     }
 #endif
@@ -67,7 +104,7 @@ static inline void load_row(stage *s, uint u, __global const factor *a, __global
 
 /* Those from `a` and `x` on, which belong to column c: zeros from `length` on. */
 static inline stage load_stage(__global const factor *a, __global const factor *x, ulong lda,
-                               ulong incx, uint c, uint length)
+                               ulong incx, uint c, uint length, uint count)
 {
     stage s;
 
@@ -75,7 +112,7 @@ static inline stage load_stage(__global const factor *a, __global const factor *
 #pragma unroll
     for (uint u = 0; u < LOADS; u++)
         load_row(&s, u, a + u * SLICES * lda, x + v_index(incx, u * SLICES),
-                 c + u * SLICES < length);
+                 c + u * SLICES < length, count);
     return s;
 }
 
@@ -99,9 +136,9 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
     const uint tiles = (uint)get_num_groups(0) / call.parts;
     const uint part = (uint)get_group_id(0) / tiles;
     const uint first = (uint)get_group_id(0) % tiles * ACROSS * VEC;
-    const uint row = first + item % ACROSS * VEC;
+    const uint row = first + LANE_ROW(item % ACROSS);
     /* Rows of op(A) of this work-item: fewer than VEC at the edge, none beyond. */
-    const uint count = row < rows ? min((uint)VEC, rows - row) : 0;
+    const uint count = row < rows ? elements_of(rows - row) : 0;
     const ulong begin = (ulong)part * call.chunk;
     const uint length = part_length(begin, call.columns, call.chunk);
     VECTOR sum = 0;
@@ -110,22 +147,22 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
     a += of_product(call.offset_a, call.stride_a) + a_index(call.lda, row, begin + slice);
     x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin + slice);
     y += of_product(call.offset_y, call.stride_y);
-    if (count == VEC) {
+    if (count == VEC || !ALIGNED && count > 0) {
 #if STAGES == 2
-        stage now = load_stage(a, x, call.lda, call.incx, c, length);
+        stage now = load_stage(a, x, call.lda, call.incx, c, length, count);
 
         for (; c < length; c += AT_ONCE) {
             a += AT_ONCE * call.lda;
             x += v_index(call.incx, AT_ONCE);
             /* On its way while the one before is added up. */
-            const stage next = load_stage(a, x, call.lda, call.incx, c + AT_ONCE, length);
+            const stage next = load_stage(a, x, call.lda, call.incx, c + AT_ONCE, length, count);
 
             sum = add_stage(sum, &now);
             now = next;
         }
 #else
         for (; c < length; c += AT_ONCE) {
-            const stage now = load_stage(a, x, call.lda, call.incx, c, length);
+            const stage now = load_stage(a, x, call.lda, call.incx, c, length, count);
 
             sum = add_stage(sum, &now);
             a += AT_ONCE * call.lda;
@@ -134,7 +171,7 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
 #endif
     }
     for (; c < length; c += SLICES) {
-        sum += edge_vector(a, count) * load_factor(x);
+        sum += some_elements(a, count) * load_factor(x);
         a += SLICES * call.lda;
         x += v_index(call.incx, SLICES);
     }
@@ -155,6 +192,6 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
     /* Filled before read: what others added up, so that neighbours store neighbouring sums. */
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = item; i < ACROSS * VEC && first + i < rows; i += LOCAL)
-        keep_sum(((__local const REAL *)sums)[i], first + i, part, partial, y, call);
+        keep_sum(((__local const REAL *)sums)[sum_place(i)], first + i, part, partial, y, call);
     add_parts_if_last(partial, counters, first, ACROSS * VEC, y, call, (__local REAL *)sums);
 }

@@ -37,32 +37,77 @@
 
 #define STEP (TEAM * VEC) /* columns from one vector of a lane to its next */
 
+/* A lane's vector is VEC neighbours where those are one load.  Else each would be VEC loads, of
+ * which neighbouring lanes' are VEC elements apart: then a lane takes every TEAM-th column, so that
+ * loads of a team are neighbours. */
+#if ALIGNED
+#define LANE_COLUMN(lane) ((lane)*VEC)
+#else
+#define LANE_COLUMN(lane) (lane)
+#endif
+
+#if ALIGNED
+/* Vectors of a row and of x from column c on, zeros where `inside` is not. */
+static inline void load_pair(VECTOR *from_row, VECTOR *from_x, __global const factor *row,
+                             __global const factor *x, ulong incx, uint c, bool inside)
+{
+    *from_row = 0;
+    *from_x = 0;
+    if (inside) {
+        *from_row = load_vector(row + c);
+        *from_x = x_vector(x, incx, c);
+    }
+}
+#else
+/* Columns c, c + TEAM, ... of a row and of x, those before `end`, all where `whole`, and zeros. */
+static inline void load_pair(VECTOR *from_row, VECTOR *from_x, __global const factor *row,
+                             __global const factor *x, ulong incx, uint c, uint end, bool whole)
+{
+    REAL of_row[VEC], of_x[VEC];
+
+#pragma unroll
+    for (uint i = 0; i < VEC; i++) {
+        of_row[i] = 0;
+        of_x[i] = 0;
+        if (whole || c + i * TEAM < end) {
+            of_row[i] = load_factor(row + c + i * TEAM);
+            of_x[i] = load_factor(x + v_index(incx, c + i * TEAM));
+        }
+    }
+    *from_row = REAL_JOIN_EXPANDED(vload, VEC)(0, of_row);
+    *from_x = REAL_JOIN_EXPANDED(vload, VEC)(0, of_x);
+}
+#endif
+
 /* The products of LOADS vectors from column c on, those below `end`: all are loaded before the
  * first is used. */
 static inline VECTOR add_vectors(VECTOR sum, __global const factor *row, __global const factor *x,
                                  ulong incx, uint c, uint end)
 {
-    const bool whole = c + (LOADS - 1) * STEP < end;
     VECTOR from_row[LOADS], from_x[LOADS];
 
+#if ALIGNED
     /* Without a branch for each where all are inside. */
-    if (whole) {
+    if (c + (LOADS - 1) * STEP < end) {
 #pragma unroll
-        for (uint u = 0; u < LOADS; u++) {
-            from_row[u] = load_vector(row + c + u * STEP);
-            from_x[u] = x_vector(x, incx, c + u * STEP);
-        }
+        for (uint u = 0; u < LOADS; u++)
+            load_pair(&from_row[u], &from_x[u], row, x, incx, c + u * STEP, true);
     } else {
 #pragma unroll
-        for (uint u = 0; u < LOADS; u++) {
-            from_row[u] = 0;
-            from_x[u] = 0;
-            if (c + u * STEP < end) {
-                from_row[u] = load_vector(row + c + u * STEP);
-                from_x[u] = x_vector(x, incx, c + u * STEP);
-            }
-        }
+        for (uint u = 0; u < LOADS; u++)
+            load_pair(&from_row[u], &from_x[u], row, x, incx, c + u * STEP, c + u * STEP < end);
     }
+#else
+    if (c + LOADS * STEP - TEAM < end) {
+#pragma unroll
+        for (uint u = 0; u < LOADS; u++)
+            load_pair(&from_row[u], &from_x[u], row, x, incx, c + u * STEP, end, true);
+    } else {
+#pragma unroll
+        for (uint u = 0; u < LOADS; u++)
+            load_pair(&from_row[u], &from_x[u], row, x, incx, c + u * STEP, end, false);
+    }
+#endif
 #pragma unroll
     for (uint u = 0; u < LOADS; u++)
         sum += from_row[u] * from_x[u];
@@ -83,14 +128,14 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     const ulong begin = (ulong)part * call.chunk;
     /* A team beyond the last row sums nothing, and reaches the barriers. */
     const uint length = row < rows ? part_length(begin, call.columns, call.chunk) : 0;
-    const uint vectors = length / VEC * VEC;
+    const uint vectors = ALIGNED ? length / VEC * VEC : length; /* columns that load_pair takes */
     VECTOR partial_sums = 0;
     REAL sum;
 
     a += of_product(call.offset_a, call.stride_a) + a_index(call.lda, min(row, rows - 1), begin);
     x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin);
     y += of_product(call.offset_y, call.stride_y);
-    for (uint c = lane * VEC; c < vectors; c += LOADS * STEP)
+    for (uint c = LANE_COLUMN(lane); c < vectors; c += LOADS * STEP)
         partial_sums = add_vectors(partial_sums, a, x, call.incx, c, vectors);
     sum = ADD_UP(partial_sums);
     for (uint c = vectors + lane; c < length; c += TEAM)

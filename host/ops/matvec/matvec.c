@@ -238,13 +238,16 @@ static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
     return prefer_all(out, count, order, ARRAY_COUNT(order));
 }
 
+/* Columns up to which a work-item has a whole row on its way at once. */
+enum { ROW_ITEM_COLUMNS = 16 };
+
 /* The variants for narrow A, and for transposed ones; `rows` are those of all products. */
 static const char *prefer_by_shape(const tsr_matvec_problem *p, size_t rows, size_t units)
 {
     const matvec_view v = matvec_view_of(p);
     const size_t items_to_fill = units * 1024;
 
-    if (v.trans && rows < items_to_fill && v.columns < 64)
+    if (v.trans && rows < items_to_fill && v.columns <= ROW_ITEM_COLUMNS)
         return "row-item";
     if (v.trans)
         return matvec_is_flat(p) && v.rows <= 32 ? "short-columns" : "column-slices";

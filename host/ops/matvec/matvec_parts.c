@@ -1,12 +1,17 @@
 /** The variants of matvec for GPUs that cut the columns of op(A) into parts, which are then added
  *  up: cl/matvec/matvec_parts.clh. */
 #include "base/sizes.h"
+#include "core/groups.h"
 #include "core/last_group.h"
 #include "ops/matvec/matvec_plan.h"
 #include "ops/matvec/matvec_variants.h"
 
 #define LOADS_MEANING                                                                              \
     "128-bit loads of a work-item that are on their way at once: more suit fewer work-items"
+
+/* Bytes of A up to which a group reads them alone: to add up the sums of several groups takes as
+ * long as a group takes to read so many. */
+enum { WHOLE_BYTES_MAX = 96 << 10 };
 
 /* ---- split-row ---------------------------------------------------------------------------- */
 
@@ -59,50 +64,76 @@ const variant matvec_split_row = {
 
 static const tunable split_vector_tunables[] = {
     {"TEAM", "work-items that share a row: more suit longer rows", {0, 8, 16, 32, 64, 128, 256}, 0},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 128, 64, .host_only = true},
-    {"PER_UNIT", MATVEC_PER_UNIT, {2, 4, 8, 16, 32}, 16, .host_only = true},
+    {"GROUP", MATVEC_GROUP "; 0: by the shape", {0, 64, 128, 256, 512}, 0, 64, .host_only = true},
+    {"PER_UNIT",
+     MATVEC_PER_UNIT "; 1: not at all; 0: by the shape",
+     {0, 1, 2, 4, 8, 16, 32},
+     0,
+     .host_only = true},
 };
 
 enum {
     /* Vectors that a lane has on their way at once. */
     VECTORS_AT_ONCE = 4,
     /* Lanes of the teams that the shape leads to: a cache line of a GPU takes eight vectors of 128
-       bits, and teams beyond two warps have more to add up. */
+       bits, and teams beyond two warps have more to add up: they are for rows that are too few to
+       fill the device. */
     TEAM_MIN = 8,
-    TEAM_MAX = 64
+    TEAM_MAX = 64,
+    FEW_ROWS_TEAM_MAX = 512,
+    SPLIT_GROUP = 128,
+    SPLIT_GROUPS = 16 /* on a unit, where rows are cut */
 };
+
+/* The lanes of a team, of up to `most`: as many as a row has work for.  `whole`: rows are not cut.
+ */
+static size_t team_by_shape(const job *j, size_t vectors, size_t most, bool whole)
+{
+    const size_t rows = matvec_view_of(matvec_of(j->problem)).rows;
+    const size_t to_fill = matvec_groups_wanted(j, 1024);
+    size_t team = size_min(TEAM_MIN, most);
+
+    while (team * 2 <= most && team * VECTORS_AT_ONCE < vectors &&
+           (team < TEAM_MAX || (whole && rows < to_fill / team)))
+        team *= 2;
+    return team;
+}
 
 static const char *split_vector_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
-    const size_t local = matvec_group(j, out), vec = matvec_load_elements(p);
-    const size_t vectors = size_div_up(matvec_view_of(p).columns, vec);
+    const size_t vec = matvec_load_elements(p), columns = matvec_view_of(p).columns;
+    const uint32_t group_set = param(j->params, "GROUP"), per_unit = param(j->params, "PER_UNIT");
+    const bool uncut =
+        per_unit == 1 || (per_unit == 0 && columns <= WHOLE_BYTES_MAX / tsr_type_size(p->type));
     const char *why = matvec_unsupported_portable(j, out);
-    size_t team = param(j->params, "TEAM"), tiles, whole;
+    size_t local = group_fit(j->device, 0, group_set ? group_set : SPLIT_GROUP);
+    size_t team = param(j->params, "TEAM"), tiles, whole, parts;
     matvec_cut c;
 
     if (why)
         return why;
     if (p->trans)
         return "the rows of a transposed A are not contiguous: see split-row";
-    if (team == 0) {
-        team = size_min(TEAM_MIN, local);
-        while (team * 2 <= size_min(TEAM_MAX, local) && team * VECTORS_AT_ONCE < vectors)
-            team *= 2;
-    }
+    if (team == 0)
+        team = team_by_shape(j, size_div_up(columns, vec),
+                             group_set ? local : group_fit(j->device, 0, FEW_ROWS_TEAM_MAX), uncut);
+    if (!group_set && team > local)
+        local = group_fit(j->device, 0, team);
     if (team > local)
         return plan_unsupported(out, "TEAM=%zu exceeds the work-group of %zu", team, local);
     /* No more parts than groups that the device runs at once: what is left would run alone at the
      * end. */
     tiles = size_max(matvec_tiles(j, local / team), 1);
     whole = team * vec * VECTORS_AT_ONCE;
-    c = matvec_cut_into(j, local, local / team,
-                        matvec_groups_wanted(j, param(j->params, "PER_UNIT")) / tiles, whole,
-                        whole);
+    parts = uncut ? 1 : matvec_groups_wanted(j, per_unit ? per_unit : SPLIT_GROUPS) / tiles;
+    c = matvec_cut_into(j, local, local / team, parts, whole, whole);
     why = matvec_unsupported_cut(j, &c, out);
     if (why)
         return why;
     plan_set(out, "TEAM", (uint32_t)team);
+    plan_set(out, "GROUP", (uint32_t)local);
+    plan_set(out, "PER_UNIT", per_unit ? per_unit : uncut ? 1 : SPLIT_GROUPS);
     matvec_plan_cut(j, &c, out);
     matvec_define_vectors(j, vec, out);
     plan_define(out, "LOADS=%d", VECTORS_AT_ONCE);
@@ -178,6 +209,12 @@ static const slicing SLICES_WHOLE = {
 static const double SLICES_WHOLE_BUSY = 0.9;
 enum { SLICES_WHOLE_STAGES = 2 };
 
+/* Whole columns of a tile that one group reads in less time than adding up takes: narrower tiles
+ * where groups would be fewer than units. */
+static const slicing SLICES_SHORT = {
+    .across = 8, .loads = 8, .stages = 1, .parts = 1, .past_l1 = 2};
+enum { SLICES_SHORT_ACROSS_MIN = 4 };
+
 /* Two parts and more that fill the units, three groups each: the least share of those groups that
  * there has to be, and the least stages of a part, to make up for adding up.  On 132 units they
  * were faster at 10000 x 10000 than many short parts. */
@@ -198,6 +235,17 @@ static slicing slices_by_shape(const job *j, size_t local)
         return s;
 
     const size_t units = matvec_groups_wanted(j, 1), rows_whole = SLICES_WHOLE.across * vec;
+
+    if (v.columns <= WHOLE_BYTES_MAX / (SLICES_SHORT.across * vec * tsr_type_size(p->type))) {
+        const size_t past_l1 = s.past_l1;
+
+        s = SLICES_SHORT;
+        s.past_l1 = past_l1;
+        while (s.across > SLICES_SHORT_ACROSS_MIN && matvec_tiles(j, s.across / 2 * vec) <= units)
+            s.across /= 2;
+        return s;
+    }
+
     const size_t tiles = matvec_tiles(j, rows_whole);
     const size_t stage = local / SLICES_WHOLE.across * (loads ? loads : SLICES_WHOLE.loads);
 
@@ -252,7 +300,7 @@ static const char *column_slices_plan(const job *j, plan *out)
     matvec_cut c;
 
     /* More where slices would outnumber rows of A, and no more than a row of A has vectors for. */
-    while (across < local && local / across * loads > size_max(v.columns, 1))
+    while (shape.parts != 1 && across < local && local / across * loads > size_max(v.columns, 1))
         across *= 2;
     while (across > 1 && across / 2 * vec >= v.rows)
         across /= 2;
@@ -310,21 +358,39 @@ const variant matvec_column_slices = {
 
 static const tunable short_columns_tunables[] = {
     {"LOADS", LOADS_MEANING, {2, 4, 8, 16}, 4},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512, 1024}, 256, .host_only = true},
-    {"PER_UNIT", MATVEC_PER_UNIT, {1, 2, 4, 8, 16}, 4, .host_only = true},
+    {"GROUP",
+     MATVEC_GROUP "; 0: by the shape",
+     {0, 64, 128, 256, 512, 1024},
+     0,
+     256,
+     .host_only = true},
+    {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the shape", {0, 1, 2, 4, 8, 16}, 0, .host_only = true},
+};
+
+enum {
+    SHORT_GROUP = 256,
+    SHORT_GROUPS = 4,         /* on a unit, where lines are cut into parts */
+    SHORT_WHOLE_GROUP = 1024, /* alone */
 };
 
 static const char *short_columns_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t rows = matvec_view_of(p).rows, vec = matvec_load_elements(p);
-    const size_t local = matvec_group(j, out), loads = param(j->params, "LOADS");
+    const size_t loads = param(j->params, "LOADS");
+    const uint32_t group_set = param(j->params, "GROUP"), per_unit = param(j->params, "PER_UNIT");
+    const size_t columns = matvec_view_of(p).columns;
+    const bool whole =
+        !per_unit && columns <= WHOLE_BYTES_MAX / tsr_type_size(p->type) / size_max(rows, 1);
+    const size_t by_shape =
+        whole && rows * columns > SHORT_GROUP * vec ? SHORT_WHOLE_GROUP : SHORT_GROUP;
+    const size_t local = group_fit(j->device, 0, group_set ? group_set : by_shape);
     const matvec_flat f = matvec_flat_of(p, local);
     const size_t lines = size_max(f.lines, 1);
     /* One tile of all rows.  No more parts than groups that the device runs at once: the others
      * would run alone at the end.  Whole steps are whole vectors as well, so that parts begin
      * aligned. */
-    const size_t parts = matvec_groups_wanted(j, param(j->params, "PER_UNIT"));
+    const size_t parts = whole ? 1 : matvec_groups_wanted(j, per_unit ? per_unit : SHORT_GROUPS);
     const matvec_cut c = matvec_cut_into(j, local, size_max(rows, 1), parts, lines * loads, lines);
     const char *why = unsupported_vectors(j, &c, out);
 
@@ -332,6 +398,8 @@ static const char *short_columns_plan(const job *j, plan *out)
         why = matvec_unsupported_flat(j, &f, local, out);
     if (why)
         return why;
+    plan_set(out, "GROUP", (uint32_t)local);
+    plan_set(out, "PER_UNIT", per_unit ? per_unit : whole ? 1 : SHORT_GROUPS);
     matvec_plan_cut(j, &c, out);
     matvec_define_vectors_of_a(j, true, out);
     /* `vec` neighbours, the first of which may end a row, reach beyond the next row only then. */
