@@ -10,10 +10,9 @@
  *     out the pairs.
  * Parameters: GROUP work-items in a work-group, KEYS_PER_ITEM (at least 2): a
  *     tile is GROUP * KEYS_PER_ITEM positions, a power of 2; KEY, DESCENDING,
- *     WITH_INDEX (sort_key.clh), WITH_ROWS (sort_row.clh), VALUE_BYTES
- *     (sort_values.clh).
+ *     WITH_INDEX (sort_key.clh), VALUE_BYTES (sort_value.clh); ARGSORT, 1 where
+ *     the index is written.
  * Launch: 1-D, work-groups of GROUP, one per started tile, with width = 2^shift.
- *     With VALUE_BYTES then the kernels of sort_values.clh.
  * Local memory: TILE keys, and with WITH_INDEX TILE longs (one long without).
  * Limits: n <= width <= TILE.
  */
@@ -24,14 +23,23 @@
 #error "KEYS_PER_ITEM: positions of a tile per work-item, a power of 2, at least 2"
 #endif
 
+#ifndef ARGSORT
+#error "ARGSORT: 1 where the index is written, else 0"
+#endif
+
 #define TILE (GROUP * KEYS_PER_ITEM)
 
 #include "sort/sort_tile_pairs.clh"
-#include "sort/sort_values.clh"
+#include "sort/sort_value.clh"
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_rows_tile(__global word *keys, __global long *index, ulong offset_keys, ulong offset_index,
-               uint n, uint shift, ulong rows)
+               uint n, uint shift, ulong rows
+#if VALUE_BYTES
+               ,
+               __global value *values, ulong offset_values
+#endif
+)
 {
     __local word orders[TILE];
     __local long indices[TILE_INDICES];
@@ -58,11 +66,34 @@ sort_rows_tile(__global word *keys, __global long *index, ulong offset_keys, ulo
         for (uint stride = size / 4; stride > 0; stride /= 2)
             tile_exchange(orders, indices, stride, 0);
     }
-    for (uint i = get_local_id(0); i < TILE; i += GROUP) {
-        const uint column = i & (width - 1);
+#if VALUE_BYTES
+    value along[KEYS_PER_ITEM];
+
+    values += offset_values;
+#pragma unroll
+    for (uint k = 0; k < KEYS_PER_ITEM; k++) {
+        const uint i = get_local_id(0) + k * GROUP;
         const size_t row = first + (i >> shift);
 
-        if (column < n && row < rows)
-            element_store(keys, index, row * n + column, tile_get(orders, indices, i));
+        if ((i & (width - 1)) < n && row < rows)
+            along[k] = values[row * n + (size_t)indices[i]];
+    }
+    /* All values of these rows are read before any is overwritten. */
+    barrier(CLK_GLOBAL_MEM_FENCE);
+#endif
+#pragma unroll
+    for (uint k = 0; k < KEYS_PER_ITEM; k++) {
+        const uint i = get_local_id(0) + k * GROUP, column = i & (width - 1);
+        const size_t row = first + (i >> shift);
+
+        if (column < n && row < rows) {
+            keys[row * n + column] = from_order(orders[i]);
+#if ARGSORT
+            index[row * n + column] = indices[i];
+#endif
+#if VALUE_BYTES
+            values[row * n + column] = along[k];
+#endif
+        }
     }
 }

@@ -13,12 +13,11 @@
  *     least log2(KEYS), and 2^ROW_SHIFT at most the tile, which is at most 2^15;
  *     LAYOUT, SHUFFLES (sort_held_tile.clh); TEAM, TEAM_MEANS
  *     (sort_team.clh); KEY of at most 32 bits where there is an index,
- *     DESCENDING, WITH_INDEX (sort_key.clh), WITH_ROWS (sort_row.clh),
- *     VALUE_BYTES (sort_values.clh); WIDE, 1 where n is a multiple of VECTOR
+ *     DESCENDING, WITH_INDEX (sort_key.clh); VALUE_BYTES (sort_value.clh);
+ *     ARGSORT, 1 where the index is written; WIDE, 1 where n is a multiple of VECTOR
  *     (sort_held.clh), so that rows are read and written in vectors, and ALIGNED,
  *     1 where those are aligned; STRIP_BYTES.
- * Launch: 1-D, work-groups of GROUP, one per started tile.  With VALUE_BYTES then
- *     the kernels of sort_values.clh.
+ * Launch: 1-D, work-groups of GROUP, one per started tile.
  * Local memory: a tile of held keys: 4 bytes each, 8 with an index or 64-bit keys.
  * Limits: n <= 2^ROW_SHIFT.
  */
@@ -32,8 +31,13 @@
 #error "ROW_SHIFT: 2^ROW_SHIFT positions hold a row, at least KEYS"
 #endif
 
+#ifndef ARGSORT
+#error "ARGSORT: 1 where the index is written, else 0"
+#endif
+#define LEAVES_INDEX ARGSORT
+
 #include "sort/sort_held_tile.clh"
-#include "sort/sort_values.clh"
+#include "sort/sort_value.clh"
 
 #define TILE (GROUP * KEYS)
 
@@ -70,13 +74,19 @@ IN_REGISTERS void row_fetch(held_key held[KEYS], __global const word *keys, uint
 #endif
 }
 
+/* Whether keys are turned over before they are written. */
+static inline bool is_turned(uint members)
+{
+    return WIDE ? (members > 1) & (KEYS * sizeof(held_key) > STRIP_BYTES) : members > 1;
+}
+
 /* Put them back, of a work-item that holds the lowest bits. */
 IN_REGISTERS void row_leave(__local held_key *tile, held_key held[KEYS], __global word *keys,
                             __global ulong *index, uint item, int members_shift, uint end)
 {
     const uint members = 1u << members_shift, column = item & (members - 1);
 #if WIDE
-    const bool turned = (members > 1) & (KEYS * sizeof(held_key) > STRIP_BYTES);
+    const bool turned = is_turned(members);
     const uint first = turned ? column * VECTOR : column * KEYS, apart = turned ? members : 1;
 
     if (turned)
@@ -93,7 +103,7 @@ IN_REGISTERS void row_leave(__local held_key *tile, held_key held[KEYS], __globa
         if (first + r * apart < end)
             vector_leave(held + r, keys + first + r * apart, index + first + r * apart, ALIGNED);
 #else
-    if (members > 1)
+    if (is_turned(members))
         tile_turn(tile, held, item, 0, -1, members_shift, -1, TILE);
 #pragma unroll
     for (uint r = 0; r < KEYS; r++) {
@@ -105,9 +115,45 @@ IN_REGISTERS void row_leave(__local held_key *tile, held_key held[KEYS], __globa
 #endif
 }
 
+#if VALUE_BYTES
+/* Where row_leave put key r. */
+static inline uint place_of(uint r, uint column, uint members)
+{
+    if (!WIDE)
+        return column + r * members;
+    return is_turned(members) ? column * VECTOR + (r - r % VECTOR) * members + r % VECTOR
+                              : column * KEYS + r;
+}
+
+/* The same of the values that came with the keys: those of a row are read and written by one
+ * work-group, where they lie. */
+IN_REGISTERS void row_leave_values(const held_key held[KEYS], __global value *values, uint item,
+                                   int members_shift, uint end)
+{
+    const uint members = 1u << members_shift, column = item & (members - 1);
+    value along[KEYS];
+
+#pragma unroll
+    for (uint r = 0; r < KEYS; r++)
+        if (place_of(r, column, members) < end)
+            along[r] = values[(uint)held[r]];
+    /* All values of the rows are read before any is overwritten. */
+    barrier(CLK_GLOBAL_MEM_FENCE);
+#pragma unroll
+    for (uint r = 0; r < KEYS; r++)
+        if (place_of(r, column, members) < end)
+            values[place_of(r, column, members)] = along[r];
+}
+#endif
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_rows_registers_tile(__global word *keys, __global ulong *index, ulong offset_keys,
-                    ulong offset_index, uint n, ulong rows)
+                    ulong offset_index, uint n, ulong rows
+#if VALUE_BYTES
+                    ,
+                    __global value *values, ulong offset_values
+#endif
+)
 {
     __local held_key tile[TILE] __attribute__((aligned(16)));
     const int tile_shift = SHIFT_OF(TILE), members_shift = ROW_SHIFT - KEYS_SHIFT;
@@ -127,4 +173,8 @@ sort_rows_registers_tile(__global word *keys, __global ulong *index, ulong offse
     held_sort(held);
     tile_sort(tile, held, item, tile_shift, ROW_SHIFT);
     row_leave(tile, held, keys, index, item, members_shift, row < rows ? n : 0);
+#if VALUE_BYTES
+    row_leave_values(held, values + offset_values + row * n, item, members_shift,
+                     row < rows ? n : 0);
+#endif
 }

@@ -6,8 +6,24 @@
 #include "ops/sort/sort_commands.h"
 #include "ops/sort/sort_variants.h"
 
-/* Entries of both, in the variants' order. */
-enum { ROWS_TILE, ROWS_KEEP };
+/* The keys, their index where it is wanted, and where they start. */
+static void pass_sequence(command *c, const tsr_sort_problem *s)
+{
+    command_operand(c, SORT_KEYS);
+    command_operand(c, s->argsort ? SORT_INDEX : SORT_KEYS);
+    sort_step_keys_from(c, s, 0);
+}
+
+/* The last arguments, and what the launch moves.  A work-group has all values of its rows, so that
+ * it moves them, too. */
+static void pass_values(command *c, const tsr_sort_problem *s)
+{
+    if (s->value_bytes) {
+        command_operand(c, SORT_VALUES);
+        command_u64(c, s->offset_values);
+    }
+    sort_step_moves(c, s, s->n, tsr_type_size(s->type) + s->value_bytes + sort_entry_bytes(s));
+}
 
 /* ---- rows: many rows in a tile of local memory --------------------------------------------- */
 
@@ -36,21 +52,18 @@ static const char *plan_tile(const job *j, plan *out)
         return plan_unsupported(out, "a row has to fit in its tile: at most %zu keys, not %zu",
                                 tile, s->n);
     why = sort_unsupported_room(j, group, sort_pairs_bytes(s, tile), j->device->local_memory, out);
-    if (!why && s->value_bytes)
-        why = sort_unsupported_groups(s, sort_values_group(j), out);
     if (why)
         return why;
     sort_define_keys(out, s);
-    out->workspace = sort_values_bytes(s);
+    plan_define(out, "ARGSORT=%d", s->argsort);
     if (sort_is_done(s))
         return NULL;
-    c = plan_launch_1d(out, ROWS_TILE, size_div_up(sort_rows(s), tile >> shift) * group, group);
-    sort_step_sequence(c, s);
+    c = plan_launch_1d(out, 0, size_div_up(sort_rows(s), tile >> shift) * group, group);
+    pass_sequence(c, s);
     command_u32(c, (uint32_t)s->n);
     command_u32(c, shift);
     command_u64(c, sort_rows(s));
-    sort_step_moves(c, s, s->n, tsr_type_size(s->type) + sort_element_bytes(s));
-    sort_move_values(j, ROWS_KEEP, out);
+    pass_values(c, s);
     return NULL;
 }
 
@@ -58,7 +71,7 @@ const variant sort_short_rows = {
     .name = "rows",
     .idea = "many short rows at once: each work-group sorts all that a tile holds",
     .source = "sort/sort_rows.cl",
-    .entries = {"sort_rows_tile", "sort_values_keep", "sort_values_gather"},
+    .entries = {"sort_rows_tile"},
     .build = "",
     .tunables = tile_tunables,
     .tunable_count = ARRAY_COUNT(tile_tunables),
@@ -154,8 +167,6 @@ static const char *plan_registers(const job *j, plan *out, uint32_t team, const 
                                 SORT_TILE_SHIFT_MAX, tile_shift);
     why = sort_unsupported_room(j, group, ((size_t)1 << tile_shift) * held, j->device->local_memory,
                                 out);
-    if (!why && p->value_bytes)
-        why = sort_unsupported_groups(p, sort_values_group(j), out);
     if (why)
         return why;
     if (group < team)
@@ -163,6 +174,7 @@ static const char *plan_registers(const job *j, plan *out, uint32_t team, const 
     plan_set(out, "KEYS", keys);
     plan_set(out, "GROUP", group);
     sort_define_keys(out, p);
+    plan_define(out, "ARGSORT=%d", p->argsort);
     plan_define(out, "ROW_SHIFT=%u", row_shift);
     plan_define(out, "STRIP_BYTES=%d", ROW_STRIP);
     plan_define(out, "WIDE=%d", p->n % vector == 0);
@@ -170,17 +182,14 @@ static const char *plan_registers(const job *j, plan *out, uint32_t team, const 
     sort_define_tile(out, team, means);
     if (!shuffles)
         plan_define(out, "SHUFFLES=0");
-    out->workspace = sort_values_bytes(p);
     if (sort_is_done(p))
         return NULL;
-    c = plan_launch_1d(out, ROWS_TILE,
-                       size_div_up(sort_rows(p), (size_t)1 << (tile_shift - row_shift)) * group,
-                       group);
-    sort_step_sequence(c, p);
+    c = plan_launch_1d(
+        out, 0, size_div_up(sort_rows(p), (size_t)1 << (tile_shift - row_shift)) * group, group);
+    pass_sequence(c, p);
     command_u32(c, (uint32_t)p->n);
     command_u64(c, sort_rows(p));
-    sort_step_moves(c, p, p->n, tsr_type_size(p->type) + sort_element_bytes(p));
-    sort_move_values(j, ROWS_KEEP, out);
+    pass_values(c, p);
     return NULL;
 }
 
@@ -204,7 +213,7 @@ const variant sort_rows_registers = {
     .alias = "rows-held",
     .idea = "short rows in registers, handed on in local memory between strides",
     .source = "sort/sort_rows_registers.cl",
-    .entries = {"sort_rows_registers_tile", "sort_values_keep", "sort_values_gather"},
+    .entries = {"sort_rows_registers_tile"},
     .build = "",
     .tunables = registers_tunables,
     .tunable_count = REGISTERS_TUNABLES,
@@ -215,7 +224,7 @@ const variant sort_rows_warp = {
     .name = "rows-warp",
     .idea = "a row belongs to a warp or less, which waits for nobody else",
     .source = "sort/sort_rows_registers.cl",
-    .entries = {"sort_rows_registers_tile", "sort_values_keep", "sort_values_gather"},
+    .entries = {"sort_rows_registers_tile"},
     .build = "",
     .needs = 1u << FEATURE_PTX,
     .tunables = registers_tunables,
@@ -227,7 +236,7 @@ const variant sort_rows_shfl = {
     .name = "rows-shfl",
     .idea = "within a warp, keys of a row change hands from register to register",
     .source = "sort/sort_rows_registers.cl",
-    .entries = {"sort_rows_registers_tile", "sort_values_keep", "sort_values_gather"},
+    .entries = {"sort_rows_registers_tile"},
     .build = "",
     .needs = 1u << FEATURE_PTX,
     .tunables = registers_tunables,
