@@ -62,7 +62,9 @@ static inline uint sum_place(uint i)
     return ALIGNED ? i : i % ACROSS * VEC + i / ACROSS;
 }
 
-/* The first `count` elements of a work-item's vector, and zeros: nothing else is read. */
+/* The first `count` elements of a work-item's vector, at least one.  Others have sums that nobody
+ * reads: where A is aligned they are zeros, and nothing else is read; else they are the last one
+ * again, since a branch before each load would have them wait for one another. */
 static inline VECTOR some_elements(__global const factor *from, uint count)
 {
 #if ALIGNED
@@ -72,7 +74,7 @@ static inline VECTOR some_elements(__global const factor *from, uint count)
 
 #pragma unroll
     for (uint i = 0; i < VEC; i++)
-        piece[i] = i < count ? load_factor(from + i * ACROSS) : 0;
+        piece[i] = load_factor(from + min(i, count - 1) * ACROSS);
     return REAL_JOIN_EXPANDED(vload, VEC)(0, piece);
 #endif
 }
@@ -83,23 +85,23 @@ typedef struct stage {
     REAL value[LOADS];
 } stage;
 
-/* Number u of them, where it is inside, else zeros; `count` elements of it where A is not aligned.
- */
+/* Row u of a stage, of those up to row `last`, else zeros; `count` elements of it where A is not
+ * aligned. */
 static inline void load_row(stage *s, uint u, __global const factor *a, __global const factor *x,
-                            bool inside, uint count)
+                            ulong lda, ulong incx, uint last, uint count)
 {
+    const bool inside = u <= last;
+    const ulong row = min(u, last) * SLICES;
+
+    /* In any case a row is read, so that no branch stands between loads. */
 #if PAST_L1 == 2
-    s->piece[u] = load_once(a, inside);
-    s->value[u] = inside ? load_factor(x) : 0;
+    s->piece[u] = load_once(a + row * lda, inside);
 #else
-    s->piece[u] = 0;
-    s->value[u] = 0;
-    /* One branch for both loads. */
-    if (inside) {
-        s->piece[u] = ALIGNED ? load_vector(a) : some_elements(a, count);
-        s->value[u] = load_factor(x);
-    }
+    s->piece[u] = ALIGNED ? load_vector(a + row * lda) : some_elements(a + row * lda, count);
+    s->piece[u] = inside ? s->piece[u] : (VECTOR)(0);
 #endif
+    s->value[u] = load_factor(x + v_index(incx, row));
+    s->value[u] = inside ? s->value[u] : 0;
 }
 
 /* Those from `a` and `x` on, which belong to column c: zeros from `length` on. */
@@ -109,10 +111,21 @@ static inline stage load_stage(__global const factor *a, __global const factor *
     stage s;
 
     /* Unrolled: only then do the arrays live in registers. */
+    if (c + (LOADS - 1) * SLICES < length) { /* then nothing is compared */
 #pragma unroll
-    for (uint u = 0; u < LOADS; u++)
-        load_row(&s, u, a + u * SLICES * lda, x + v_index(incx, u * SLICES),
-                 c + u * SLICES < length, count);
+        for (uint u = 0; u < LOADS; u++)
+            load_row(&s, u, a, x, lda, incx, LOADS, count);
+    } else if (c < length) {
+#pragma unroll
+        for (uint u = 0; u < LOADS; u++)
+            load_row(&s, u, a, x, lda, incx, (length - 1 - c) / SLICES, count);
+    } else {
+#pragma unroll
+        for (uint u = 0; u < LOADS; u++) {
+            s.piece[u] = 0;
+            s.value[u] = 0;
+        }
+    }
     return s;
 }
 

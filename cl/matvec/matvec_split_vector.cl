@@ -46,71 +46,63 @@
 #define LANE_COLUMN(lane) (lane)
 #endif
 
+/* What is beyond the end is read at its last place, and counts for nothing: a branch before each
+ * load would have them wait for one another. */
 #if ALIGNED
-/* Vectors of a row and of x from column c on, zeros where `inside` is not. */
-static inline void load_pair(VECTOR *from_row, VECTOR *from_x, __global const factor *row,
-                             __global const factor *x, ulong incx, uint c, bool inside)
-{
-    *from_row = 0;
-    *from_x = 0;
-    if (inside) {
-        *from_row = load_vector(row + c);
-        *from_x = x_vector(x, incx, c);
-    }
-}
+typedef VECTOR piece;
+#define PIECES LOADS
 #else
-/* Columns c, c + TEAM, ... of a row and of x, those before `end`, all where `whole`, and zeros. */
-static inline void load_pair(VECTOR *from_row, VECTOR *from_x, __global const factor *row,
-                             __global const factor *x, ulong incx, uint c, uint end, bool whole)
-{
-    REAL of_row[VEC], of_x[VEC];
-
-#pragma unroll
-    for (uint i = 0; i < VEC; i++) {
-        of_row[i] = 0;
-        of_x[i] = 0;
-        if (whole || c + i * TEAM < end) {
-            of_row[i] = load_factor(row + c + i * TEAM);
-            of_x[i] = load_factor(x + v_index(incx, c + i * TEAM));
-        }
-    }
-    *from_row = REAL_JOIN_EXPANDED(vload, VEC)(0, of_row);
-    *from_x = REAL_JOIN_EXPANDED(vload, VEC)(0, of_x);
-}
+typedef REAL piece;
+#define PIECES (LOADS * VEC)
 #endif
+#define APART (TEAM * VEC * LOADS / PIECES) /* columns from piece to piece */
 
-/* The products of LOADS vectors from column c on, those below `end`: all are loaded before the
+static inline piece load_piece(__global const factor *row, uint c)
+{
+#if ALIGNED
+    return load_vector(row + c);
+#else
+    return load_factor(row + c);
+#endif
+}
+
+static inline piece load_x(__global const factor *x, ulong incx, uint c)
+{
+#if ALIGNED
+    return x_vector(x, incx, c);
+#else
+    return load_factor(x + v_index(incx, c));
+#endif
+}
+
+/* The products of pieces from column c on, those up to column `last`: all are loaded before the
  * first is used. */
-static inline VECTOR add_vectors(VECTOR sum, __global const factor *row, __global const factor *x,
-                                 ulong incx, uint c, uint end)
+static inline VECTOR add_pieces(VECTOR sum, __global const factor *row, __global const factor *x,
+                                ulong incx, uint c, uint last)
 {
-    VECTOR from_row[LOADS], from_x[LOADS];
+    piece from_row[PIECES], from_x[PIECES];
 
-#if ALIGNED
-    /* Without a branch for each where all are inside. */
-    if (c + (LOADS - 1) * STEP < end) {
+    /* Unrolled: only then do the arrays live in registers. */
 #pragma unroll
-        for (uint u = 0; u < LOADS; u++)
-            load_pair(&from_row[u], &from_x[u], row, x, incx, c + u * STEP, true);
-    } else {
-#pragma unroll
-        for (uint u = 0; u < LOADS; u++)
-            load_pair(&from_row[u], &from_x[u], row, x, incx, c + u * STEP, c + u * STEP < end);
+    for (uint u = 0; u < PIECES; u++) {
+        from_row[u] = load_piece(row, min(c + u * APART, last));
+        from_x[u] = load_x(x, incx, min(c + u * APART, last));
     }
+#if ALIGNED
+#pragma unroll
+    for (uint u = 0; u < PIECES; u++)
+        sum += c + u * APART <= last ? from_row[u] * from_x[u] : (VECTOR)(0);
 #else
-    if (c + LOADS * STEP - TEAM < end) {
 #pragma unroll
-        for (uint u = 0; u < LOADS; u++)
-            load_pair(&from_row[u], &from_x[u], row, x, incx, c + u * STEP, end, true);
-    } else {
+    for (uint u = 0; u < PIECES; u += VEC) {
+        REAL products[VEC];
+
 #pragma unroll
-        for (uint u = 0; u < LOADS; u++)
-            load_pair(&from_row[u], &from_x[u], row, x, incx, c + u * STEP, end, false);
+        for (uint i = 0; i < VEC; i++)
+            products[i] = c + (u + i) * APART <= last ? from_row[u + i] * from_x[u + i] : 0;
+        sum += REAL_JOIN_EXPANDED(vload, VEC)(0, products);
     }
 #endif
-#pragma unroll
-    for (uint u = 0; u < LOADS; u++)
-        sum += from_row[u] * from_x[u];
     return sum;
 }
 
@@ -128,7 +120,7 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     const ulong begin = (ulong)part * call.chunk;
     /* A team beyond the last row sums nothing, and reaches the barriers. */
     const uint length = row < rows ? part_length(begin, call.columns, call.chunk) : 0;
-    const uint vectors = ALIGNED ? length / VEC * VEC : length; /* columns that load_pair takes */
+    const uint vectors = ALIGNED ? length / VEC * VEC : length; /* columns in pieces */
     VECTOR partial_sums = 0;
     REAL sum;
 
@@ -136,7 +128,11 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin);
     y += of_product(call.offset_y, call.stride_y);
     for (uint c = LANE_COLUMN(lane); c < vectors; c += LOADS * STEP)
-        partial_sums = add_vectors(partial_sums, a, x, call.incx, c, vectors);
+        if (c + (PIECES - 1) * APART < vectors) /* then nothing is compared */
+            partial_sums = add_pieces(partial_sums, a, x, call.incx, c, UINT_MAX);
+        else
+            partial_sums =
+                add_pieces(partial_sums, a, x, call.incx, c, vectors - (ALIGNED ? VEC : 1));
     sum = ADD_UP(partial_sums);
     for (uint c = vectors + lane; c < length; c += TEAM)
         sum += load_factor(a + c) * load_factor(x + v_index(call.incx, c));

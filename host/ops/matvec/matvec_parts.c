@@ -172,11 +172,18 @@ static const tunable column_slices_tunables[] = {
      "shape",
      {0, 1, 2},
      0},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512, 1024}, 512, .host_only = true},
+    {"GROUP",
+     MATVEC_GROUP "; 0: by the shape",
+     {0, 64, 128, 256, 512, 1024},
+     0,
+     512,
+     .host_only = true},
     {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the shape", {0, 1, 2, 4, 8, 16}, 0, .host_only = true},
 };
 
 enum {
+    SLICES_GROUP = 512,
+    SLICES_GROUP_MIN = 64,
     /* Steps of a part: few, so that units that are done early take another one, and fewer where
        that leaves many groups all the same. */
     SLICES_STEPS = 4,
@@ -209,11 +216,11 @@ static const slicing SLICES_WHOLE = {
 static const double SLICES_WHOLE_BUSY = 0.9;
 enum { SLICES_WHOLE_STAGES = 2 };
 
-/* Whole columns of a tile that one group reads in less time than adding up takes: narrower tiles
- * where groups would be fewer than units. */
+/* Whole columns of a tile that one group reads in less time than adding up takes, where tiles do
+ * not fill the device many times: narrower tiles where groups would be fewer than units. */
 static const slicing SLICES_SHORT = {
     .across = 8, .loads = 8, .stages = 1, .parts = 1, .past_l1 = 2};
-enum { SLICES_SHORT_ACROSS_MIN = 4 };
+enum { SLICES_SHORT_ACROSS_MIN = 4, SLICES_SHORT_TILES = 8 };
 
 /* Two parts and more that fill the units, three groups each: the least share of those groups that
  * there has to be, and the least stages of a part, to make up for adding up.  On 132 units they
@@ -236,7 +243,10 @@ static slicing slices_by_shape(const job *j, size_t local)
 
     const size_t units = matvec_groups_wanted(j, 1), rows_whole = SLICES_WHOLE.across * vec;
 
-    if (v.columns <= WHOLE_BYTES_MAX / (SLICES_SHORT.across * vec * tsr_type_size(p->type))) {
+    const size_t tiles_short = matvec_tiles(j, SLICES_SHORT.across * vec);
+
+    if (v.columns <= WHOLE_BYTES_MAX / (SLICES_SHORT.across * vec * tsr_type_size(p->type)) &&
+        tiles_short <= SLICES_SHORT_TILES * units) {
         const size_t past_l1 = s.past_l1;
 
         s = SLICES_SHORT;
@@ -285,7 +295,9 @@ static const char *column_slices_plan(const job *j, plan *out)
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const matvec_view v = matvec_view_of(p);
     const view a = matvec_a(p);
-    const size_t vec = matvec_load_elements(p), local = matvec_group(j, out);
+    const size_t vec = matvec_load_elements(p);
+    const uint32_t group_set = param(j->params, "GROUP");
+    size_t local = group_fit(j->device, 0, group_set ? group_set : SLICES_GROUP);
     const slicing shape = slices_by_shape(j, local);
     const uint32_t across_set = param(j->params, "ACROSS"), loads_set = param(j->params, "LOADS"),
                    stages_set = param(j->params, "STAGES"), past_set = param(j->params, "PAST_L1"),
@@ -294,6 +306,7 @@ static const char *column_slices_plan(const job *j, plan *out)
     const bool has_loads = j->device->feature[FEATURE_LOAD_ONCE] == FEATURE_YES;
     const bool past_l1 =
         has_loads && tsr_type_size(p->type) == matvec_real_size(p) && matvec_aligned(j, &a, vec);
+    const bool is_short = shape.parts == 1 && shape.stages == SLICES_SHORT.stages;
     size_t across = size_min(across_set ? across_set : shape.across, local);
     size_t slices, rows, tiles, at_once, parts;
     const char *why;
@@ -304,6 +317,10 @@ static const char *column_slices_plan(const job *j, plan *out)
         across *= 2;
     while (across > 1 && across / 2 * vec >= v.rows)
         across /= 2;
+    /* No more work-items than rows of A have loads for: they would add zeros up. */
+    while (is_short && !group_set && local > SLICES_GROUP_MIN &&
+           local / across * loads >= 2 * v.columns)
+        local /= 2;
     slices = local / across;
     rows = across * vec;
     tiles = size_max(matvec_tiles(j, rows), 1);
@@ -330,6 +347,7 @@ static const char *column_slices_plan(const job *j, plan *out)
                         : "PAST_L1=2 takes loads past L1, which the device has not";
     if (why)
         return why;
+    plan_set(out, "GROUP", (uint32_t)local);
     plan_set(out, "ACROSS", (uint32_t)across);
     plan_set(out, "LOADS", (uint32_t)loads);
     plan_set(out, "STAGES", stages_set ? stages_set : (uint32_t)shape.stages);
