@@ -24,6 +24,9 @@ extern const variant sort_cpu_vectors, sort_cpu_merges;
 /* Short rows: sort_rows.c. */
 extern const variant sort_short_rows, sort_rows_registers, sort_rows_warp, sort_rows_shfl;
 
+/* A few keys, by comparisons with all: sort_counted.c. */
+extern const variant sort_counted;
+
 /** What the variants in C do with the parts of a problem's keys, whichever operation's; and their
  *  plan: they take every problem. */
 tsr_status sort_qsort_parts(const sort_parts *parts, void *const operands[], tsr_error *err);

@@ -1,0 +1,138 @@
+/* Sort a few keys by counting, for each, those that come before it.
+ *
+ * Idea: of few keys a network or digits take longer to hand keys on, and to launch, than to compare
+ *     every key with every other one, which all units do at once: a key's place is the number of
+ *     keys before it.  Equal keys keep their order: of those in front of a key equal ones count.
+ * Work split: work-group g places the KEYS * TEAMS keys from g * KEYS * TEAMS on; a team of TEAM
+ *     work-items KEYS of them, lane l by comparing them with keys l, l + TEAM, ...  All keys go
+ *     through local memory, TILE at a time.
+ * Parameters: KEYS, a power of 2 up to TEAM; GROUP work-items in a work-group, TEAM of them in a
+ *     team, powers of 2; TILE; KEY, DESCENDING, WITH_INDEX (sort_key.clh); VALUE_BYTES
+ *     (sort_value.clh); ARGSORT, 1 where the index is written.
+ * Launch: 1-D; sort_counted_place with work-groups of GROUP, one per started KEYS * TEAMS keys, then
+ *     sort_counted_return with any work-group size and a work-item per key.
+ * Workspace: the keys in order, and the values in theirs from offset_copy on (counted in values).
+ * Local memory: TILE keys, and a counter for each key that the group places.
+ * Limits: n < 2^31; time grows with the square of n.
+ */
+#ifndef KEYS
+#error "KEYS: keys that a team places, a power of 2 up to TEAM"
+#endif
+#ifndef TEAM
+#error "TEAM: work-items that compare one key with all, a power of 2"
+#endif
+#ifndef GROUP
+#error "GROUP: work-items in a work-group, a power of 2 of TEAM at least"
+#endif
+#ifndef TILE
+#error "TILE: keys in local memory at a time"
+#endif
+#ifndef ARGSORT
+#error "ARGSORT: 1 where the index is written, else 0"
+#endif
+
+#include "sort/sort_key.clh"
+#include "sort/sort_value.clh"
+
+#if VALUE_BYTES == 0
+typedef uchar value; /* nothing is read or written */
+#endif
+
+#define PLACED (GROUP / TEAM * KEYS) /* keys that a work-group places */
+
+/* The scalars of both launches.  The host's counted_call has the same members. */
+typedef struct counted_call {
+    ulong offset_keys, offset_index, offset_values;
+    ulong offset_copy; /* of the values in the workspace, in values */
+    uint n;
+} counted_call;
+
+/* Count for each of the KEYS keys those of orders[from] ... orders[to - 1] that come before it,
+ * `equal` ones too. */
+static inline void count_before(uint before[KEYS], const word order[KEYS],
+                                __local const word *orders, uint from, uint to, uint lane,
+                                bool equal)
+{
+    for (uint i = from + lane; i < to; i += TEAM) {
+        const word other = orders[i];
+
+#pragma unroll
+        for (uint k = 0; k < KEYS; k++)
+            before[k] += equal ? other <= order[k] : other < order[k];
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_counted_place(__global const word *restrict keys, __global long *restrict index,
+                   __global const value *restrict values, __global word *restrict sorted,
+                   __global value *restrict copy, const counted_call call)
+{
+    __local word orders[TILE];
+    __local uint ranks[PLACED];
+    const uint item = get_local_id(0), lane = item % TEAM, team = item / TEAM, n = call.n;
+    const uint first = (uint)get_group_id(0) * PLACED + team * KEYS;
+    uint before[KEYS];
+    word order[KEYS];
+
+    keys += call.offset_keys;
+    /* Unrolled: only then do the arrays live in registers. */
+#pragma unroll
+    for (uint k = 0; k < KEYS; k++) {
+        order[k] = to_order(keys[min(first + k, n - 1)]);
+        before[k] = 0;
+    }
+    for (uint i = item; i < PLACED; i += GROUP)
+        ranks[i] = 0;
+    for (uint start = 0; start < n; start += TILE) {
+        const uint end = min((uint)TILE, n - start);
+        /* The team's own keys lie from `own` on, in this tile or beyond one of its ends. */
+        const uint own = clamp(first, start, start + end) - start;
+        const uint behind = clamp(first + KEYS, start, start + end) - start;
+
+        for (uint i = item; i < end; i += GROUP)
+            orders[i] = to_order(keys[start + i]);
+        /* Filled before read: each compares with what all have brought. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        count_before(before, order, orders, 0, own, lane, true);
+        count_before(before, order, orders, behind, end, lane, false);
+        for (uint i = own + lane; i < behind; i += TEAM)
+#pragma unroll
+            for (uint k = 0; k < KEYS; k++)
+                before[k] += start + i < first + k ? orders[i] <= order[k] : orders[i] < order[k];
+        /* Read before refilled. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+#pragma unroll
+    for (uint k = 0; k < KEYS; k++)
+        atomic_add(&ranks[team * KEYS + k], before[k]);
+    /* Counted in full before read. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = item; i < PLACED; i += GROUP) {
+        const uint from = (uint)get_group_id(0) * PLACED + i, to = ranks[i];
+
+        if (from < n) {
+            sorted[to] = keys[from];
+#if ARGSORT
+            index[call.offset_index + to] = from;
+#endif
+#if VALUE_BYTES
+            copy[call.offset_copy + to] = values[call.offset_values + from];
+#endif
+        }
+    }
+}
+
+/* Keys and values from the workspace to their places. */
+__kernel void sort_counted_return(__global word *restrict keys, __global value *restrict values,
+                                  __global const word *restrict sorted,
+                                  __global const value *restrict copy, const counted_call call)
+{
+    const uint i = get_global_id(0);
+
+    if (i >= call.n)
+        return;
+    keys[call.offset_keys + i] = sorted[i];
+#if VALUE_BYTES
+    values[call.offset_values + i] = copy[call.offset_copy + i];
+#endif
+}
