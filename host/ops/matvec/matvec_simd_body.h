@@ -93,6 +93,109 @@ static inline REAL NAMED(short_dot)(const ELEMENT *a, size_t columns, const REAL
     return sum;
 }
 
+#ifdef SPREAD_INTO
+/* Rows without gaps that are shorter than a vector, as many as make whole vectors: element c of
+ * each row becomes a vector of its own. */
+static inline NAMED(vector) NAMED(flat_dots)(size_t columns, const ELEMENT *a, const REAL *x,
+                                             const NAMED(mask) * from, const uint16_t *keep)
+{
+    NAMED(vector) piece[NAMED(LANES)], sum = {0};
+
+    for (size_t j = 0; j < columns; j++)
+        piece[j] = LOAD(a + j * NAMED(LANES));
+    for (size_t c = 0; c < columns; c++) {
+        NAMED(vector) element = {0};
+
+        for (size_t j = 0; j < columns; j++)
+            element = SPREAD_INTO(element, keep[c * columns + j], piece[j], from[c]);
+        sum += element * x[c];
+    }
+    return sum;
+}
+
+/* The rows of A that are whole vectors together; returns how many. */
+static size_t NAMED(flat_rows)(const ELEMENT *a, size_t rows, size_t columns, const REAL *x,
+                               REAL scale, REAL old, REAL *y)
+{
+    const size_t lanes = NAMED(LANES), whole = rows - rows % lanes;
+    NAMED(mask) from[NAMED(LANES)];
+    uint16_t keep[NAMED(LANES) * NAMED(LANES)] = {0};
+
+    for (size_t c = 0; c < columns; c++)
+        for (size_t l = 0; l < lanes; l++) {
+            const size_t at = l * columns + c;
+
+            from[c][l] = SPREAD_FROM(at % lanes);
+            keep[c * columns + at / lanes] |= (uint16_t)(1u << l);
+        }
+    for (size_t r = 0; r < whole; r += lanes) {
+        const NAMED(vector) sum = NAMED(flat_dots)(columns, a + r * columns, x, from, keep);
+        NAMED(unaligned) *out = (NAMED(unaligned) *)(y + r);
+
+        *out = old == 0 ? scale * sum : scale * sum + old * *out;
+    }
+    return whole;
+}
+#endif
+
+#ifdef SPREAD
+enum { NAMED(FLAT_COLUMNS) = 2 * NAMED(LANES) };
+
+/* What A^T x is for A without gaps, read as one array: `columns` vectors hold as many rows as a
+ * vector of x has elements, and each has sums of its own. */
+static inline size_t NAMED(flat_sums)(size_t columns, const ELEMENT *a, size_t rows, const REAL *x,
+                                      const NAMED(mask) * from, NAMED(vector) * sum)
+{
+    const size_t lanes = NAMED(LANES), whole = rows - rows % lanes;
+
+    for (size_t r = 0; r < whole; r += lanes) {
+        const NAMED(vector) of_x = NAMED(load)(x + r);
+
+        UNROLLED
+        for (size_t j = 0; j < columns; j++)
+            sum[j] += LOAD(a + r * columns + j * lanes) * SPREAD(of_x, from[j]);
+    }
+    return whole;
+}
+
+/* Add A^T x of the rows of A that are whole vectors together; returns how many. */
+static size_t NAMED(flat_columns)(const ELEMENT *a, size_t rows, size_t columns, const REAL *x,
+                                  REAL *sums)
+{
+    const size_t lanes = NAMED(LANES);
+    NAMED(mask) from[NAMED(FLAT_COLUMNS)];
+    NAMED(vector) sum[NAMED(FLAT_COLUMNS)];
+    size_t whole, row = 0, c = 0;
+
+    for (size_t j = 0; j < columns; j++) {
+        sum[j] = (NAMED(vector)){0};
+        for (size_t l = 0; l < lanes; l++, c++) {
+            if (c == columns)
+                c = 0, row++;
+            from[j][l] = SPREAD_FROM(row);
+        }
+    }
+    /* A few have their sums in registers. */
+    if (columns == 1)
+        whole = NAMED(flat_sums)(1, a, rows, x, from, sum);
+    else if (columns == 2)
+        whole = NAMED(flat_sums)(2, a, rows, x, from, sum);
+    else if (columns == 3)
+        whole = NAMED(flat_sums)(3, a, rows, x, from, sum);
+    else if (columns == 4)
+        whole = NAMED(flat_sums)(4, a, rows, x, from, sum);
+    else
+        whole = NAMED(flat_sums)(columns, a, rows, x, from, sum);
+    c = 0;
+    for (size_t j = 0; j < columns; j++)
+        for (size_t l = 0; l < lanes; l++) {
+            sums[c] += sum[j][l];
+            c = c + 1 < columns ? c + 1 : 0;
+        }
+    return whole;
+}
+#endif
+
 void PUBLIC(matvec_dot)(const void *matrix, size_t step, size_t rows, size_t columns, const void *x,
                         double alpha, double beta, void *y)
 {
@@ -100,8 +203,13 @@ void PUBLIC(matvec_dot)(const void *matrix, size_t step, size_t rows, size_t col
     const ELEMENT *a = matrix;
     const REAL scale = (REAL)alpha, old = (REAL)beta;
     REAL *out = y, sum[ROWS];
+    size_t r = 0;
 
-    for (size_t r = 0; r < rows;) {
+#ifdef SPREAD_INTO
+    if (step == columns && columns < NAMED(LANES))
+        r = NAMED(flat_rows)(a, rows, columns, x, scale, old, out);
+#endif
+    while (r < rows) {
         const size_t count = rows - r < ROWS ? 1 : ROWS;
 
         if (columns < NAMED(LANES))
@@ -125,6 +233,10 @@ void PUBLIC(matvec_columns)(const void *matrix, size_t step, size_t rows, size_t
     size_t r = 0;
 
     memset(sums, 0, columns * sizeof(REAL));
+#ifdef SPREAD
+    if (step == columns && columns <= NAMED(FLAT_COLUMNS))
+        r = NAMED(flat_columns)(a, rows, columns, x, sums);
+#endif
     for (; r + ROWS <= rows; r += ROWS) {
         const ELEMENT *row = a + r * step;
 

@@ -9,8 +9,10 @@
 #include "base/vector_half.h"
 #include "ops/matvec/matvec_simd.h"
 
-#if ISA == 2
+#if ISA == 2 || ISA == 1
 #include <immintrin.h>
+#endif
+#if ISA == 2
 
 enum { VECTOR_BYTES = 64 };
 #elif ISA == 1
@@ -27,8 +29,24 @@ enum { ROWS = 4 };
 #define UNROLLED _Pragma("GCC unroll 16")
 #endif
 
-#define REAL    float
-#define MASK    int32_t
+/* Lanes by their numbers. */
+#if ISA == 2
+#define SPREAD_FROM(l)                 ((MASK)(l))
+#define SPREAD(v, from)                SPREAD_NAMED((__m512i)(from), v)
+#define SPREAD_INTO(to, keep, v, from) SPREAD_INTO_NAMED(to, keep, (__m512i)(from), v)
+#elif ISA == 1
+#define SPREAD(v, from) (__typeof__(v))_mm256_permutevar8x32_epi32((__m256i)(v), (__m256i)(from))
+#endif
+
+#define REAL float
+#define MASK int32_t
+#if ISA == 2
+#define SPREAD_NAMED(from, v) (__typeof__(v))_mm512_permutexvar_ps(from, (__m512)(v))
+#define SPREAD_INTO_NAMED(to, keep, from, v)                                                       \
+    (__typeof__(v))_mm512_mask_permutexvar_ps((__m512)(to), keep, from, (__m512)(v))
+#elif ISA == 1
+#define SPREAD_FROM(l) ((MASK)(l))
+#endif
 #define ELEMENT float
 #define SUMS
 #define LOAD(at)     load_f32(at)
@@ -97,8 +115,19 @@ static inline vector_f32 load_bf16_as_f32(const uint16_t *at)
 #undef NAMED
 #undef PUBLIC
 
-#define REAL    double
-#define MASK    int64_t
+#define REAL double
+#define MASK int64_t
+#undef SPREAD_NAMED
+#undef SPREAD_INTO_NAMED
+#if ISA == 2
+#define SPREAD_NAMED(from, v) (__typeof__(v))_mm512_permutexvar_pd(from, (__m512d)(v))
+#define SPREAD_INTO_NAMED(to, keep, from, v)                                                       \
+    (__typeof__(v))_mm512_mask_permutexvar_pd((__m512d)(to), (__mmask8)(keep), from, (__m512d)(v))
+#elif ISA == 1
+/* Both halves of an element. */
+#undef SPREAD_FROM
+#define SPREAD_FROM(l) ((MASK)(2 * (l)) | (MASK)(2 * (l) + 1) << 32)
+#endif
 #define ELEMENT double
 #define SUMS
 #define LOAD(at)     load_f64(at)
