@@ -3,10 +3,10 @@
  *
  * Idea: memory is fast only while enough of it is asked for: some 25 KB for each unit of a
  *     large GPU, at any moment.  Here every lane of tree-vector's teams asks for LOADS
- *     vectors before it uses the first one, teams are as wide as a row has work for, and
+ *     pieces before it uses the first one, teams are as wide as a row has work for, and
  *     rows that are too few to fill the device are split as in split-row.
  * Work split: work-group g takes part g % parts of TILE_ROWS = LOCAL / TEAM rows, from row
- *     g / parts * TILE_ROWS, team t of it one row; lane l the vectors l, l + TEAM, ... of
+ *     g / parts * TILE_ROWS, team t of it one row; lane l the pieces l, l + TEAM, ... of
  *     the part and, of what is left behind its last one, columns l, l + TEAM, ...
  * Parameters: TEAM, a power of 2; LOADS; VEC, 128 bits, and ALIGNED (matvec_vectors.clh);
  *     LOCAL, work-items in a work-group, a power of 2 of TEAM at least; REAL, REAL_BITS
@@ -32,77 +32,67 @@
 #endif
 
 #ifndef LOADS
-#error "LOADS: vectors of A that a work-item loads at once"
+#error "LOADS: pieces of A that a work-item loads at once"
 #endif
 
-#define STEP (TEAM * VEC) /* columns from one vector of a lane to its next */
+/* A lane's piece of a row is a vector of VEC neighbours where those are one load.  Else each would
+ * be VEC loads, of which neighbouring lanes' are VEC elements apart: then a piece is one element,
+ * so that loads of a team are neighbours. */
+#define BY_LANES (!ALIGNED)
 
-/* A lane's vector is VEC neighbours where those are one load.  Else each would be VEC loads, of
- * which neighbouring lanes' are VEC elements apart: then a lane takes every TEAM-th column, so that
- * loads of a team are neighbours. */
-#if ALIGNED
-#define LANE_COLUMN(lane) ((lane)*VEC)
-#else
-#define LANE_COLUMN(lane) (lane)
-#endif
-
-/* What is beyond the end is read at its last place, and counts for nothing: a branch before each
- * load would have them wait for one another. */
-#if ALIGNED
-typedef VECTOR piece;
-#define PIECES LOADS
-#else
+#if BY_LANES
 typedef REAL piece;
-#define PIECES (LOADS * VEC)
+#define WIDTH 1
+#else
+typedef VECTOR piece;
+#define WIDTH VEC
 #endif
-#define APART (TEAM * VEC * LOADS / PIECES) /* columns from piece to piece */
+#define APART (TEAM * WIDTH) /* columns from piece to piece */
 
 static inline piece load_piece(__global const factor *row, uint c)
 {
-#if ALIGNED
-    return load_vector(row + c);
-#else
+#if BY_LANES
     return load_factor(row + c);
+#else
+    return load_vector(row + c);
 #endif
 }
 
 static inline piece load_x(__global const factor *x, ulong incx, uint c)
 {
-#if ALIGNED
-    return x_vector(x, incx, c);
-#else
+#if BY_LANES
     return load_factor(x + v_index(incx, c));
+#else
+    return x_vector(x, incx, c);
 #endif
 }
 
-/* The products of pieces from column c on, those up to column `last`: all are loaded before the
- * first is used. */
-static inline VECTOR add_pieces(VECTOR sum, __global const factor *row, __global const factor *x,
-                                ulong incx, uint c, uint last)
+static inline REAL sum_of_piece(piece sum)
 {
-    piece from_row[PIECES], from_x[PIECES];
+#if BY_LANES
+    return sum;
+#else
+    return ADD_UP(sum);
+#endif
+}
+
+/* The products of LOADS pieces from column c on, those up to column `last`: all are loaded before
+ * the first is used.  What is beyond is read at the last place, and counts for nothing: a branch
+ * before each load would have them wait for one another. */
+static inline piece add_pieces(piece sum, __global const factor *row, __global const factor *x,
+                               ulong incx, uint c, uint last)
+{
+    piece from_row[LOADS], from_x[LOADS];
 
     /* Unrolled: only then do the arrays live in registers. */
 #pragma unroll
-    for (uint u = 0; u < PIECES; u++) {
+    for (uint u = 0; u < LOADS; u++) {
         from_row[u] = load_piece(row, min(c + u * APART, last));
         from_x[u] = load_x(x, incx, min(c + u * APART, last));
     }
-#if ALIGNED
 #pragma unroll
-    for (uint u = 0; u < PIECES; u++)
-        sum += c + u * APART <= last ? from_row[u] * from_x[u] : (VECTOR)(0);
-#else
-#pragma unroll
-    for (uint u = 0; u < PIECES; u += VEC) {
-        REAL products[VEC];
-
-#pragma unroll
-        for (uint i = 0; i < VEC; i++)
-            products[i] = c + (u + i) * APART <= last ? from_row[u + i] * from_x[u + i] : 0;
-        sum += REAL_JOIN_EXPANDED(vload, VEC)(0, products);
-    }
-#endif
+    for (uint u = 0; u < LOADS; u++)
+        sum += c + u * APART <= last ? from_row[u] * from_x[u] : (piece)(0);
     return sum;
 }
 
@@ -120,21 +110,20 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     const ulong begin = (ulong)part * call.chunk;
     /* A team beyond the last row sums nothing, and reaches the barriers. */
     const uint length = row < rows ? part_length(begin, call.columns, call.chunk) : 0;
-    const uint vectors = ALIGNED ? length / VEC * VEC : length; /* columns in pieces */
-    VECTOR partial_sums = 0;
+    const uint whole = length / WIDTH * WIDTH; /* columns in pieces */
+    piece partial_sums = 0;
     REAL sum;
 
     a += of_product(call.offset_a, call.stride_a) + a_index(call.lda, min(row, rows - 1), begin);
     x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin);
     y += of_product(call.offset_y, call.stride_y);
-    for (uint c = LANE_COLUMN(lane); c < vectors; c += LOADS * STEP)
-        if (c + (PIECES - 1) * APART < vectors) /* then nothing is compared */
+    for (uint c = lane * WIDTH; c < whole; c += LOADS * APART)
+        if (c + (LOADS - 1) * APART < whole) /* then nothing is compared */
             partial_sums = add_pieces(partial_sums, a, x, call.incx, c, UINT_MAX);
         else
-            partial_sums =
-                add_pieces(partial_sums, a, x, call.incx, c, vectors - (ALIGNED ? VEC : 1));
-    sum = ADD_UP(partial_sums);
-    for (uint c = vectors + lane; c < length; c += TEAM)
+            partial_sums = add_pieces(partial_sums, a, x, call.incx, c, whole - WIDTH);
+    sum = sum_of_piece(partial_sums);
+    for (uint c = whole + lane; c < length; c += TEAM)
         sum += load_factor(a + c) * load_factor(x + v_index(call.incx, c));
     sum = tree_reduce(sums + item, 1, lane, TEAM, sum);
     if (lane == 0 && row < rows)

@@ -75,12 +75,13 @@ static const tunable split_vector_tunables[] = {
 enum {
     /* Vectors that a lane has on their way at once. */
     VECTORS_AT_ONCE = 4,
+    ELEMENTS_AT_ONCE = 16, /* the same of single elements */
     /* Lanes of the teams that the shape leads to: a cache line of a GPU takes eight vectors of 128
        bits, and teams beyond two warps have more to add up: they are for rows that are too few to
        fill the device. */
     TEAM_MIN = 8,
     TEAM_MAX = 64,
-    FEW_ROWS_TEAM_MAX = 512,
+    FEW_ROWS_TEAM_MAX = 256,
     SPLIT_GROUP = 128,
     SPLIT_GROUPS = 16 /* on a unit, where rows are cut */
 };
@@ -97,6 +98,17 @@ static size_t team_by_shape(const job *j, size_t vectors, size_t most, bool whol
            (team < TEAM_MAX || (whole && rows < to_fill / team)))
         team *= 2;
     return team;
+}
+
+/* The loads of a lane on their way at once, of a part of so many columns: of vectors, or where
+ * those are not aligned of elements. */
+static size_t pieces_at_once(size_t columns, size_t team, bool aligned, size_t vec)
+{
+    const size_t most =
+        aligned ? VECTORS_AT_ONCE : size_min(VECTORS_AT_ONCE * vec, ELEMENTS_AT_ONCE);
+    const size_t pieces = size_div_up(columns, team * (aligned ? vec : 1));
+
+    return size_min((size_t)1 << size_log2_up(size_max(pieces, 1)), most);
 }
 
 static const char *split_vector_plan(const job *j, plan *out)
@@ -136,7 +148,9 @@ static const char *split_vector_plan(const job *j, plan *out)
     plan_set(out, "PER_UNIT", per_unit ? per_unit : uncut ? 1 : SPLIT_GROUPS);
     matvec_plan_cut(j, &c, out);
     matvec_define_vectors(j, vec, out);
-    plan_define(out, "LOADS=%d", VECTORS_AT_ONCE);
+    plan_define(
+        out, "LOADS=%zu",
+        pieces_at_once(size_min(columns, c.chunk), team, matvec_vectors_aligned(j, vec), vec));
     return NULL;
 }
 
@@ -182,6 +196,7 @@ static const tunable column_slices_tunables[] = {
 };
 
 enum {
+    SLICES_LOADS_MIN = 2,
     SLICES_GROUP = 512,
     SLICES_GROUP_MIN = 64,
     /* Steps of a part: few, so that units that are done early take another one, and fewer where
@@ -220,7 +235,7 @@ enum { SLICES_WHOLE_STAGES = 2 };
  * not fill the device many times: narrower tiles where groups would be fewer than units. */
 static const slicing SLICES_SHORT = {
     .across = 8, .loads = 8, .stages = 1, .parts = 1, .past_l1 = 2};
-enum { SLICES_SHORT_ACROSS_MIN = 4, SLICES_SHORT_TILES = 8 };
+enum { SLICES_SHORT_ACROSS_MIN = 4, SLICES_SHORT_TILES = 8, SLICES_SHORT_ELEMENTS = 16 };
 
 /* Two parts and more that fill the units, three groups each: the least share of those groups that
  * there has to be, and the least stages of a part, to make up for adding up.  On 132 units they
@@ -302,11 +317,14 @@ static const char *column_slices_plan(const job *j, plan *out)
     const uint32_t across_set = param(j->params, "ACROSS"), loads_set = param(j->params, "LOADS"),
                    stages_set = param(j->params, "STAGES"), past_set = param(j->params, "PAST_L1"),
                    per_unit = param(j->params, "PER_UNIT");
-    const size_t loads = loads_set ? loads_set : shape.loads;
+    size_t loads = loads_set ? loads_set : shape.loads;
     const bool has_loads = j->device->feature[FEATURE_LOAD_ONCE] == FEATURE_YES;
     const bool past_l1 =
         has_loads && tsr_type_size(p->type) == matvec_real_size(p) && matvec_aligned(j, &a, vec);
     const bool is_short = shape.parts == 1 && shape.stages == SLICES_SHORT.stages;
+    /* Rows of A for each slice: single elements take as many loads as a vector has of them. */
+    const size_t short_rows =
+        matvec_aligned(j, &a, vec) ? loads : size_max(SLICES_SHORT_ELEMENTS / vec, 1);
     size_t across = size_min(across_set ? across_set : shape.across, local);
     size_t slices, rows, tiles, at_once, parts;
     const char *why;
@@ -319,7 +337,7 @@ static const char *column_slices_plan(const job *j, plan *out)
         across /= 2;
     /* No more work-items than rows of A have loads for: they would add zeros up. */
     while (is_short && !group_set && local > SLICES_GROUP_MIN &&
-           local / across * loads >= 2 * v.columns)
+           local / across * short_rows >= 2 * v.columns)
         local /= 2;
     slices = local / across;
     rows = across * vec;
@@ -341,6 +359,10 @@ static const char *column_slices_plan(const job *j, plan *out)
             parts = shape.parts;
     }
     c = matvec_cut_into(j, local, rows, parts, at_once, at_once);
+    /* No more loads than a part has rows of A for each slice. */
+    while (!loads_set && loads > SLICES_LOADS_MIN &&
+           size_min(c.chunk, v.columns) <= loads / 2 * slices)
+        loads /= 2;
     why = unsupported_vectors(j, &c, out);
     if (!why && past_set == 2 && !past_l1)
         why = has_loads ? "PAST_L1=2 takes aligned rows of float32 or float64"

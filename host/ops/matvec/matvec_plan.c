@@ -82,15 +82,19 @@ bool matvec_aligned(const job *j, const view *lines, size_t elements)
     return j->device->kind != DEVICE_CPU && view_starts_at(lines, elements);
 }
 
-void matvec_define_vectors(const job *j, size_t elements, plan *out)
+bool matvec_vectors_aligned(const job *j, size_t elements)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const view a = matvec_a(p), x = matvec_x(p);
 
+    return matvec_aligned(j, &a, elements) &&
+           (matvec_incx(p) != 1 || matvec_aligned(j, &x, elements));
+}
+
+void matvec_define_vectors(const job *j, size_t elements, plan *out)
+{
     plan_define(out, "VEC=%zu", elements);
-    plan_define(out, "ALIGNED=%d",
-                matvec_aligned(j, &a, elements) &&
-                    (matvec_incx(p) != 1 || matvec_aligned(j, &x, elements)));
+    plan_define(out, "ALIGNED=%d", matvec_vectors_aligned(j, elements));
 }
 
 void matvec_define_vectors_of_a(const job *j, bool flat, plan *out)

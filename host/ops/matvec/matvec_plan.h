@@ -42,6 +42,9 @@ const char *matvec_unsupported_local(const job *j, size_t numbers, plan *out);
 /** What matvec.clh takes, and LOCAL. */
 void matvec_define_operands(const job *j, size_t local, plan *out);
 
+/** Whether vectors of so many elements of A, and of x unless they are gathered, are aligned. */
+bool matvec_vectors_aligned(const job *j, size_t elements);
+
 /** VEC and ALIGNED: explicit vectors of so many elements of A and of x, whose elements are gathered
  *  where they lie apart. */
 void matvec_define_vectors(const job *j, size_t elements, plan *out);
