@@ -46,20 +46,21 @@ BUGS = {
         ("tree-vector", "matvec/matvec_tree_vector.cl", "c = vectors + lane", 0,
          "c = vectors + lane + 1", []),
     "sweep-split-vector-beyond-the-part":
-        ("split-vector", "matvec/matvec_split_vector.cl", "c + u * STEP < end", 0, "true", []),
+        ("split-vector", "matvec/matvec_split_vector.cl", "c + u * APART <= last", 0, "true", []),
     "sweep-column-slices-edge":
-        ("column-slices", "matvec/matvec_column_slices.cl", "min((uint)VEC, rows - row)", 0,
-         "min((uint)VEC, rows - row - 1)", []),
+        ("column-slices", "matvec/matvec_column_slices.cl", "(left + ACROSS - 1) / ACROSS", 0,
+         "left / ACROSS", []),
     "sweep-column-slices-beyond-the-part":
-        ("column-slices", "matvec/matvec_column_slices.cl", "c + u * SLICES < length", 0, "true",
-         ["ACROSS=8", "LOADS=2", "STAGES=1", "GROUP=64"]),
+        ("column-slices", "matvec/matvec_column_slices.cl", "inside = u <= last", 0,
+         "inside = true", ["ACROSS=8", "LOADS=2", "STAGES=1", "GROUP=64"]),
     "sweep-column-slices-next-batch":
         ("column-slices", "matvec/matvec_column_slices.cl", "c + AT_ONCE, length", 0,
          "c, length", ["ACROSS=8", "LOADS=2", "STAGES=2", "GROUP=64"]),
     "sweep-row-item-beyond-the-row":
         ("row-item", "matvec/matvec_row_item.cl", "c + u < columns", 0, "true", ["LOADS=4"]),
     "sweep-short-columns-beyond-the-part":
-        ("short-columns", "matvec/matvec_short_columns.cl", "s + u < whole", 0, "true", []),
+        ("short-columns", "matvec/matvec_short_columns.cl", "s + u < whole", 0, "true",
+         ["PER_UNIT=4"]),
     "sweep-short-columns-halves-stride":
         ("short-columns", "matvec/matvec_short_columns.cl", "e + kept * rows", 0, "e + rows",
          []),

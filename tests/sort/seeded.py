@@ -105,6 +105,18 @@ BUGS = {
         ("naive", "sort/sort_naive.cl", "if (high < n)", 0, "if (high + 1 < n)", []),
     "oclgrind-sort-naive-guard":
         ("naive", "sort/sort_naive.cl", "if (high < n)", 0, "if (high <= n)", []),
+    "sweep-sort-rows-values":
+        ("rows", "sort/sort_rows.cl", "values[row * n + (size_t)indices[i]]", 0,
+         "values[row * n + (i & (width - 1))]", []),
+    "sweep-rows-registers-values":
+        ("rows-registers", "sort/sort_rows_registers.cl", "values[(uint)held[r]]", 0,
+         "values[place_of(r, column, members)]", []),
+    "sweep-counted-equal-keys":
+        ("counted", "sort/sort_counted.cl", "0, own, lane, true", 0, "0, own, lane, false", []),
+    "sweep-counted-own-keys":
+        ("counted", "sort/sort_counted.cl", "start + i < first + k", 0, "start + i < first", []),
+    "oclgrind-counted-fill-barrier":
+        ("counted", "sort/sort_counted.cl", BARRIER, 0, "", ["KEYS=2", "GROUP=32"]),
     "sweep-sort-rows-guard":
         ("rows", "sort/sort_rows.cl", "column < n && row < rows", 0,
          "column + 1 < n && row < rows", ["GROUP=16", "KEYS_PER_ITEM=4"]),
