@@ -117,11 +117,13 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     a += of_product(call.offset_a, call.stride_a) + a_index(call.lda, min(row, rows - 1), begin);
     x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin);
     y += of_product(call.offset_y, call.stride_y);
-    for (uint c = lane * WIDTH; c < whole; c += LOADS * APART)
-        if (c + (LOADS - 1) * APART < whole) /* then nothing is compared */
-            partial_sums = add_pieces(partial_sums, a, x, call.incx, c, UINT_MAX);
+    /* All lanes of a team go the same way. */
+    for (uint base = 0; base < whole; base += LOADS * APART)
+        if (base + LOADS * APART <= whole) /* then nothing is compared */
+            partial_sums = add_pieces(partial_sums, a, x, call.incx, base + lane * WIDTH, UINT_MAX);
         else
-            partial_sums = add_pieces(partial_sums, a, x, call.incx, c, whole - WIDTH);
+            partial_sums =
+                add_pieces(partial_sums, a, x, call.incx, base + lane * WIDTH, whole - WIDTH);
     sum = sum_of_piece(partial_sums);
     for (uint c = whole + lane; c < length; c += TEAM)
         sum += load_factor(a + c) * load_factor(x + v_index(call.incx, c));

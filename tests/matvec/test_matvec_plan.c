@@ -410,8 +410,17 @@ static void tunables_follow_device_and_shape(void **state)
         {"column-slices", &gpu, 4096, 3600, true, NULL, "ACROSS", 32},
         {"column-slices", &gpu, 4096, 3600, true, NULL, "STAGES", 1},
         {"column-slices", &gpu, 100000, 10, true, NULL, "ACROSS", 4}, /* what a row of A has */
-        {"column-slices", &gpu, 10, 100000, true, NULL, "ACROSS", 512},
+        {"column-slices", &gpu, 10, 100000, true, NULL, "ACROSS", 256},
         {"column-slices", &gpu, 4096, 4096, true, NULL, "PER_UNIT", 1},
+        /* A group has few long rows whole, and no more work-items than rows of A have loads for. */
+        {"split-vector", &gpu, 500, 10000, false, NULL, "TEAM", 256},
+        {"split-vector", &gpu, 500, 10000, false, NULL, "PER_UNIT", 1},
+        {"split-vector", &gpu, 7, 64000, false, NULL, "PER_UNIT", 16},
+        {"column-slices", &gpu, 40, 3000, true, NULL, "ACROSS", 8},
+        {"column-slices", &gpu, 40, 3000, true, NULL, "GROUP", 64},
+        {"column-slices", &gpu, 541, 12, true, NULL, "GROUP", 512},
+        {"column-slices", &gpu, 541, 12, true, NULL, "ACROSS", 4},
+        {"column-slices", &gpu, 777, 7777, true, NULL, "GROUP", 256},
         {"rows-vector", &cpu, 4096, 4096, false, NULL, "ROWS", 8},
         {"rows-vector", &cpu, 4096, 4096, false, NULL, "BITS", 512},
         {"rows-vector", &narrow, 4096, 4096, false, NULL, "ROWS", 4},

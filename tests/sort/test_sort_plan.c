@@ -250,7 +250,15 @@ static void test_rows_share_tiles(void **state)
     assert_string_equal(names[0], "rows-shfl");
     sort_in(&q)->argsort = true;
     operation_sort.prefer(&q, &d, names);
+    assert_string_equal(names[0], "counted");
+    assert_string_equal(names[1], "fused-passes-warp");
+    sort_in(&q)->n = 8193;
+    operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "fused-passes-warp");
+    sort_in(&q)->type = TSR_F64; /* for which the network has no room */
+    operation_sort.prefer(&q, &d, names);
+    assert_string_equal(names[0], "counted");
+    sort_in(&q)->type = TSR_U32;
     sort_in(&q)->argsort = false;
     /* Long rows take passes over memory, of which a GPU saves most. */
     sort_in(&q)->n = 5000;

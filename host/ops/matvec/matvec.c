@@ -241,16 +241,24 @@ static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
 /* Columns up to which a work-item has a whole row on its way at once. */
 enum { ROW_ITEM_COLUMNS = 16 };
 
+/* Bytes of a narrow A up to which column-slices has read it before short-columns has begun. */
+enum { SHORT_BYTES = 256 << 10 };
+
 /* The variants for narrow A, and for transposed ones; `rows` are those of all products. */
 static const char *prefer_by_shape(const tsr_matvec_problem *p, size_t rows, size_t units)
 {
     const matvec_view v = matvec_view_of(p);
-    const size_t items_to_fill = units * 1024;
+    const size_t items_to_fill = units * 1024, bytes = tsr_type_size(p->type);
 
+    if (!v.trans && rows >= 1024 && rows < 2 * items_to_fill && v.columns <= ROW_ITEM_COLUMNS)
+        return "row-item";
     if (v.trans && rows < items_to_fill && v.columns <= ROW_ITEM_COLUMNS)
         return "row-item";
     if (v.trans)
-        return matvec_is_flat(p) && v.rows <= 32 ? "short-columns" : "column-slices";
+        return matvec_is_flat(p) && v.rows <= 32 &&
+                       v.columns > SHORT_BYTES / bytes / size_max(v.rows, 1)
+                   ? "short-columns"
+                   : "column-slices";
     if (matvec_is_flat(p) && v.columns <= 128 && rows >= 1024)
         return "flat-rows";
     return v.columns <= 32 && rows >= 1024 ? "short-rows" : "split-vector";

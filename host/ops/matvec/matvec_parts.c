@@ -76,6 +76,9 @@ enum {
     /* Vectors that a lane has on their way at once. */
     VECTORS_AT_ONCE = 4,
     ELEMENTS_AT_ONCE = 16, /* the same of single elements */
+    /* Steps of a row up to which it is not cut, with as many rows as compute units, or fewer. */
+    WHOLE_STEPS = 3,
+    WHOLE_STEPS_FEW = 2,
     /* Lanes of the teams that the shape leads to: a cache line of a GPU takes eight vectors of 128
        bits, and teams beyond two warps have more to add up: they are for rows that are too few to
        fill the device. */
@@ -86,8 +89,38 @@ enum {
     SPLIT_GROUPS = 16 /* on a unit, where rows are cut */
 };
 
-/* The lanes of a team, of up to `most`: as many as a row has work for.  `whole`: rows are not cut.
- */
+/* The columns of a step: what a team has on its way at once, of vectors or, where those are not
+ * aligned, of elements. */
+static size_t step_columns(const job *j, size_t team)
+{
+    const size_t vec = matvec_load_elements(matvec_of(j->problem));
+
+    return team * (matvec_vectors_aligned(j, vec)
+                       ? VECTORS_AT_ONCE * vec
+                       : size_min(VECTORS_AT_ONCE * vec, ELEMENTS_AT_ONCE));
+}
+
+/* The loads of a lane for so many columns, of a step at most: few numbers of them, since each is a
+ * kernel of its own. */
+static size_t loads_of_lane(size_t columns, size_t team, size_t width, size_t most)
+{
+    const size_t loads = size_max(size_div_up(columns, team * width), 1);
+    const size_t rounded = loads <= 6 ? loads : size_round_up(loads, 4);
+
+    return size_min(rounded, most);
+}
+
+/* Whether a group reads its rows in less time than adding up parts takes; the more groups there are
+ * the less it helps that others share its work. */
+static bool rows_are_whole(const job *j)
+{
+    const matvec_view v = matvec_view_of(matvec_of(j->problem));
+    const size_t steps = v.rows < matvec_groups_wanted(j, 1) ? WHOLE_STEPS_FEW : WHOLE_STEPS;
+
+    return v.columns <= steps * step_columns(j, group_fit(j->device, 0, FEW_ROWS_TEAM_MAX));
+}
+
+/* The lanes of a team, of up to `most`: as many as a row has work for. */
 static size_t team_by_shape(const job *j, size_t vectors, size_t most, bool whole)
 {
     const size_t rows = matvec_view_of(matvec_of(j->problem)).rows;
@@ -100,27 +133,16 @@ static size_t team_by_shape(const job *j, size_t vectors, size_t most, bool whol
     return team;
 }
 
-/* The loads of a lane on their way at once, of a part of so many columns: of vectors, or where
- * those are not aligned of elements. */
-static size_t pieces_at_once(size_t columns, size_t team, bool aligned, size_t vec)
-{
-    const size_t most =
-        aligned ? VECTORS_AT_ONCE : size_min(VECTORS_AT_ONCE * vec, ELEMENTS_AT_ONCE);
-    const size_t pieces = size_div_up(columns, team * (aligned ? vec : 1));
-
-    return size_min((size_t)1 << size_log2_up(size_max(pieces, 1)), most);
-}
-
 static const char *split_vector_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t vec = matvec_load_elements(p), columns = matvec_view_of(p).columns;
     const uint32_t group_set = param(j->params, "GROUP"), per_unit = param(j->params, "PER_UNIT");
-    const bool uncut =
-        per_unit == 1 || (per_unit == 0 && columns <= WHOLE_BYTES_MAX / tsr_type_size(p->type));
+    const bool whole = per_unit ? per_unit == 1 : rows_are_whole(j);
+    const size_t width = matvec_vectors_aligned(j, vec) ? vec : 1;
     const char *why = matvec_unsupported_portable(j, out);
     size_t local = group_fit(j->device, 0, group_set ? group_set : SPLIT_GROUP);
-    size_t team = param(j->params, "TEAM"), tiles, whole, parts;
+    size_t team = param(j->params, "TEAM"), tiles, step, parts;
     matvec_cut c;
 
     if (why)
@@ -129,7 +151,7 @@ static const char *split_vector_plan(const job *j, plan *out)
         return "the rows of a transposed A are not contiguous: see split-row";
     if (team == 0)
         team = team_by_shape(j, size_div_up(columns, vec),
-                             group_set ? local : group_fit(j->device, 0, FEW_ROWS_TEAM_MAX), uncut);
+                             group_set ? local : group_fit(j->device, 0, FEW_ROWS_TEAM_MAX), whole);
     if (!group_set && team > local)
         local = group_fit(j->device, 0, team);
     if (team > local)
@@ -137,20 +159,19 @@ static const char *split_vector_plan(const job *j, plan *out)
     /* No more parts than groups that the device runs at once: what is left would run alone at the
      * end. */
     tiles = size_max(matvec_tiles(j, local / team), 1);
-    whole = team * vec * VECTORS_AT_ONCE;
-    parts = uncut ? 1 : matvec_groups_wanted(j, per_unit ? per_unit : SPLIT_GROUPS) / tiles;
-    c = matvec_cut_into(j, local, local / team, parts, whole, whole);
+    step = step_columns(j, team);
+    parts = whole ? 1 : matvec_groups_wanted(j, per_unit ? per_unit : SPLIT_GROUPS) / tiles;
+    c = matvec_cut_into(j, local, local / team, parts, step, step);
     why = matvec_unsupported_cut(j, &c, out);
     if (why)
         return why;
     plan_set(out, "TEAM", (uint32_t)team);
     plan_set(out, "GROUP", (uint32_t)local);
-    plan_set(out, "PER_UNIT", per_unit ? per_unit : uncut ? 1 : SPLIT_GROUPS);
+    plan_set(out, "PER_UNIT", per_unit ? per_unit : whole ? 1 : SPLIT_GROUPS);
     matvec_plan_cut(j, &c, out);
     matvec_define_vectors(j, vec, out);
-    plan_define(
-        out, "LOADS=%zu",
-        pieces_at_once(size_min(columns, c.chunk), team, matvec_vectors_aligned(j, vec), vec));
+    plan_define(out, "LOADS=%zu",
+                loads_of_lane(size_min(columns, c.chunk), team, width, step / team / width));
     return NULL;
 }
 
@@ -197,7 +218,11 @@ static const tunable column_slices_tunables[] = {
 
 enum {
     SLICES_LOADS_MIN = 2,
+    SLICES_ADDED = 16, /* parts that a work-item adds up while others are as many again */
     SLICES_GROUP = 512,
+    SLICES_SMALL_GROUP = 256, /* where rows of A are not aligned, or A is small: more of them */
+    SLICES_SMALL_BYTES = 8 << 20,
+    SLICES_PIECES_MAX = 32, /* single elements that a work-item loads at once */
     SLICES_GROUP_MIN = 64,
     /* Steps of a part: few, so that units that are done early take another one, and fewer where
        that leaves many groups all the same. */
@@ -235,7 +260,13 @@ enum { SLICES_WHOLE_STAGES = 2 };
  * not fill the device many times: narrower tiles where groups would be fewer than units. */
 static const slicing SLICES_SHORT = {
     .across = 8, .loads = 8, .stages = 1, .parts = 1, .past_l1 = 2};
-enum { SLICES_SHORT_ACROSS_MIN = 4, SLICES_SHORT_TILES = 8, SLICES_SHORT_ELEMENTS = 16 };
+enum {
+    SLICES_SHORT_COLUMNS = 16, /* of op(A): up to so many a work-item loads at once */
+    SLICES_SHORT_ACROSS_MIN = 4,
+    SLICES_SHORT_TILES = 2,       /* for each unit, ... */
+    SLICES_SHORT_BYTES = 4 << 20, /* ... or so many bytes of A */
+    SLICES_SHORT_ELEMENTS = 16
+};
 
 /* Two parts and more that fill the units, three groups each: the least share of those groups that
  * there has to be, and the least stages of a part, to make up for adding up.  On 132 units they
@@ -260,8 +291,10 @@ static slicing slices_by_shape(const job *j, size_t local)
 
     const size_t tiles_short = matvec_tiles(j, SLICES_SHORT.across * vec);
 
-    if (v.columns <= WHOLE_BYTES_MAX / (SLICES_SHORT.across * vec * tsr_type_size(p->type)) &&
-        tiles_short <= SLICES_SHORT_TILES * units) {
+    if (v.columns > SLICES_SHORT_COLUMNS &&
+        v.columns <= WHOLE_BYTES_MAX / (SLICES_SHORT.across * vec * tsr_type_size(p->type)) &&
+        (tiles_short <= SLICES_SHORT_TILES * units ||
+         v.columns <= SLICES_SHORT_BYTES / tsr_type_size(p->type) / size_max(v.rows, 1))) {
         const size_t past_l1 = s.past_l1;
 
         s = SLICES_SHORT;
@@ -312,6 +345,9 @@ static const char *column_slices_plan(const job *j, plan *out)
     const view a = matvec_a(p);
     const size_t vec = matvec_load_elements(p);
     const uint32_t group_set = param(j->params, "GROUP");
+    const bool aligned = matvec_aligned(j, &a, vec);
+    const bool small = !aligned || v.rows == 0 ||
+                       v.columns <= SLICES_SMALL_BYTES / tsr_type_size(p->type) / v.rows;
     size_t local = group_fit(j->device, 0, group_set ? group_set : SLICES_GROUP);
     const slicing shape = slices_by_shape(j, local);
     const uint32_t across_set = param(j->params, "ACROSS"), loads_set = param(j->params, "LOADS"),
@@ -323,13 +359,16 @@ static const char *column_slices_plan(const job *j, plan *out)
         has_loads && tsr_type_size(p->type) == matvec_real_size(p) && matvec_aligned(j, &a, vec);
     const bool is_short = shape.parts == 1 && shape.stages == SLICES_SHORT.stages;
     /* Rows of A for each slice: single elements take as many loads as a vector has of them. */
-    const size_t short_rows =
-        matvec_aligned(j, &a, vec) ? loads : size_max(SLICES_SHORT_ELEMENTS / vec, 1);
+    const size_t short_rows = aligned ? loads : size_max(SLICES_SHORT_ELEMENTS / vec, 1);
     size_t across = size_min(across_set ? across_set : shape.across, local);
     size_t slices, rows, tiles, at_once, parts;
     const char *why;
     matvec_cut c;
 
+    if (!group_set && small && shape.stages == 1 && !shape.parts && !across_set)
+        local = size_min(local, SLICES_SMALL_GROUP);
+    if (!loads_set && !aligned)
+        loads = size_min(loads, SLICES_PIECES_MAX / vec);
     /* More where slices would outnumber rows of A, and no more than a row of A has vectors for. */
     while (shape.parts != 1 && across < local && local / across * loads > size_max(v.columns, 1))
         across *= 2;
@@ -355,6 +394,9 @@ static const char *column_slices_plan(const job *j, plan *out)
             parts = size_div_up(v.columns, SLICES_FEW_STEPS * at_once);
         parts = size_min(parts, matvec_groups_wanted(j, SLICES_GROUPS_MAX) / tiles);
         parts = size_max(parts, matvec_groups_wanted(j, SLICES_GROUPS_MIN) / tiles);
+        /* Parts of a single step, of which the last group adds few up at a time. */
+        parts = size_min(parts, size_max(SLICES_ADDED * (local / size_min(rows, local)),
+                                         size_div_up(v.columns, slices * loads)));
         if (shape.parts)
             parts = shape.parts;
     }
@@ -398,39 +440,21 @@ const variant matvec_column_slices = {
 
 static const tunable short_columns_tunables[] = {
     {"LOADS", LOADS_MEANING, {2, 4, 8, 16}, 4},
-    {"GROUP",
-     MATVEC_GROUP "; 0: by the shape",
-     {0, 64, 128, 256, 512, 1024},
-     0,
-     256,
-     .host_only = true},
-    {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the shape", {0, 1, 2, 4, 8, 16}, 0, .host_only = true},
-};
-
-enum {
-    SHORT_GROUP = 256,
-    SHORT_GROUPS = 4,         /* on a unit, where lines are cut into parts */
-    SHORT_WHOLE_GROUP = 1024, /* alone */
+    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512, 1024}, 256, .host_only = true},
+    {"PER_UNIT", MATVEC_PER_UNIT, {1, 2, 4, 8, 16}, 4, .host_only = true},
 };
 
 static const char *short_columns_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t rows = matvec_view_of(p).rows, vec = matvec_load_elements(p);
-    const size_t loads = param(j->params, "LOADS");
-    const uint32_t group_set = param(j->params, "GROUP"), per_unit = param(j->params, "PER_UNIT");
-    const size_t columns = matvec_view_of(p).columns;
-    const bool whole =
-        !per_unit && columns <= WHOLE_BYTES_MAX / tsr_type_size(p->type) / size_max(rows, 1);
-    const size_t by_shape =
-        whole && rows * columns > SHORT_GROUP * vec ? SHORT_WHOLE_GROUP : SHORT_GROUP;
-    const size_t local = group_fit(j->device, 0, group_set ? group_set : by_shape);
+    const size_t local = matvec_group(j, out), loads = param(j->params, "LOADS");
     const matvec_flat f = matvec_flat_of(p, local);
     const size_t lines = size_max(f.lines, 1);
     /* One tile of all rows.  No more parts than groups that the device runs at once: the others
      * would run alone at the end.  Whole steps are whole vectors as well, so that parts begin
      * aligned. */
-    const size_t parts = whole ? 1 : matvec_groups_wanted(j, per_unit ? per_unit : SHORT_GROUPS);
+    const size_t parts = matvec_groups_wanted(j, param(j->params, "PER_UNIT"));
     const matvec_cut c = matvec_cut_into(j, local, size_max(rows, 1), parts, lines * loads, lines);
     const char *why = unsupported_vectors(j, &c, out);
 
@@ -438,8 +462,6 @@ static const char *short_columns_plan(const job *j, plan *out)
         why = matvec_unsupported_flat(j, &f, local, out);
     if (why)
         return why;
-    plan_set(out, "GROUP", (uint32_t)local);
-    plan_set(out, "PER_UNIT", per_unit ? per_unit : whole ? 1 : SHORT_GROUPS);
     matvec_plan_cut(j, &c, out);
     matvec_define_vectors_of_a(j, true, out);
     /* `vec` neighbours, the first of which may end a row, reach beyond the next row only then. */

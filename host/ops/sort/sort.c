@@ -179,6 +179,26 @@ enum { SHUFFLED_ROW = 128, SHUFFLED_ALONE = 4096 };
  * in 64 bits, digits any. */
 enum { RADIX_KEYS_WARPS = 1 << 17, RADIX_KEYS_ALONE = 1 << 26 };
 
+/* Of one row of keys with an index, or of 64 bits, on a GPU: from so many on comparing all with all
+ * is faster than a work-group that has them alone, up to so many faster than digits or the network;
+ * those of 64 bits with an index have no fast network. */
+enum {
+    COUNTED_LEAST = 1024,
+    COUNTED_KEYS = 4096,
+    COUNTED_WITH_INDEX = 8192,
+    COUNTED_UNPACKED = 12288
+};
+
+static bool prefers_counted(const tsr_sort_problem *s)
+{
+    if (sort_rows(s) > 1 || sort_held_bytes(s) == 4)
+        return false;
+    if (!sort_packs(s))
+        return s->n <= COUNTED_UNPACKED;
+    return s->n > COUNTED_LEAST &&
+           s->n <= (size_t)(sort_with_index(s) ? COUNTED_WITH_INDEX : COUNTED_KEYS);
+}
+
 /* Up to so many keys the launches of cpu-radix take longer than the network on CPUs. */
 enum { NETWORK_KEYS = 1 << 15 };
 
@@ -271,6 +291,8 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     }
     if (d->kind == DEVICE_CPU)
         n += prefer_on_cpu(sort_of(p), out);
+    if (d->kind == DEVICE_GPU && prefers_counted(sort_of(p)))
+        out[n++] = "counted";
     n += prefer_in_one_launch(p, d, out + n);
     if (d->kind == DEVICE_GPU && sort_of(p)->n > SORT_SHORT_KEYS)
         n += prefer_on_gpu(p, d, out + n);
