@@ -141,8 +141,8 @@ static size_t NAMED(flat_rows)(const ELEMENT *a, size_t rows, size_t columns, co
 #ifdef SPREAD
 enum { NAMED(FLAT_COLUMNS) = 2 * NAMED(LANES) };
 
-/* What A^T x is for A without gaps, read as one array: `columns` vectors hold as many rows as a
- * vector of x has elements, and each has sums of its own. */
+/* What A^T x is for A without gaps, read as one array: `columns` vectors, here a constant, hold as
+ * many rows as a vector of x has elements, and each has sums of its own. */
 static inline size_t NAMED(flat_sums)(size_t columns, const ELEMENT *a, size_t rows, const REAL *x,
                                       const NAMED(mask) * from, NAMED(vector) * sum)
 {
@@ -185,7 +185,10 @@ static size_t NAMED(flat_columns)(const ELEMENT *a, size_t rows, size_t columns,
     else if (columns == 4)
         whole = NAMED(flat_sums)(4, a, rows, x, from, sum);
     else
-        whole = NAMED(flat_sums)(columns, a, rows, x, from, sum);
+        for (whole = 0; whole + lanes <= rows; whole += lanes)
+            for (size_t j = 0; j < columns; j++)
+                sum[j] +=
+                    LOAD(a + whole * columns + j * lanes) * SPREAD(NAMED(load)(x + whole), from[j]);
     c = 0;
     for (size_t j = 0; j < columns; j++)
         for (size_t l = 0; l < lanes; l++) {
