@@ -7,6 +7,11 @@ MUTANTS = {
     "matvec-rest-of-four":
         ("host/ops/matvec/matvec_host_body.h", "for (; c + 4 <= columns; c += 4, at += 4 * stride) {", 0,
          "for (; c + 3 <= columns; c += 4, at += 4 * stride) {", HOST),
+    "matvec-flat-rows-lanes":
+        ("host/ops/matvec/matvec_simd_body.h", "SPREAD_FROM(at % lanes)", 0,
+         "SPREAD_FROM((at + 1) % lanes)", HOST),
+    "matvec-flat-columns-rows":
+        ("host/ops/matvec/matvec_simd_body.h", "c = 0, row++;", 0, "c = 0, row += 2;", HOST),
     "matvec-leak-of-pointers":
         ("host/ops/matvec/matvec_host_body.h", "    free(row);\n", 0, "", HOST),
     "matvec-block-of-rows":
