@@ -244,7 +244,7 @@ static void test_preferences(void **state)
     const device_facts ours = nvidia(), other = gpu(), processor = cpu();
     const tsr_sort_problem huge = {.type = TSR_U8, .n = ((size_t)1 << 31) + 1};
     tsr_sort_problem keys = {.type = TSR_U32, .n = 1 << 17};
-    tsr_sort_problem wide = {.type = TSR_U64, .n = 2049, .argsort = true};
+    tsr_sort_problem wide = {.type = TSR_U64, .n = 12289, .argsort = true};
     const tsr_sort_problem many = {.type = TSR_U32, .n = 1 << 26};
 
     (void)state;

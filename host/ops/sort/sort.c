@@ -26,7 +26,6 @@ static const variant *const variants[] = {
     &sort_qsort,
     &sort_host_radix,
     SORT_VARIANTS_OF_ALL_KEYS,
-    &sort_counted,
 };
 
 /* `naive` took every problem; so did `two-phase`, whose rows of others keep their name. */

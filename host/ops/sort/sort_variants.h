@@ -38,6 +38,7 @@ tsr_status sort_host_parts(const problem *p, const sort_parts *parts, void *cons
     &sort_naive, &sort_two_phase, &sort_general, &sort_two_phase_registers, &sort_fused_passes,    \
         &sort_fused_passes_subgroup, &sort_fused_passes_warp, &sort_fused_passes_shfl,             \
         &sort_radix, &sort_radix_warp, &sort_onesweep, &sort_cpu_vectors, &sort_cpu_merges,        \
-        &sort_cpu_radix, &sort_short_rows, &sort_rows_registers, &sort_rows_warp, &sort_rows_shfl
+        &sort_cpu_radix, &sort_short_rows, &sort_rows_registers, &sort_rows_warp, &sort_rows_shfl, \
+        &sort_counted
 
 #endif
