@@ -263,6 +263,8 @@ static void test_preferences(void **state)
     keys.n--;
     check_preferred(&ours, keys, NULL);
     wide.n--;
+    check_preferred(&ours, wide, "counted");
+    wide.n = 2048;
     check_preferred(&ours, wide, NULL);
 }
 
