@@ -52,10 +52,10 @@ reduce_columns(__global const ELEMENT *restrict x, __global RESULT *restrict res
     for (; i + LOADS <= end; i += LOADS) {
 #pragma unroll
         for (uint l = 0; l < LOADS; l++)
-            chain_take(&chains[l], from + (i + l) * call.step, i + l);
+            chain_take(&chains[l], from[(i + l) * call.step], i + l);
     }
     for (; i < end; i++)
-        chain_take(&chains[0], from + i * call.step, i);
+        chain_take(&chains[0], from[i * call.step], i);
     r = chains_reduce(chains);
     if (call.parts == 1)
         put_result(result + call.offset_result + unit, r, call.n);

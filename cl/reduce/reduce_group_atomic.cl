@@ -2,17 +2,17 @@
  *
  * Idea: reduce_atomic.cl fails by its number of atomic operations.  Here a
  *     work-group combines its share as reduce_tree.cl does, and only its result
- *     goes to memory by compare-and-exchange: one launch, no workspace, and a
+ *     goes to memory by an atomic operation: one launch, no workspace, and a
  *     few hundred atomic operations.  A sum is still added in the order in which
  *     work-groups come.
  * Work split: work-items take turns over the array.
- * Parameters: BY, GROUP (reduce.clh).  PER_UNIT only decides the number of groups
+ * Parameters: BY, GROUP (reduce.clh); ADDS (reduce_atomically.clh).  PER_UNIT only decides the number of groups
  *     on the host.
  * Launch: reduce_group_atomic_start, one work-item; then 1-D, work-groups of GROUP.
  * Local memory: GROUP floats.
  * Limits: float32; indexes in 64 bits.
  */
-#include "reduce/reduce.clh"
+#include "reduce/reduce_atomically.clh"
 
 #define REDUCED float
 #define COMBINE combine

@@ -1,13 +1,12 @@
 /* Reduction in one launch: the last work-group combines what all have left.
  *
- * Idea: reduce_tree.cl launches twice, because no work-group may wait for another
+ * Idea: reduce_vector.cl launches twice, because no work-group may wait for another
  *     one.  But groups can count themselves as they end: the one that comes last
  *     knows that all values are there, and combines them.  They are combined by
  *     number, whoever comes last, so that a sum has the same bits every time.
- * Work split: work-items take turns over the array; then those of the last group
- *     over the values of the groups.
- * Parameters: BY, GROUP (reduce.clh); LAST_ADDS (last_group.clh), 1 or 2.
- *     PER_UNIT only decides the number of groups on the host.
+ * Work split: as reduce_vector; then the work-items of the last group take turns over
+ *     the values of the groups.
+ * Parameters: those of reduce_vector; LAST_ADDS (last_group.clh), 1 or 2.
  * Launch: 1-D, work-groups of GROUP.
  * Local memory: GROUP floats and a counter.
  * Limits: float32; indexes in 64 bits.
@@ -15,11 +14,7 @@
  * threadFenceReduction of NVIDIA's CUDA samples.
  */
 #include "common/last_group.clh"
-#include "reduce/reduce.clh"
-
-#define REDUCED float
-#define COMBINE combine
-#include "common/group_reduce.clh"
+#include "reduce/reduce_vectors.clh"
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 reduce_last_group(__global const float *restrict x, __global float *restrict result,
@@ -28,17 +23,13 @@ reduce_last_group(__global const float *restrict x, __global float *restrict res
     __local float shared[GROUP];
     __local uint last;
     const uint item = (uint)get_local_id(0), groups = (uint)get_num_groups(0);
-    float value = IDENTITY, carry = 0;
+    float value = reduce_share(x, &call, shared), carry = 0;
 
-    for (ulong i = get_global_id(0); i < call.n; i += get_global_size(0))
-        value = take(value, x[call.from + i], &carry);
-    value = tree_reduce(shared + item, 1, item, GROUP, value);
     if (item == 0)
         left[get_group_id(0)] = value;
     if (!is_last_group(done, groups, &last))
         return;
     value = IDENTITY;
-    carry = 0;
     for (uint g = item; g < groups; g += GROUP)
         value = take(value, left[g], &carry);
     value = tree_reduce(shared + item, 1, item, GROUP, value);

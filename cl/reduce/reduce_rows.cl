@@ -9,24 +9,62 @@
  *     teams of a work-group take parts that follow one another, and work-groups
  *     take turns.
  * Parameters: GROUP, work-items in a work-group; TEAM, a power of 2 up to GROUP;
- *     LOADS, elements that a work-item has in flight; those of reduce_values.clh.
+ *     LOADS, loads that a work-item has in flight; VEC, elements of one: 1, 2, 4, 8 or 16,
+ *     above 1 where those of a row follow one another; ALIGNED, 1 where rows and their
+ *     parts begin at multiples of VEC elements; those of reduce_values.clh.
  *     PER_UNIT only decides the number of groups and parts on the host.
  * Launch: 1-D, any number of work-groups of GROUP: reduce_rows, and where there
  *     are parts then reduce_rows_parts.
  * Local memory: a reduced value for each work-item.
  * Limits: indexes in 64 bits.
  */
+#ifndef VEC
+#error "VEC: elements of a load"
+#endif
+
 #include "reduce/reduce_values.clh"
 
 #define REDUCED reduced
 #define COMBINE combine
 #include "common/group_reduce.clh"
 
-#if !defined(GROUP) || !defined(TEAM) || !defined(LOADS)
-#error "GROUP, TEAM, LOADS: work-items of a group and of a team, and elements in flight"
+#if !defined(GROUP) || !defined(TEAM) || !defined(LOADS) || !defined(ALIGNED)
+#error "GROUP, TEAM, LOADS, ALIGNED: work-items of a group and of a team, and their loads"
+#endif
+
+#if VEC > 1
+#define PASTE(type, n)          type##n
+#define PASTE_EXPANDED(type, n) PASTE(type, n)
+typedef PASTE_EXPANDED(ELEMENT, VEC) loaded;
+#else
+typedef ELEMENT loaded;
 #endif
 
 #define TEAMS (GROUP / TEAM)
+
+static inline loaded load(__global const ELEMENT *from, ulong i, ulong step)
+{
+#if VEC > 1 && ALIGNED
+    return *(__global const loaded *)(from + i);
+#elif VEC > 1
+    return PASTE_EXPANDED(vload, VEC)(0, from + i);
+#else
+    return from[i * step];
+#endif
+}
+
+/* Take what was loaded: element number `index` and those behind it. */
+static inline void take_loaded(chain *c, loaded x, ulong index)
+{
+#if VEC > 1
+    ELEMENT elements[VEC];
+
+    PASTE_EXPANDED(vstore, VEC)(x, 0, elements);
+    chain_take_vector(c, elements, index);
+#else
+    chain_take(c, x, index);
+#endif
+}
 
 /* The chains of this work-item, and then those of its team; the first work-item gets the result. */
 static inline reduced team_reduce(__local reduced *shared, chain *chains)
@@ -65,19 +103,38 @@ reduce_rows(__global const ELEMENT *restrict x, __global RESULT *restrict result
         const ulong end = unit < units ? min(begin + call.chunk, call.n) : begin;
         __global const ELEMENT *from = x + row * call.stride;
         chain chains[LOADS];
-        ulong i = begin + lane;
+        ulong i = begin + lane * VEC;
         reduced r;
 
 #pragma unroll
         for (uint l = 0; l < LOADS; l++)
             chains[l] = chain_start();
-        for (; i + (LOADS - 1) * TEAM < end; i += LOADS * TEAM) {
+        for (; i + (LOADS - 1) * TEAM * VEC + VEC <= end; i += LOADS * TEAM * VEC) {
+            loaded next[LOADS];
+
 #pragma unroll
             for (uint l = 0; l < LOADS; l++)
-                chain_take(&chains[l], from + (i + l * TEAM) * call.step, i + l * TEAM);
+                next[l] = load(from, i + l * TEAM * VEC, call.step);
+#pragma unroll
+            for (uint l = 0; l < LOADS; l++)
+                take_loaded(&chains[l], next[l], i + l * TEAM * VEC);
         }
-        for (; i < end; i += TEAM)
-            chain_take(&chains[0], from + i * call.step, i);
+        /* Fewer are left than one turn takes: again all loads, of which some are none. */
+        if (i + VEC <= end) {
+            loaded next[LOADS];
+
+#pragma unroll
+            for (uint l = 0; l < LOADS; l++)
+                if (i + l * TEAM * VEC + VEC <= end)
+                    next[l] = load(from, i + l * TEAM * VEC, call.step);
+#pragma unroll
+            for (uint l = 0; l < LOADS; l++)
+                if (i + l * TEAM * VEC + VEC <= end)
+                    take_loaded(&chains[l], next[l], i + l * TEAM * VEC);
+        }
+        /* The part's last elements, fewer than VEC. */
+        for (i = end - (end - begin) % VEC + lane; i < end; i += TEAM)
+            chain_take(&chains[0], from[i * call.step], i);
         r = team_reduce(shared, chains);
         if (lane == 0 && unit < units) {
             if (call.parts == 1)

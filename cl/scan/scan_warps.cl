@@ -10,10 +10,10 @@
  * Parameters: those of scan.clh; GROUP, a multiple of 32; VECTORS; ALIGNED, 1 where
  *     vectors begin at multiples of their size; AHEAD, how many tiles further on
  *     each group has one fetched into the second-level cache; STATE_WORDS
- *     (warp_look_back.clh).
+ *     and SIZED (warp_look_back.clh).
  * Launch: 1-D, a work-group of GROUP for each tile, behind a fill that clears the
- *     states and, behind them, the ticket.
- * Local memory: a value for each warp, and two more.
+ *     states where a line has several.
+ * Local memory: a value for each warp, and one more.
  * Limits: no segments; lines of neighbours; fewer than 2^32 tiles; NVIDIA only.
  */
 #include "scan/scan.clh"
@@ -64,106 +64,122 @@ typedef struct warps_call {
     ulong n, rows;         /* elements of a line, and lines */
     ulong tiles, blocks;   /* of a line */
     ulong from, to;        /* indexes of the first elements of x and of the result */
-    ulong blocks_at, ticket_at; /* indexes in the states */
+    ulong blocks_at;       /* index in the states */
 } warps_call;
 
-/* Elements i to i + 3 of a line that begins at `line`, of which those from n on are the identity. */
-static inline void load_vector(VALUE v[4], __global const X *x, ulong line, ulong i, ulong n)
-{
-#if ALIGNED
-    if (i + 4 <= n) {
-        const ulong at = line + (REVERSE ? n - 4 - i : i);
-        const VECTOR_OF(X) four = *(__global const VECTOR_OF(X) *)(x + at);
-        X own[4];
+/* Where element e of a tile is, in the order of the scan, from its first one. */
+#define PLACE(e) (REVERSE ? -(int)(e) : (int)(e))
 
-        own[REVERSE ? 3 : 0] = four.x;
-        own[REVERSE ? 2 : 1] = four.y;
-        own[REVERSE ? 1 : 2] = four.z;
-        own[REVERSE ? 0 : 3] = four.w;
-#pragma unroll
-        for (uint k = 0; k < 4; k++)
-            v[k] = value_of(own[k]);
-        return;
-    }
-#endif
+/* Elements e to e + 3 of a tile, all of them in the line. */
+static inline void load_whole(VALUE v[4], __global const X *tile, uint e)
+{
+    const VECTOR_OF(X) four = *(__global const VECTOR_OF(X) *)(tile + PLACE(REVERSE ? e + 3 : e));
+    X own[4];
+
+    own[REVERSE ? 3 : 0] = four.x;
+    own[REVERSE ? 2 : 1] = four.y;
+    own[REVERSE ? 1 : 2] = four.z;
+    own[REVERSE ? 0 : 3] = four.w;
 #pragma unroll
     for (uint k = 0; k < 4; k++)
-        v[k] = i + k < n ? load_x(x, line + (REVERSE ? n - 1 - i - k : i + k)) : (VALUE)(IDENTITY);
+        v[k] = value_of(own[k]);
 }
 
-static inline void store_vector(__global RESULT *result, ulong line, ulong i, ulong n,
-                                const VALUE v[4])
+static inline void store_whole(__global RESULT *tile, uint e, const VALUE v[4])
 {
-#if ALIGNED
-    if (i + 4 <= n) {
-        const ulong at = line + (REVERSE ? n - 4 - i : i);
-        VECTOR_OF(RESULT) four;
+    VECTOR_OF(RESULT) four;
 
-        four.x = result_of(v[REVERSE ? 3 : 0]);
-        four.y = result_of(v[REVERSE ? 2 : 1]);
-        four.z = result_of(v[REVERSE ? 1 : 2]);
-        four.w = result_of(v[REVERSE ? 0 : 3]);
-        *(__global VECTOR_OF(RESULT) *)(result + at) = four;
-        return;
-    }
-#endif
+    four.x = result_of(v[REVERSE ? 3 : 0]);
+    four.y = result_of(v[REVERSE ? 2 : 1]);
+    four.z = result_of(v[REVERSE ? 1 : 2]);
+    four.w = result_of(v[REVERSE ? 0 : 3]);
+    *(__global VECTOR_OF(RESULT) *)(tile + PLACE(REVERSE ? e + 3 : e)) = four;
+}
+
+/* The same of a tile of `count` elements; those beyond are the identity. */
+static inline void load_part(VALUE v[4], __global const X *tile, uint e, uint count)
+{
 #pragma unroll
     for (uint k = 0; k < 4; k++)
-        if (i + k < n)
-            store_result(result, line + (REVERSE ? n - 1 - i - k : i + k), v[k]);
+        v[k] = e + k < count ? value_of(tile[PLACE(e + k)]) : (VALUE)(IDENTITY);
+}
+
+static inline void store_part(__global RESULT *tile, uint e, uint count, const VALUE v[4])
+{
+#pragma unroll
+    for (uint k = 0; k < 4; k++)
+        if (e + k < count)
+            tile[PLACE(e + k)] = result_of(v[k]);
+}
+
+/* The line of a tile, whose number in it that becomes.  There are fewer than 2^32 tiles: a division
+ * of 64 bits would take longer than a load does. */
+static inline uint line_of(uint *tile, const warps_call *call)
+{
+    const uint tiles = (uint)call->tiles, row = call->rows > 1 ? *tile / tiles : 0;
+
+    *tile -= row * tiles;
+    return row;
 }
 
 /* Bring a tile into the second-level cache, a line of 128 bytes each work-item at a time. */
-static inline void prefetch_tile(__global const X *x, const warps_call *call, ulong number)
+static inline void prefetch_tile(__global const X *x, const warps_call *call, uint tile)
 {
-    const ulong first = number % call->tiles * TILE, row = number / call->tiles;
+    const ulong row = line_of(&tile, call), first = (ulong)tile * TILE;
+    const uint count = (uint)min(call->n - first, (ulong)TILE);
 
-    if (row < call->rows) {
-        const uint count = (uint)min(call->n - first, (ulong)TILE);
-
-        x += row * call->n + (REVERSE ? call->n - first - count : first);
-        for (uint k = get_local_id(0) * (128 / sizeof(X)); k < count; k += GROUP * (128 / sizeof(X)))
-            prefetch_line(x + k);
-    }
+    x += row * call->n + (REVERSE ? call->n - first - count : first);
+    for (uint k = get_local_id(0) * (128 / sizeof(X)); k < count; k += GROUP * (128 / sizeof(X)))
+        prefetch_line(x + k);
 }
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+__kernel WORK_GROUP void
 scan_warps(__global const X *x, __global RESULT *result, __global ulong *states,
            const warps_call call)
 {
     __local VALUE totals[WARPS], found;
-    __local uint drawn;
     const uint item = (uint)get_local_id(0), lane = item % 32, warp = item / 32;
-    VALUE v[VECTORS][4], before[VECTORS], own = IDENTITY, all = IDENTITY, first = IDENTITY;
-    ulong line, row, i;
-    uint tile;
+    VALUE v[VECTORS][4], own = IDENTITY, all = IDENTITY, first = IDENTITY;
+    const uint e = warp * (VECTORS * 128) + lane * 4; /* the first element, in the tile */
+    const uint group = (uint)get_group_id(0);
+    uint tile = group, count;
+    const ulong row = line_of(&tile, &call);
+    ulong begin;
 
-    if (item == 0)
-        drawn = take_ticket((__global uint *)(states + call.ticket_at));
-    /* Drawn before the others read it. */
-    barrier(CLK_LOCAL_MEM_FENCE);
-    row = drawn / call.tiles;
-    tile = (uint)(drawn % call.tiles);
-    line = row * call.n;
-    i = (ulong)tile * TILE + warp * (VECTORS * 128) + lane * 4;
-    prefetch_tile(x + call.from, &call, (ulong)drawn + AHEAD);
+    x += call.from;
+    if ((ulong)group + AHEAD < call.rows * call.tiles)
+        prefetch_tile(x, &call, group + AHEAD);
+    begin = (ulong)tile * TILE;
+    count = (uint)min(call.n - begin, (ulong)TILE);
+    begin = row * call.n + (REVERSE ? call.n - 1 - begin : begin);
+    x += begin;
+    result += call.to + begin;
+    if (ALIGNED && count == TILE) {
 #pragma unroll
-    for (uint j = 0; j < VECTORS; j++)
-        load_vector(v[j], x, call.from + line, i + j * 128, call.n);
+        for (uint j = 0; j < VECTORS; j++)
+            load_whole(v[j], x, e + j * 128);
+    } else {
+#pragma unroll
+        for (uint j = 0; j < VECTORS; j++)
+            load_part(v[j], x, e + j * 128, count);
+    }
+    /* What is before each vector in the warp, the vectors before and the lanes before, goes into its
+     * elements at once: fewer registers, and more work-groups side by side. */
 #pragma unroll
     for (uint j = 0; j < VECTORS; j++) {
+        VALUE up_to, before, sum;
+
         v[j][1] = combine(v[j][0], v[j][1]);
         v[j][2] = combine(v[j][1], v[j][2]);
         v[j][3] = combine(v[j][2], v[j][3]);
-        before[j] = total_scan(v[j][3], lane);
-    }
-    /* What is before each vector in the warp: the vectors before, and the lanes before. */
-#pragma unroll
-    for (uint j = 0; j < VECTORS; j++) {
-        const VALUE sum = total_broadcast(before[j], 31), lower = total_up(before[j], 1);
-
-        before[j] = lane ? combine(own, lower) : own;
+        up_to = total_scan(v[j][3], lane);
+        sum = total_broadcast(up_to, 31);
+        before = total_up(up_to, 1);
+        before = lane ? combine(own, before) : own;
         own = combine(own, sum);
+#pragma unroll
+        for (uint k = 4; k-- > 0;)
+            v[j][k] = EXCLUSIVE && k == 0 ? before : combine(before, v[j][k - EXCLUSIVE]);
     }
     if (lane == 0)
         totals[warp] = own;
@@ -178,9 +194,14 @@ scan_warps(__global const X *x, __global RESULT *result, __global ulong *states,
     if (warp == 0) {
         VALUE value = IDENTITY;
 
-        if (call.tiles > 1)
-            value = look_back(states + row * call.tiles * STATE_WORDS,
-                              states + call.blocks_at + row * call.blocks * STATE_WORDS, tile, all);
+        if (call.tiles > 1) {
+            __global ulong *of_line = states + row * call.tiles * STATE_WORDS;
+
+            if (lane == 0)
+                publish_total(of_line, tile, all);
+            value = look_back(of_line, states + call.blocks_at + row * call.blocks * STATE_WORDS,
+                              tile, all);
+        }
         if (lane == 0)
             found = value;
     }
@@ -188,15 +209,17 @@ scan_warps(__global const X *x, __global RESULT *result, __global ulong *states,
     barrier(CLK_LOCAL_MEM_FENCE);
     first = combine(found, first);
 #pragma unroll
-    for (uint j = 0; j < VECTORS; j++) {
-        const VALUE start = combine(first, before[j]);
-        VALUE out[4];
-
-        if (EXCLUSIVE)
-            out[0] = start;
+    for (uint j = 0; j < VECTORS; j++)
 #pragma unroll
-        for (uint k = EXCLUSIVE; k < 4; k++)
-            out[k] = combine(start, v[j][k - EXCLUSIVE]);
-        store_vector(result, call.to + line, i + j * 128, call.n, out);
+        for (uint k = 0; k < 4; k++)
+            v[j][k] = combine(first, v[j][k]);
+    if (ALIGNED && count == TILE) {
+#pragma unroll
+        for (uint j = 0; j < VECTORS; j++)
+            store_whole(result, e + j * 128, v[j]);
+    } else {
+#pragma unroll
+        for (uint j = 0; j < VECTORS; j++)
+            store_part(result, e + j * 128, count, v[j]);
     }
 }

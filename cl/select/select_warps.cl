@@ -10,10 +10,11 @@
  *     ROWS rows of 128 that follow one another, a vector of four each lane.
  * Parameters: those of select.clh; GROUP, a multiple of 32; ROWS, up to 4; ALIGNED, 1
  *     where vectors begin at multiples of their size; AHEAD, how many tiles further
- *     on each group has one fetched into the second-level cache.
+ *     on each group has one fetched into the second-level cache; SIZED
+ *     (warp_look_back.clh).
  * Launch: 1-D, a work-group of GROUP for each tile, behind a fill that clears the
- *     states and, behind them, the ticket.
- * Local memory: a tile, a word for each warp, and two more.
+ *     states where there are several.
+ * Local memory: a tile, a word for each warp, and one more.
  * Limits: fewer than 2^32 elements; NVIDIA only.
  */
 #include "select/select.clh"
@@ -47,26 +48,26 @@ static inline uint total_of(ulong bits)
 #include "common/vector4.clh"
 #include "common/warp_look_back.clh"
 
-/* Elements i to i + 3, of which those from n on are 0. */
-static inline void load_vector(BITS v[4], __global const BITS *x, ulong i, ulong n)
+/* Four elements, all of them in the array. */
+static inline void load_whole(BITS v[4], __global const BITS *x)
 {
-#if ALIGNED
-    if (i + 4 <= n) {
-        const VECTOR_OF(BITS) four = *(__global const VECTOR_OF(BITS) *)(x + i);
+    const VECTOR_OF(BITS) four = *(__global const VECTOR_OF(BITS) *)x;
 
-        v[0] = four.x;
-        v[1] = four.y;
-        v[2] = four.z;
-        v[3] = four.w;
-        return;
-    }
-#endif
-#pragma unroll
-    for (uint k = 0; k < 4; k++)
-        v[k] = i + k < n ? x[i + k] : 0;
+    v[0] = four.x;
+    v[1] = four.y;
+    v[2] = four.z;
+    v[3] = four.w;
 }
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+/* Elements e to e + 3 of a tile of `count`; those beyond are 0. */
+static inline void load_part(BITS v[4], __global const BITS *tile, uint e, uint count)
+{
+#pragma unroll
+    for (uint k = 0; k < 4; k++)
+        v[k] = e + k < count ? tile[e + k] : 0;
+}
+
+__kernel WORK_GROUP void
 select_warps(__global const BITS *x, __global BITS *result, __global long *indices,
              __global ulong *count, __global ulong *states, const select_call call)
 {
@@ -74,7 +75,7 @@ select_warps(__global const BITS *x, __global BITS *result, __global long *indic
 #if WITH_INDICES
     __local ushort places[TILE]; /* and where they are in it */
 #endif
-    __local uint counts[WARPS], drawn, found;
+    __local uint counts[WARPS], found;
     const uint item = (uint)get_local_id(0), lane = item % 32, warp = item / 32;
     const uint in_tile = warp * (ROWS * 128) + lane * 4;
     const VALUE value = value_of(&call);
@@ -82,27 +83,29 @@ select_warps(__global const BITS *x, __global BITS *result, __global long *indic
     uint selected = 0;         /* the work-item's elements, as bits */
     uint by_row = 0;           /* how many of them a row has, a byte each; then with those of the
                                   lanes before */
-    uint of_warp, all = 0, before = 0, tile;
-    ulong first;
+    const uint tile = (uint)get_group_id(0);
+    const ulong first = (ulong)tile * TILE;
+    const uint count_x = (uint)min(call.n - first, (ulong)TILE);
+    uint of_warp, all = 0, before = 0;
 
-    if (item == 0)
-        drawn = take_ticket((__global uint *)(states + call.ticket_at));
-    /* Drawn before the others read it. */
-    barrier(CLK_LOCAL_MEM_FENCE);
-    tile = drawn;
-    first = (ulong)tile * TILE;
     for (uint k = item * (128 / sizeof(BITS)); k < TILE; k += GROUP * (128 / sizeof(BITS)))
         if (first + AHEAD * (ulong)TILE + k < call.n)
             prefetch_line(x + call.from + first + AHEAD * (ulong)TILE + k);
+    x += call.from + first;
+    if (ALIGNED && count_x == TILE) {
 #pragma unroll
-    for (uint j = 0; j < ROWS; j++)
-        load_vector(v[j], x + call.from, first + in_tile + j * 128, call.n);
+        for (uint j = 0; j < ROWS; j++)
+            load_whole(v[j], x + in_tile + j * 128);
+    } else {
+#pragma unroll
+        for (uint j = 0; j < ROWS; j++)
+            load_part(v[j], x, in_tile + j * 128, count_x);
+    }
 #pragma unroll
     for (uint j = 0; j < ROWS; j++) {
 #pragma unroll
         for (uint k = 0; k < 4; k++)
-            if (holds(v[j][k], value) && (first + TILE <= call.n ||
-                                          first + in_tile + j * 128 + k < call.n)) {
+            if (holds(v[j][k], value) && in_tile + j * 128 + k < count_x) {
                 selected |= 1u << (4 * j + k);
                 by_row += 1u << 8 * j;
             }
@@ -122,6 +125,8 @@ select_warps(__global const BITS *x, __global BITS *result, __global long *indic
                 before = all;
             all += counts[w];
         }
+        if (item == 0)
+            publish_total(states, tile, all);
 #pragma unroll
         for (uint j = 0; j < ROWS; j++) {
             uint place = before + (by_row >> 8 * j & 255);

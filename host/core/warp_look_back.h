@@ -8,11 +8,11 @@
 /** Tiles of a block. */
 enum { LOOK_BACK_BLOCK = 32 };
 
-/** Where the states of blocks and the ticket are in the workspace, behind the states of tiles:
+/** Where the states of blocks are in the workspace, behind those of tiles, and where they end:
  * indexes of words of 64 bits. */
 typedef struct look_back_states {
     size_t blocks; /* of a line */
-    size_t blocks_at, ticket_at;
+    size_t blocks_at, end;
 } look_back_states;
 
 /** Of `lines` of `tiles` each, whose states have `words` each. */
@@ -29,6 +29,32 @@ static inline const char *look_back_unsupported(const device_facts *d, size_t gr
     if (last_group_of(d) != LAST_GROUP_PTX)
         return "it needs NVIDIA's compute capability 7.0";
     return group < 32 ? "it needs work-groups of whole warps" : NULL;
+}
+
+/** The tunable REGISTERS. */
+#define LOOK_BACK_REGISTERS                                                                        \
+    {                                                                                              \
+        "REGISTERS",                                                                               \
+            "most that a work-item has: fewer leave more work-groups side by side; 0: what it "    \
+            "needs",                                                                               \
+            {0, 32, 40, 64, 255}, 0, .host_only = true                                             \
+    }
+
+/** Set REGISTERS, by default what the plan says that a work-item needs, and SIZED, whether the
+ * kernel says the size of its work-groups.  The compiler takes more than is needed, and then fewer
+ * groups run side by side than it takes to hide how long memory does.  It keeps to a limit where a
+ * kernel does not say its size, which it may not where groups are larger than 256. */
+static inline void look_back_registers(const job *j, size_t group, size_t needed, plan *out)
+{
+    enum { REGISTERS_MAX = 255, UNSIZED_GROUP = 256 };
+    const size_t given = param(j->params, "REGISTERS");
+    const size_t wanted = size_min(given ? given : needed, REGISTERS_MAX);
+    const size_t registers = group > UNSIZED_GROUP ? REGISTERS_MAX : wanted;
+
+    plan_set(out, "REGISTERS", (uint32_t)registers);
+    plan_define(out, "SIZED=%d", registers == REGISTERS_MAX);
+    if (registers < REGISTERS_MAX)
+        text_format(&out->defines, " -cl-nv-maxrregcount=%zu", registers);
 }
 
 /** The tunable AHEAD. */

@@ -7,19 +7,19 @@ BUGS = {
     "sweep-reduce-tree-offset":
         ("tree", "reduce/reduce_tree.cl", "x[call.from + i]", 0, "x[i]", []),
     "sweep-reduce-nan":
-        ("vector", "reduce/reduce.clh", "if (isnan(a))", 0, "if (false)", []),
+        ("vector", "reduce/reduce.clh", " && !isnan(a)", 0, "", []),
     "sweep-reduce-vector-tail":
-        ("vector", "reduce/reduce_vector.cl", "whole + get_global_id(0)", 0,
+        ("vector", "reduce/reduce_vectors.clh", "whole + get_global_id(0)", 0,
          "whole + get_global_id(0) + 1", []),
     "oclgrind-reduce-rows-barrier":
         ("rows", "reduce/reduce_rows.cl", "    barrier(CLK_LOCAL_MEM_FENCE);", 0, "",
-         ["GROUP=32", "TEAM=32", "LOADS=1", "PER_UNIT=1"]),
+         ["GROUP=32", "TEAM=32", "LOADS=1", "VEC=1", "PER_UNIT=1"]),
     "sweep-reduce-rows-remainder":
-        ("rows", "reduce/reduce_rows.cl", "for (; i < end; i += TEAM)", 0,
-         "for (; i + 1 < end; i += TEAM)", []),
+        ("rows", "reduce/reduce_rows.cl", "% VEC + lane; i < end", 0,
+         "% VEC + lane; i + 1 < end", ["VEC=4"]),
     "sweep-reduce-columns-part":
-        ("columns", "reduce/reduce_columns.cl", "chain_take(&chains[0], from + i * call.step, i)", 0,
-         "chain_take(&chains[0], from + i * call.step, i + 1)", []),
+        ("columns", "reduce/reduce_columns.cl", "chain_take(&chains[0], from[i * call.step], i)", 0,
+         "chain_take(&chains[0], from[i * call.step], i + 1)", []),
     "sweep-reduce-index-of-ties":
         ("rows", "reduce/reduce_values.clh", "b.index < a.index", 0, "b.index > a.index", []),
     "oclgrind-reduce-sequential-barrier":

@@ -195,7 +195,7 @@ void histogram_fill(const problem *q, uint64_t seed, distribution f, void *const
  * A simulator takes the first TINY_SHAPES. */
 static const struct {
     size_t n, bins;
-} shapes[] = {{300, 16},  {67, 5},      {0, 3},   {129, 300},  {1, 1},     {1025, 256},  {33, 2},
+} shapes[] = {{300, 16},  {67, 5},      {0, 3},   {129, 300},  {1, 1},     {10241, 256}, {33, 2},
               {5003, 17}, {4096, 1000}, {257, 7}, {65537, 64}, {9001, 12}, {100003, 256}};
 static const size_t offsets[][3] = {{0, 0, 0}, {1, 3, 2}, {16, 0, 1}, {5, 1, 0}};
 

@@ -206,6 +206,8 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         return n;
     }
     if (reduce_is_plain(reduce_of(p))) {
+        if (d->kind != DEVICE_CPU)
+            out[n++] = "last-group";
         out[n++] = "vector";
         out[n++] = "tree";
     }

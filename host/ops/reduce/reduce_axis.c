@@ -9,13 +9,14 @@
  * turns, one takes a whole row; columns side by side become vectors. */
 enum { ROWS_CPU = 1, ROWS_GPU = 256, COLUMNS_CPU = 64, COLUMNS_GPU = 256 };
 
-/* Elements in flight of a work-item along a row, where LOADS is 0. */
-enum { ROWS_LOADS_CPU = 4, ROWS_LOADS_GPU = 8 };
+/* Loads in flight of a work-item along a row, where LOADS is 0: of vectors VECTOR_LOADS.  A GPU
+ * loads up to 16 bytes at once. */
+enum { ROWS_LOADS_CPU = 4, ROWS_LOADS_GPU = 8, VECTOR_LOADS = 4, VECTOR_BYTES = 16 };
 
 /* Work-items of a GPU that share a row of any length: they read 32 bytes side by side. */
 enum { TEAM_GPU = 8 };
 
-/* Elements of a work-item in a part that are worth a second launch, times LOADS. */
+/* Turns of a work-item in a part that are worth a second launch. */
 enum { PART_TURNS = 8 };
 
 /* Work-groups of a GPU that take turns over rows, for each that a compute unit has at once. */
@@ -110,7 +111,12 @@ static void launch(const job *j, const reduce_axis_call *call, size_t local, siz
     "work-groups for each compute unit that few rows or columns are cut into parts for"
 
 static const tunable rows_tunables[] = {
-    {"LOADS", "elements that a work-item has in flight; 0: by the device", {0, 1, 4, 8}, 0, 1},
+    {"LOADS", "loads that a work-item has in flight; 0: by the device", {0, 1, 2, 4, 8}, 0, 1},
+    {"VEC",
+     "elements of a load; 0: of 16 bytes where rows begin at multiples of that, on a CPU 1",
+     {0, 1, 2, 4, 8, 16},
+     0,
+     4},
     {"GROUP", GROUP_MEANING, {0, 1, 32, 256}, 0, 32},
     {"TEAM",
      "work-items of a group that share a row, at most GROUP; 0: by its length",
@@ -120,6 +126,23 @@ static const tunable rows_tunables[] = {
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 8, 32}, 8, 2, .host_only = true},
 };
 
+/* Elements of a load, which are neighbours; and whether all begin at multiples of so many. */
+static size_t define_loads(const job *j, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+    const reduce_shape s = reduce_shape_of(p);
+    const bool on_cpu = j->device->kind == DEVICE_CPU, neighbours = s.step == 1;
+    const size_t given = param(j->params, "VEC");
+    size_t vec = given ? given : VECTOR_BYTES / tsr_type_size(p->type);
+    const bool aligned = !on_cpu && p->offset_x % vec == 0 && (s.outer == 1 || s.stride % vec == 0);
+
+    if (!neighbours || (!given && !aligned))
+        vec = 1;
+    plan_set(out, "VEC", (uint32_t)vec);
+    plan_define(out, "ALIGNED=%d", aligned);
+    return vec;
+}
+
 static const char *rows_plan(const job *j, plan *out)
 {
     const tsr_reduce_problem *p = reduce_of(j->problem);
@@ -127,7 +150,9 @@ static const char *rows_plan(const job *j, plan *out)
     const size_t set = param(j->params, "GROUP"), team_set = param(j->params, "TEAM");
     const size_t loads_set = param(j->params, "LOADS");
     const bool on_cpu = j->device->kind == DEVICE_CPU;
-    const size_t loads = loads_set ? loads_set : on_cpu ? ROWS_LOADS_CPU : ROWS_LOADS_GPU;
+    const size_t vec = define_loads(j, out);
+    const size_t usual = on_cpu ? ROWS_LOADS_CPU : vec > 1 ? VECTOR_LOADS : ROWS_LOADS_GPU;
+    const size_t loads = loads_set ? loads_set : usual;
     const size_t local = group_fit(j->device, 0, set ? set : on_cpu ? ROWS_CPU : ROWS_GPU);
     const size_t groups_at_once =
         size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
@@ -145,13 +170,13 @@ static const char *rows_plan(const job *j, plan *out)
     /* Rows that fill the device with small teams need no larger ones, which meet more often. */
     while (team < local &&
            (team_set ? team < team_set
-                     : team < size_div_up(s.n, loads) &&
+                     : team < size_div_up(s.n, loads * vec) &&
                            (on_cpu || team < TEAM_GPU || s.outer * team < groups_at_once * local)))
         team *= 2;
     plan_set(out, "GROUP", (uint32_t)local);
     plan_set(out, "TEAM", (uint32_t)team);
     plan_set(out, "LOADS", (uint32_t)loads);
-    call = cut(p, s.outer, groups_at_once * (local / team), team * loads);
+    call = cut(p, s.outer, groups_at_once * (local / team), team * loads * vec);
     groups = size_min(size_div_up(s.outer * (size_t)call.parts, local / team),
                       groups_at_once * (on_cpu ? 1 : GPU_TURNS));
     launch(j, &call, local, groups, size_min(size_div_up(s.outer, local / team), groups), out);

@@ -18,6 +18,9 @@ enum { TREE_ELEMENTS = 8 };
 
 enum { WARP = 32 };
 
+/* Elements of a vector. */
+enum { VECTOR = 4 };
+
 #define PER_UNIT_MEANING                                                                           \
     "work-groups for each compute unit, at most: more hide latency, fewer leave less to combine"
 
@@ -358,15 +361,24 @@ static const tunable vector_tunables[] = {
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16, 32}, 8, 2, .host_only = true},
 };
 
+/* Elements of a work-item's loads; and whether a vector is one load.  A CPU loads from anywhere. */
+static size_t define_vectors(const job *j, plan *out)
+{
+    const bool starts = reduce_of(j->problem)->offset_x % VECTOR == 0;
+
+    plan_define(out, "ALIGNED=%d", starts && j->device->kind != DEVICE_CPU);
+    return VECTOR * (size_t)param(j->params, "LOADS");
+}
+
 static const char *vector_plan(const job *j, plan *out)
 {
-    return plan_groups(j, 4 * (size_t)param(j->params, "LOADS"), out);
+    return plan_groups(j, define_vectors(j, out), out);
 }
 
 const variant reduce_vector = {
     .name = "vector",
     .idea =
-        "a work-item has several vectors of four in flight: chains that do not wait for another",
+        "a work-item has several vectors of four in flight, and combines them before its chains",
     .answers = 1u << CAUSE_ACCESS | 1u << CAUSE_BARRIERS | 1u << CAUSE_DIVERGENCE,
     .source = "reduce/reduce_vector.cl",
     .entries = {"reduce_vector"},
@@ -385,6 +397,7 @@ static void add_atomic(const job *j, size_t groups, size_t local, size_t exchang
     const reduce_call call = {.n = p->n, .from = p->offset_x, .to = p->offset_result};
     command *c;
 
+    plan_define(out, "ADDS=%d", j->device->feature[FEATURE_PTX] == FEATURE_YES);
     c = plan_launch_1d(out, 1, 1, 1);
     command_operand(c, REDUCE_RESULT);
     command_block(c, &call, sizeof(call));
@@ -416,6 +429,7 @@ const variant reduce_atomic = {.name = "atomic",
                                .source = "reduce/reduce_atomic.cl",
                                .entries = {"reduce_atomic", "reduce_atomic_start"},
                                .build = "",
+                               .uses = 1u << FEATURE_PTX,
                                .tunables = group_tunables,
                                .tunable_count = ARRAY_COUNT(group_tunables),
                                .plan = atomic_plan};
@@ -440,6 +454,7 @@ const variant reduce_group_atomic = {
     .source = "reduce/reduce_group_atomic.cl",
     .entries = {"reduce_group_atomic", "reduce_group_atomic_start"},
     .build = "",
+    .uses = 1u << FEATURE_PTX,
     .tunables = tree_tunables,
     .tunable_count = ARRAY_COUNT(tree_tunables),
     .plan = group_atomic_plan};
@@ -457,7 +472,7 @@ static const char *last_group_plan(const job *j, plan *out)
 
     if (way == LAST_GROUP_NONE)
         return "the device has no atomic operations that order what work-groups write";
-    if ((why = grid_of(j, TREE_ELEMENTS, out, &g)))
+    if ((why = grid_of(j, define_vectors(j, out), out, &g)))
         return why;
     last_group_defines(j->device, way, &out->defines);
     out->workspace = g.groups * sizeof(float);
@@ -473,13 +488,13 @@ static const char *last_group_plan(const job *j, plan *out)
 
 const variant reduce_last_group = {
     .name = "last-group",
-    .idea = "tree in one launch: the last work-group combines what all have left",
+    .idea = "vector in one launch: the last work-group combines what all have left",
     .answers = 1u << CAUSE_LAUNCHES,
     .source = "reduce/reduce_last_group.cl",
     .entries = {"reduce_last_group"},
     .build = "",
     .uses = LAST_GROUP_USES,
     .group_counters = true,
-    .tunables = tree_tunables,
-    .tunable_count = ARRAY_COUNT(tree_tunables),
+    .tunables = vector_tunables,
+    .tunable_count = ARRAY_COUNT(vector_tunables),
     .plan = last_group_plan};

@@ -8,9 +8,12 @@ enum { VECTOR = 4 };
 
 enum { GROUP_GPU = 256, VECTORS_MAX = 8, TILES_PER_UNIT = 4 };
 
+/* What a work-item needs beside its elements, in registers of 32 bits. */
+enum { REGISTERS_BESIDE = 32 };
+
 /* As scan_warps.cl has it. */
 typedef struct warps_call {
-    uint64_t n, rows, tiles, blocks, from, to, blocks_at, ticket_at;
+    uint64_t n, rows, tiles, blocks, from, to, blocks_at;
 } warps_call;
 
 /* As many vectors as still leave each compute unit some tiles, and no more than a line has. */
@@ -54,6 +57,7 @@ static const char *plan_warps(const job *j, plan *out)
         return "it scans lines without segments";
     plan_set(out, "GROUP", (uint32_t)group);
     plan_set(out, "VECTORS", (uint32_t)vectors);
+    look_back_registers(j, group, vectors * VECTOR * words + REGISTERS_BESIDE, out);
     plan_define(out, "ALIGNED=%d", from_multiples && rows_of_multiples);
     plan_define(out, "STATE_WORDS=%zu", words);
     if (scan_elements(p) == 0)
@@ -67,10 +71,9 @@ static const char *plan_warps(const job *j, plan *out)
 
         call.blocks = at.blocks;
         call.blocks_at = at.blocks_at;
-        call.ticket_at = at.ticket_at;
+        out->workspace = at.end * sizeof(uint64_t);
+        plan_fill(out, ARG_WORKSPACE, 0, 0, out->workspace, 0);
     }
-    out->workspace = (call.ticket_at + 1) * sizeof(uint64_t);
-    plan_fill(out, ARG_WORKSPACE, 0, 0, out->workspace, 0);
     c = plan_launch_1d(out, 0, tiles * group, group);
     command_operand(c, SCAN_X);
     command_operand(c, SCAN_RESULT);
@@ -88,6 +91,7 @@ static const tunable tunables[] = {
      {0, 1, 2, 4, 8, 16},
      0,
      1},
+    LOOK_BACK_REGISTERS,
     LOOK_BACK_AHEAD,
 };
 

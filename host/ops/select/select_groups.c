@@ -13,7 +13,7 @@
 
 /* As select.clh has it. */
 typedef struct select_call {
-    uint64_t n, items, tiles, from, to, to_indices, to_count, blocks_at, ticket_at, value;
+    uint64_t n, items, tiles, from, to, to_indices, to_count, blocks_at, value;
 } select_call;
 
 /* The bits of what is compared with, rounded to the type. */
@@ -309,6 +309,9 @@ const variant select_look_back = {
 
 enum { WARPS_VECTOR = 4, WARPS_GROUP = 256, WARPS_ROWS = 4, WARPS_TILES_PER_UNIT = 4 };
 
+/* What a work-item needs beside its elements, in registers of 32 bits. */
+enum { WARPS_REGISTERS = 24 };
+
 static const char *plan_warps(const job *j, plan *out)
 {
     const tsr_select_problem *p = select_of(j->problem);
@@ -338,6 +341,9 @@ static const char *plan_warps(const job *j, plan *out)
                                 memory, j->device->local_memory);
     plan_set(out, "GROUP", (uint32_t)group);
     plan_set(out, "ROWS", (uint32_t)rows);
+    look_back_registers(
+        j, group, WARPS_REGISTERS + rows * WARPS_VECTOR * size_div_up(tsr_type_size(p->type), 4),
+        out);
     plan_define(out, "ALIGNED=%d", p->offset_x % WARPS_VECTOR == 0);
     if (p->n == 0) {
         clear_count(p, out);
@@ -346,9 +352,9 @@ static const char *plan_warps(const job *j, plan *out)
     call = call_of(p, rows, size_div_up(p->n, tile));
     at = look_back_states_of(1, call.tiles, 1);
     call.blocks_at = at.blocks_at;
-    call.ticket_at = at.ticket_at;
-    out->workspace = (call.ticket_at + 1) * sizeof(uint64_t);
-    plan_fill(out, ARG_WORKSPACE, 0, 0, out->workspace, 0);
+    out->workspace = at.end * sizeof(uint64_t);
+    if (call.tiles > 1) /* else nobody reads a state */
+        plan_fill(out, ARG_WORKSPACE, 0, 0, out->workspace, 0);
     c = plan_launch_1d(out, 0, call.tiles * group, group);
     command_operand(c, SELECT_X);
     add_results(c, p);
@@ -367,6 +373,7 @@ static const tunable warps_tunables[] = {
      {0, 1, 2, 4},
      0,
      1},
+    LOOK_BACK_REGISTERS,
     LOOK_BACK_AHEAD,
 };
 
