@@ -62,8 +62,18 @@ static inline void look_back_registers(const job *j, size_t group, size_t needed
     {                                                                                              \
         "AHEAD",                                                                                   \
             "how many tiles further on each work-group has one fetched into the second-level "     \
-            "cache",                                                                               \
-            {128, 256, 512}, 256, 128                                                              \
+            "cache; 0: 8 MiB of them",                                                             \
+            {0, 128, 256, 512}, 0, 128                                                             \
     }
+
+/** Set AHEAD, for tiles of so many bytes. */
+static inline void look_back_ahead(const job *j, size_t tile_bytes, plan *out)
+{
+    enum { AHEAD_BYTES = 8 << 20, AHEAD_MIN = 128, AHEAD_MAX = 512 };
+    const size_t given = param(j->params, "AHEAD");
+    const size_t usual = size_min(AHEAD_BYTES / size_max(tile_bytes, 1), AHEAD_MAX);
+
+    plan_set(out, "AHEAD", (uint32_t)(given ? given : size_max(usual, AHEAD_MIN)));
+}
 
 #endif

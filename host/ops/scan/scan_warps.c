@@ -58,6 +58,7 @@ static const char *plan_warps(const job *j, plan *out)
     plan_set(out, "GROUP", (uint32_t)group);
     plan_set(out, "VECTORS", (uint32_t)vectors);
     look_back_registers(j, group, vectors * VECTOR * words + REGISTERS_BESIDE, out);
+    look_back_ahead(j, tile * tsr_type_size(p->type), out);
     plan_define(out, "ALIGNED=%d", from_multiples && rows_of_multiples);
     plan_define(out, "STATE_WORDS=%zu", words);
     if (scan_elements(p) == 0)

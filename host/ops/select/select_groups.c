@@ -309,8 +309,8 @@ const variant select_look_back = {
 
 enum { WARPS_VECTOR = 4, WARPS_GROUP = 256, WARPS_ROWS = 4, WARPS_TILES_PER_UNIT = 4 };
 
-/* What a work-item needs beside its elements, in registers of 32 bits. */
-enum { WARPS_REGISTERS = 24 };
+/* What a work-item needs beside its elements, in registers of 32 bits, and in all. */
+enum { WARPS_BESIDE = 16, WARPS_REGISTERS_MIN = 32 };
 
 static const char *plan_warps(const job *j, plan *out)
 {
@@ -318,7 +318,7 @@ static const char *plan_warps(const job *j, plan *out)
     const size_t group = group_fit(j->device, 0, param(j->params, "GROUP"));
     const size_t units = size_max(j->device->compute_units, 1), given = param(j->params, "ROWS");
     const char *why = define(j, out);
-    size_t rows = given ? given : WARPS_ROWS, tile, memory;
+    size_t rows = given ? given : WARPS_ROWS, tile, memory, words;
     look_back_states at;
     select_call call;
     command *c;
@@ -341,9 +341,10 @@ static const char *plan_warps(const job *j, plan *out)
                                 memory, j->device->local_memory);
     plan_set(out, "GROUP", (uint32_t)group);
     plan_set(out, "ROWS", (uint32_t)rows);
+    words = size_div_up(tsr_type_size(p->type), sizeof(uint32_t));
     look_back_registers(
-        j, group, WARPS_REGISTERS + rows * WARPS_VECTOR * size_div_up(tsr_type_size(p->type), 4),
-        out);
+        j, group, size_max(rows * WARPS_VECTOR * words + WARPS_BESIDE, WARPS_REGISTERS_MIN), out);
+    look_back_ahead(j, tile * tsr_type_size(p->type), out);
     plan_define(out, "ALIGNED=%d", p->offset_x % WARPS_VECTOR == 0);
     if (p->n == 0) {
         clear_count(p, out);
