@@ -25,6 +25,11 @@ reduce_last_group(__global const float *restrict x, __global float *restrict res
     const uint item = (uint)get_local_id(0), groups = (uint)get_num_groups(0);
     float value = reduce_share(x, &call, shared), carry = 0;
 
+    if (groups == 1) { /* of a short array: all is there */
+        if (item == 0)
+            result[call.to] = value;
+        return;
+    }
     if (item == 0)
         left[get_group_id(0)] = value;
     if (!is_last_group(done, groups, &last))
