@@ -7,7 +7,7 @@
  * Work split: as reduce_vector; then the work-items of the last group take turns over
  *     the values of the groups.
  * Parameters: those of reduce_vector; LAST_ADDS (last_group.clh), 1 or 2.
- * Launch: 1-D, work-groups of GROUP.
+ * Launch: 1-D, work-groups of GROUP: reduce_last_group, or a single one of reduce_only_group.
  * Local memory: GROUP floats and a counter.
  * Limits: float32; indexes in 64 bits.
  *
@@ -15,6 +15,18 @@
  */
 #include "common/last_group.clh"
 #include "reduce/reduce_vectors.clh"
+
+/* Of a short array a single work-group has all. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+reduce_only_group(__global const float *restrict x, __global float *restrict result,
+                  const reduce_call call)
+{
+    __local float shared[GROUP];
+    const float value = reduce_share(x, &call, shared);
+
+    if (get_local_id(0) == 0)
+        result[call.to] = value;
+}
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 reduce_last_group(__global const float *restrict x, __global float *restrict result,
@@ -25,11 +37,6 @@ reduce_last_group(__global const float *restrict x, __global float *restrict res
     const uint item = (uint)get_local_id(0), groups = (uint)get_num_groups(0);
     float value = reduce_share(x, &call, shared), carry = 0;
 
-    if (groups == 1) { /* of a short array: all is there */
-        if (item == 0)
-            result[call.to] = value;
-        return;
-    }
     if (item == 0)
         left[get_group_id(0)] = value;
     if (!is_last_group(done, groups, &last))

@@ -475,6 +475,14 @@ static const char *last_group_plan(const job *j, plan *out)
     if ((why = grid_of(j, define_vectors(j, out), out, &g)))
         return why;
     last_group_defines(j->device, way, &out->defines);
+    if (g.groups == 1) {
+        c = plan_launch_1d(out, 1, g.local, g.local);
+        command_operand(c, REDUCE_X);
+        command_operand(c, REDUCE_RESULT);
+        command_block(c, &call, sizeof(call));
+        c->bytes = (double)sizeof(float) * ((double)p->n + 1);
+        return NULL;
+    }
     out->workspace = g.groups * sizeof(float);
     c = plan_launch_1d(out, 0, g.groups * g.local, g.local);
     command_operand(c, REDUCE_X);
@@ -491,7 +499,7 @@ const variant reduce_last_group = {
     .idea = "vector in one launch: the last work-group combines what all have left",
     .answers = 1u << CAUSE_LAUNCHES,
     .source = "reduce/reduce_last_group.cl",
-    .entries = {"reduce_last_group"},
+    .entries = {"reduce_last_group", "reduce_only_group"},
     .build = "",
     .uses = LAST_GROUP_USES,
     .group_counters = true,
