@@ -6,7 +6,8 @@
  *     number, whoever comes last, so that a sum has the same bits every time.
  * Work split: as reduce_vector; then the work-items of the last group take turns over
  *     the values of the groups.
- * Parameters: those of reduce_vector; LAST_ADDS (last_group.clh), 1 or 2.
+ * Parameters: GROUP, LOADS, ALIGNED (reduce_vectors.clh); BY (reduce.clh); LAST_ADDS
+ *     (last_group.clh), 1 or 2.  PER_UNIT only decides the number of groups on the host.
  * Launch: 1-D, work-groups of GROUP: reduce_last_group, or a single one of reduce_only_group.
  * Local memory: GROUP floats and a counter.
  * Limits: float32; indexes in 64 bits.
