@@ -11,6 +11,7 @@
  *     vectors begin at multiples of their size; AHEAD, how many tiles further on
  *     each group has one fetched into the second-level cache; STATE_WORDS
  *     and SIZED (warp_look_back.clh).
+ *     REGISTERS only limits registers, on the host.
  * Launch: 1-D, a work-group of GROUP for each tile, behind a fill that clears the
  *     states where a line has several.
  * Local memory: a value for each warp, and one more.

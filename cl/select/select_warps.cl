@@ -12,6 +12,7 @@
  *     where vectors begin at multiples of their size; AHEAD, how many tiles further
  *     on each group has one fetched into the second-level cache; SIZED
  *     (warp_look_back.clh).
+ *     REGISTERS only limits registers, on the host.
  * Launch: 1-D, a work-group of GROUP for each tile, behind a fill that clears the
  *     states where there are several.
  * Local memory: a tile, a word for each warp, and one more.
