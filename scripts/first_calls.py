@@ -111,10 +111,10 @@ def table(name, rows):
 def write_document():
     lines = ["# First and second calls", "",
              "Seconds of a process from start to result on files in memory: the first with every cache",
-             "empty, the second with what the first left there ([cache.md](cache.md)); of some such pairs",
-             "the one with the shortest first call. `arrays` is the operation as it runs by default on",
-             "files, `buffers` the same with `--copy`, as it runs on OpenCL buffers.",
-             "`scripts/first_calls.py` measures and writes this page."]
+             "empty, the second with what the first left there ([cache.md](cache.md)). Of --tries such",
+             "pairs, three on PoCL 3.1 and one elsewhere, that with the shortest first call counts.",
+             "`arrays` is the operation as it runs by default on files, `buffers` the same with `--copy`,",
+             "as it runs on OpenCL buffers. `scripts/first_calls.py` measures and writes this page."]
     for path in sorted(glob.glob(os.path.join(ROOT, "data", "results", "first-calls-*.json"))):
         with open(path) as f:
             rows = json.load(f)["rows"]

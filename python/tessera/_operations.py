@@ -147,6 +147,10 @@ class Operation:
             elif given[i] is not None and not memoryview(given[i]).contiguous:
                 raise ValueError("%s: %s has gaps, or goes backwards: flat memory is one stretch"
                                  % (self.name, o.name))
+            elif given[i] is not None and not o.bytes and memoryview(given[i]).nbytes:
+                raise ValueError("%s: %s is empty in this problem, and %d bytes are given: name the "
+                                 "problem's sizes, of %s" % (self.name, o.name,
+                                 memoryview(given[i]).nbytes, ", ".join(self.members)))
         self.run(device, problem, tuple(given), kernel, settings)
         return tuple(g for g, o in zip(given, described) if o.is_written and g is not None)
 

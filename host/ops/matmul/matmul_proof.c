@@ -864,12 +864,13 @@ static void judge_int8_row(const judged *j, size_t i, const uint32_t *weights,
 static tsr_status judge_int8_rows(const judged *j, findings *f, tsr_error *err)
 {
     const size_t n = j->p->n, k = j->p->k;
-    uint32_t *weights = malloc((n + k) * sizeof(*weights)), *image = weights + n;
+    uint32_t *weights = malloc((n + k) * sizeof(*weights)), *image;
     uint64_t state = random_stream(2, 0);
 
     if (!weights)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory to check a product of %zu x %zu x %zu",
                         j->p->m, n, k);
+    image = weights + n;
     for (size_t c = 0; c < n; c++)
         weights[c] = (uint32_t)random_u64(&state) | 1;
     for (size_t e = 0; e < matmul_batch(j->p); e++) {
