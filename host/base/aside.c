@@ -31,15 +31,23 @@ static void *run(void *own)
     return NULL;
 }
 
+/* Joined without the lock: work may start more of it. */
 static void wait_for_all(void)
 {
+    pthread_t thread;
+    bool has_thread;
+
     if (forks_so_far() != forks_before_last)
         return;
-    pthread_mutex_lock(&threads);
-    if (has_last)
-        pthread_join(last, NULL);
-    has_last = false;
-    pthread_mutex_unlock(&threads);
+    do {
+        pthread_mutex_lock(&threads);
+        thread = last;
+        has_thread = has_last;
+        has_last = false;
+        pthread_mutex_unlock(&threads);
+        if (has_thread)
+            pthread_join(thread, NULL);
+    } while (has_thread);
 }
 
 /* By atexit, for destructors of a driver's own C++ objects run before those of this library. */
