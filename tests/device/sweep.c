@@ -5,6 +5,10 @@
  * verify` have it; an unoptimized one leaves out PoCL's optimizations.  A process of its own would
  * cost each run 0.7 s in PoCL's compiler, which reads its library for the first program.
  *
+ * Optimized runs come first: PoCL asks for POCL_EXTRA_BUILD_FLAGS at every program until there is a
+ * value, which then holds for the life of the process.  A run that is to be optimized and would not
+ * be is refused.  A value that the environment has already holds for every run.
+ *
  * Exit status: 0 all results were right, or the variant supports nothing here; 1 any other.
  *
  * Needs an OpenCL device of the type CPU, such as PoCL's. */
@@ -12,9 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "core/registry.h"
 #include "measure/verify.h"
 #include "tessera/tessera.h"
+
+static const char FLAGS[] = "POCL_EXTRA_BUILD_FLAGS", UNOPTIMIZED[] = "-cl-opt-disable";
 
 static bool read_type(const char *name, tsr_type *out)
 {
@@ -51,7 +58,7 @@ static bool read_words(char **rest, sweep_run *out)
     return true;
 }
 
-/* False where a word is unknown.  The RUN is cut in pieces, which *out refers to. */
+/* False where a word is unknown.  The run is cut in pieces, which *out refers to. */
 static bool read_run(const operation *op, char *run, sweep_run *out)
 {
     char *rest = NULL;
@@ -88,26 +95,31 @@ typedef struct bench {
 
 static tsr_status open_session(bench *b, bool unoptimized, tsr_error *err)
 {
+    const char *flags = getenv(FLAGS);
+
     if (b->session && b->unoptimized == unoptimized)
         return TSR_OK;
+    if (!unoptimized && flags && strstr(flags, UNOPTIMIZED))
+        return tsr_fail(err, TSR_EINVAL, 0, "PoCL keeps %s=%s: optimized runs come before", FLAGS,
+                        flags);
     tsr_session_close(b->session);
     b->session = NULL;
     b->unoptimized = unoptimized;
     if (unoptimized)
-        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 1);
-    else
-        unsetenv("POCL_EXTRA_BUILD_FLAGS");
+        setenv(FLAGS, UNOPTIMIZED, 0);
     return tsr_session_open(b->device, NULL, &b->session, err);
 }
 
-static bool sweep(bench *b, const operation *op, char *words)
+static bool sweep(bench *b, const operation *op, const char *words)
 {
     tsr_error err = {0};
     bool failed = false;
+    char pieces[256];
     sweep_run run;
 
     printf("%s\n", words);
-    if (!read_run(op, words, &run)) {
+    if ((size_t)snprintf(pieces, sizeof(pieces), "%s", words) >= sizeof(pieces) ||
+        !read_run(op, pieces, &run)) {
         fprintf(stderr, "sweep: '%s' is no run\n", words);
         return false;
     }

@@ -8,20 +8,23 @@ variant to variant, so that each type meets every shared header; a GPU's sweep h
 
 The compiler takes three quarters of its time to optimize.  The main type's whole sweep is optimized,
 whose large problems would take longer otherwise, and of the variants made for CPUs the other type's.
-The rest is not; nor is anything of a variant with MANY_PROGRAMS.  With TESSERA_SANITIZED the main type
-alone, and the tiny sweep: a sanitizer looks at the host's code, not at what the device's compiler made.
+The rest is not; of a variant with MANY_PROGRAMS the tiny problems of the main type's defaults alone
+are.  With TESSERA_SANITIZED the main type alone, and the tiny sweep: a sanitizer looks at the host's
+code, not at what the device's compiler made.
 
-All runs of a call are in one process (sweep.c).
+All runs of a call are in one process (sweep.c), the optimized ones first; of the many variants of a
+sanitized call those that are OPTIMIZED are in another one.
 """
 
 import os
+import subprocess
 import sys
 
 from variant_runs import has_many_programs, is_optimized, one_of_each_width, variant
 
 
 def runs(op, name):
-    """What sweep.c runs of a variant: the cheapest first, and what is optimized last."""
+    """What sweep.c runs of a variant."""
     types, i = variant(op, name)
     main, others = types[0], types[1:]
     plain = "" if is_optimized(op, name) else ",unoptimized"
@@ -32,7 +35,8 @@ def runs(op, name):
             if t + ",small,defaults" not in whole]
     for_cpus = name.startswith("cpu-")
     if has_many_programs(op, name):
-        return [run + plain for run in tiny + whole + [main + ",tiny", main + ",defaults"]]
+        return [main + ",tiny,small,defaults"] + \
+            [run + plain for run in tiny + whole + [main + ",tiny", main + ",defaults"]]
     return [run + plain for run in tiny + whole * (not for_cpus) + [main + ",tiny"]] + \
         whole * for_cpus + [main + ",defaults"]
 
@@ -40,9 +44,11 @@ def runs(op, name):
 def main():
     op, *names = sys.argv[1:]
     some = ["%s,%s" % (name, run) for name in names for run in runs(op, name)]
-    # Those of one kind together: each change is a new session.
-    some.sort(key=lambda run: not run.endswith(",unoptimized"))
-    os.execv(os.environ["SWEEP"], [os.environ["SWEEP"], op, *some])
+    optimized = [run for run in some if not run.endswith(",unoptimized")]
+    plain = [run for run in some if run.endswith(",unoptimized")]
+    together = [optimized, plain] if os.environ.get("TESSERA_SANITIZED") else [optimized + plain]
+    done = [subprocess.run([os.environ["SWEEP"], op, *part], check=False) for part in together if part]
+    sys.exit(any(process.returncode != 0 for process in done))
 
 
 main()
