@@ -641,9 +641,13 @@ static inline void store_pair(const output *o, __global result *to, uint j, real
 }
 #endif
 
-#define FIRST(high, e)                                                                             \
-    (4 * (e) + 2 * (high))                /* sum of pair e of row i or, where high is 1, i + 8 */
-#define PAIRS (HELD < 64 ? HELD / 4 : 16) /* that are read at once, as registers hold them */
+/* Sum of pair e of row i or, where high is 1, i + 8. */
+#define FIRST(high, e) (4 * (e) + 2 * (high))
+/* Pairs that are read at once, as registers hold them: whole rounds of those that a row has. */
+#define PAIRS          (HELD < 64 ? HELD / 4 : HELD == 96 ? 12 : 16)
+#if HELD / 4 % PAIRS != 0
+#error "TILE_N: PAIRS do not divide the pairs of a row"
+#endif
 
 /* What the sums of a row become.  What it was is read before any of it is written: reads that
  * follow writes would wait for them, as the compiler does not know that they lie apart. */
@@ -707,8 +711,8 @@ IN_REGISTERS void store_sums(const output *o, uint i, uint j, REAL *sums)
 #define ROW_OF(e)    ((e) / 2 % 2 * 8)
 #define COLUMN_OF(e) ((e) / 4 * 8 + (e) % 2)
 
-/* The same one by one, where rows do not start at pairs.  As many at once are read before they are
- * written. */
+/* Rows i and i + 8 of C, element by element, where rows do not start at pairs.  SINGLES at once are
+ * read before they are written. */
 IN_REGISTERS void store_sums(const output *o, uint i, uint j, const REAL *sums)
 {
 #pragma unroll

@@ -59,6 +59,11 @@ static const tsr_matvec_problem sweep_large[] = {
     {.rows = 3, .columns = 5000, .alpha = 1, .beta = 1, .type = TSR_BF16},
     {.rows = 5000, .columns = 3, .alpha = 1, .beta = 1, .type = TSR_F16, .trans = true}};
 
+/* Last of all, tiny too: transposed, a last tile that is narrower than its work-items side by side,
+ * of which those beyond the edge have nothing to read. */
+static const tsr_matvec_problem sweep_edges[] = {
+    {.rows = 20, .columns = 131, .trans = true, .alpha = 1}};
+
 /* Gaps between lines, and before the first elements. */
 static void spread(tsr_matvec_problem *p, uint64_t *state)
 {
@@ -159,9 +164,9 @@ bool matvec_sweep(size_t i, bool tiny, problem *out)
     const size_t wide = tiny ? TINY_SHAPES * TINY_FORMS : ARRAY_COUNT(shapes) * FORMS;
     const size_t narrow = tiny ? TINY_NARROW : NARROW;
     const size_t plain = tiny ? TINY_SHAPES : ARRAY_COUNT(shapes);
-    const size_t large = tiny ? 0 : ARRAY_COUNT(sweep_large);
+    const size_t large = tiny ? 0 : ARRAY_COUNT(sweep_large), edges = ARRAY_COUNT(sweep_edges);
 
-    if (i >= wide + narrow + plain + large)
+    if (i >= wide + narrow + plain + large + edges)
         return false;
     *out = (problem){.op = &operation_matvec};
     if (i < wide)
@@ -170,8 +175,10 @@ bool matvec_sweep(size_t i, bool tiny, problem *out)
         *matvec_in(out) = sweep_narrow(i - wide, tiny);
     else if (i < wide + narrow + plain)
         *matvec_in(out) = sweep_plain(i - wide - narrow);
-    else
+    else if (i < wide + narrow + plain + large)
         *matvec_in(out) = sweep_large[i - wide - narrow - plain];
+    else
+        *matvec_in(out) = sweep_edges[i - wide - narrow - plain - large];
     return true;
 }
 
