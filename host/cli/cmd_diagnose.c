@@ -46,6 +46,33 @@ static void print_step(const diagnosed_step *s)
     text_free(&words);
 }
 
+static void print_failure(const failed_step *f)
+{
+    char head[96];
+
+    snprintf(head, sizeof(head), "  %-22s could not be measured: ", f->name);
+    print_words(head, 6, f->why.message);
+}
+
+static void print_steps(const diagnosis *d)
+{
+    const char *name = d->row.name;
+
+    if (d->step_count && d->steps[0].speedup > 1)
+        printf("Steps of the ladder after %s that address it, measured now:\n", name);
+    else if (d->timed_count)
+        printf("None of the steps of the ladder after %s that address it is faster here%c\n", name,
+               d->step_count ? ':' : '.');
+    else if (d->is_last)
+        printf("The ladder has no step after %s that addresses it.\n", name);
+    else if (!d->failed_count)
+        printf("The steps of the ladder that address it cannot run this problem here.\n");
+    for (size_t i = 0; i < d->step_count; i++)
+        print_step(&d->steps[i]);
+    for (size_t i = 0; i < d->failed_count; i++)
+        print_failure(&d->failed[i]);
+}
+
 static void print_diagnosis(const diagnosis *d)
 {
     const result_row *row = &d->row;
@@ -63,14 +90,7 @@ static void print_diagnosis(const diagnosis *d)
     }
     print_words("It is ", 6, d->verdict);
     print_words("What helps: ", 12, d->cure);
-    if (d->step_count)
-        printf("Steps of the ladder behind %s that answer it, measured now:\n", row->name);
-    else if (d->is_last)
-        printf("The ladder has no step behind %s that answers it.\n", row->name);
-    else
-        printf("The steps of the ladder that answer it cannot run this problem here.\n");
-    for (size_t i = 0; i < d->step_count; i++)
-        print_step(&d->steps[i]);
+    print_steps(d);
     fflush(stdout);
 }
 
@@ -78,7 +98,7 @@ static void print_diagnosis(const diagnosis *d)
 
 static json_t *json_diagnosis(const diagnosis *d)
 {
-    json_t *found = json_array(), *steps = json_array();
+    json_t *found = json_array(), *steps = json_array(), *failed = json_array();
 
     for (int q = 0; q < QUESTIONS; q++)
         json_array_append_new(
@@ -92,19 +112,23 @@ static json_t *json_diagnosis(const diagnosis *d)
                                         "parameters", d->steps[i].parameters, "idea",
                                         d->steps[i].idea, "median_ns", json_number(d->steps[i].ns),
                                         "speedup", json_number(d->steps[i].speedup)));
+    for (size_t i = 0; i < d->failed_count; i++)
+        json_array_append_new(failed, json_pack("{s:s, s:o}", "name", d->failed[i].name, "reason",
+                                                json_text(d->failed[i].why.message)));
     return json_pack(
-        "{s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:s, s:s, s:o}",
+        "{s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:s, s:s, s:o, s:o}",
         "schema", "tessera-diagnose-1", "op", d->row.op, "problem", json_text(d->row.problem),
         "name", d->row.name, "parameters", d->row.parameters, "device", json_text(d->row.device),
         "device_id", d->row.device_id, "median_ns", json_number(d->row.time.median_ns), "wall_ns",
         json_number(d->row.wall_ns), "rate", json_number(d->row.rate), "unit", d->row.unit,
-        "questions", found, "binds", question_name(d->binds), "verdict", d->verdict, "cure",
-        d->cure, "steps", steps);
+        "questions", found, "binds", d->binds, "verdict", d->verdict, "cure", d->cure, "steps",
+        steps, "failed_steps", failed);
 }
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-/* The limits of the device: kept ones, else measured now. */
+/* The limits of the device: kept ones, else measured now.  One that a kernel reached with a wrong
+ * result is unknown, as one that cannot be measured. */
 static tsr_status find_limits(tsr_session *s, limits *out, tsr_error *err)
 {
     tsr_status st;
@@ -114,7 +138,10 @@ static tsr_status find_limits(tsr_session *s, limits *out, tsr_error *err)
     activity_begin("measuring the limits of %s, once", tsr_device_name(&s->device));
     st = roofline_measure(s, false, out, NULL, NULL, err);
     activity_end();
-    return st;
+    if (st != TSR_EBOUND)
+        return st;
+    warn("%s; this limit counts as unknown", err->message);
+    return TSR_OK;
 }
 
 static int interrupted(void *context)

@@ -215,9 +215,10 @@ static const subcommand commands[] = {
      "what keeps a kernel from being faster: six questions, each answered by measuring this call",
      "Launches, memory, barriers, divergence, matrix units and the roof, in this order: each is\n"
      "answered with what was measured of this call or what the variant states of its design, and\n"
-     "the first that binds it is named.  Then the steps of the ladder that answer it are measured\n"
-     "beside it.  Limits of the device are those of 'tessera roofline', measured once where there\n"
-     "are none.\n",
+     "the first that binds it is named; but slow access to memory only where barriers and\n"
+     "divergence are not the reason, and the roof before matrix units.  Then the steps of the\n"
+     "ladder that address it are measured beside it.  Limits of the device are those of 'tessera\n"
+     "roofline', measured where the cache has none: without a cache, by each call.\n",
      cmd_diagnose,
      1,
      1,

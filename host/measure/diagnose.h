@@ -1,6 +1,6 @@
 /**
  * What keeps a call from being faster: six questions in order, each answered by what was measured
- * of this call, and the step of the operation's ladder that answers the first one that binds it.
+ * of this call, what binds it, and the steps of the operation's ladder that answer that.
  */
 #ifndef MEASURE_DIAGNOSE_H
 #define MEASURE_DIAGNOSE_H
@@ -28,6 +28,22 @@ typedef struct finding {
     char evidence[320]; /* a sentence with the values that were measured */
 } finding;
 
+/** What the barriers of a call cost. */
+typedef struct barrier_cost {
+    double passed;  /* by a group, the commands' sum; 0: none, or it is not stated */
+    size_t group;   /* work-items of a group, and what */
+    double each_ns; /* one of its barriers takes; 0: it could not be measured */
+    double all_ns;  /* at most */
+} barrier_cost;
+
+/** What the questions are answered from, beside the call itself. */
+typedef struct symptoms {
+    const limits *limits; /* 0: not measured */
+    barrier_cost barriers;
+    bool products; /* of matrices, which matrix units do */
+    bool warps;    /* work-items run in warps */
+} symptoms;
+
 /** A step of the ladder that answers what binds the call, measured beside it. */
 typedef struct diagnosed_step {
     char name[64], parameters[160];
@@ -36,6 +52,12 @@ typedef struct diagnosed_step {
     double speedup; /* of it over the diagnosed call */
 } diagnosed_step;
 
+/** One that could not be measured. */
+typedef struct failed_step {
+    char name[64];
+    tsr_error why;
+} failed_step;
+
 enum { DIAGNOSED_STEPS_MAX = 4 };
 
 typedef struct diagnosis {
@@ -43,13 +65,18 @@ typedef struct diagnosis {
     explanation call; /* its commands */
     intensity place;
     finding found[QUESTIONS];
-    question binds;      /* the first that is answered with yes; ASK_ROOF where none is */
-    cause cause;         /* of it */
+    cause cause;         /* of the first that is answered with yes, but for two: slow accesses only
+                            where barriers and divergence are not the reason; and the roof before
+                            matrix units.  CAUSE_LATENCY where none is */
+    const char *binds;   /* the name of its question, "latency" of CAUSE_LATENCY; static */
     const char *verdict; /* in words: "memory-bound: ..."; static */
     const char *cure;    /* static */
-    diagnosed_step steps[DIAGNOSED_STEPS_MAX]; /* the fastest first */
-    size_t step_count;
-    bool is_last; /* the ladder has no step that answers it behind this one */
+    diagnosed_step steps[DIAGNOSED_STEPS_MAX]; /* the fastest first; none much slower than the
+                                                  call */
+    size_t step_count, timed_count;            /* of steps; of those that were timed */
+    failed_step *failed;                       /* failed_count of them */
+    size_t failed_count;
+    bool is_last; /* the ladder has no step after this one that answers it */
 } diagnosis;
 
 /** "launches", "memory", "barriers", "divergence", "matrix units", "roof". */
@@ -58,10 +85,18 @@ const char *question_name(question q);
 /** The question itself, in words. */
 const char *question_text(question q);
 
+/** The question that a cause is an answer to. */
+question cause_question(cause c);
+
+/** Answer the questions from d's row, call and place, and conclude what binds the call: `found` up
+ *  to `cure` are filled in.  Measures nothing. */
+void diagnose_answer(const symptoms *seen, diagnosis *d);
+
 /**
  * Diagnose a call of a variant.
  *
  * Measures the call and its commands, a barrier of a group of its size, and steps of the ladder.
+ * A step that fails keeps none of the others from being measured.
  *
  * @param l    The limits of the device.
  * @param out  Receives the diagnosis: free with diagnose_free, also on failure.

@@ -301,29 +301,45 @@ void roofline_note(const result_row *row, limits *out)
 typedef struct roof {
     const char *precision;
     limit of;
+    bool matrix; /* of matrix units */
     double each; /* instructions that one of the precision takes */
     const char *name;
 } roof;
 
-bool roofline_compute(const limits *l, const char *precision, const char **name, double *value)
+void roofline_roofs(const limits *l, const char *precision, compute_roofs *out)
 {
-    static const roof roofs[] = {
-        {"f32", LIMIT_FP32, 1, NULL},         {"f32", LIMIT_TENSOR_TF32, 3, "tensor tf32 / 3"},
-        {"f32-strict", LIMIT_FP32, 1, NULL},  {"f64", LIMIT_FP64, 1, NULL},
-        {"f64", LIMIT_TENSOR_F64, 1, NULL},   {"tf32", LIMIT_FP32, 1, NULL},
-        {"tf32", LIMIT_TENSOR_TF32, 1, NULL}, {"bf16", LIMIT_FP32, 1, NULL},
-        {"bf16", LIMIT_TENSOR_BF16, 1, NULL}, {"f16", LIMIT_FP32, 1, NULL},
-        {"f16", LIMIT_TENSOR_F16, 1, NULL},   {"i8", LIMIT_TENSOR_INT8, 1, NULL}};
+    static const roof roofs[] = {{"f32", LIMIT_FP32, false, 1, NULL},
+                                 {"f32", LIMIT_TENSOR_TF32, true, 3, "tensor tf32 / 3"},
+                                 {"f32-strict", LIMIT_FP32, false, 1, NULL},
+                                 {"f64", LIMIT_FP64, false, 1, NULL},
+                                 {"f64", LIMIT_TENSOR_F64, true, 1, NULL},
+                                 {"tf32", LIMIT_FP32, false, 1, NULL},
+                                 {"tf32", LIMIT_TENSOR_TF32, true, 1, NULL},
+                                 {"bf16", LIMIT_FP32, false, 1, NULL},
+                                 {"bf16", LIMIT_TENSOR_BF16, true, 1, NULL},
+                                 {"f16", LIMIT_FP32, false, 1, NULL},
+                                 {"f16", LIMIT_TENSOR_F16, true, 1, NULL},
+                                 {"i8", LIMIT_TENSOR_INT8, true, 1, NULL}};
 
-    *value = 0;
+    *out = (compute_roofs){.plain_name = "", .matrix_name = ""};
     for (size_t i = 0; i < sizeof(roofs) / sizeof(roofs[0]); i++) {
         const roof *r = &roofs[i];
 
-        if (strcmp(precision, r->precision) != 0 || l->of[r->of].value / r->each <= *value)
+        if (strcmp(precision, r->precision) != 0)
             continue;
-        *value = l->of[r->of].value / r->each;
-        *name = r->name ? r->name : limit_name(r->of);
+        *(r->matrix ? &out->matrix : &out->plain) = l->of[r->of].value / r->each;
+        *(r->matrix ? &out->matrix_name : &out->plain_name) = r->name ? r->name : limit_name(r->of);
     }
+}
+
+bool roofline_compute(const limits *l, const char *precision, const char **name, double *value)
+{
+    compute_roofs both;
+
+    roofline_roofs(l, precision, &both);
+    *value = both.plain >= both.matrix ? both.plain : both.matrix;
+    if (*value > 0)
+        *name = both.plain >= both.matrix ? both.plain_name : both.matrix_name;
     return *value > 0;
 }
 

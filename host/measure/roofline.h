@@ -102,6 +102,15 @@ void roofline_row(const tsr_device *device, limit l, const limit_result *r, resu
 /** Take the value of a row of kind RESULT_LIMIT; of others nothing. */
 void roofline_note(const result_row *row, limits *out);
 
+/** What a device reaches in a precision's arithmetic. */
+typedef struct compute_roofs {
+    double plain, matrix; /* in a row's unit, of multiply-adds, and of matrix units; 0: none, or not
+                             measured */
+    const char *plain_name, *matrix_name; /* "fp32", "tensor tf32 / 3"; "" where there is none */
+} compute_roofs;
+
+void roofline_roofs(const limits *l, const char *precision, compute_roofs *out);
+
 /** The highest measured roof of a precision's arithmetic, as roofline_place takes it, and its name,
  *  static.  False where there is none. */
 bool roofline_compute(const limits *l, const char *precision, const char **name, double *value);

@@ -4,6 +4,8 @@ import glob
 import json
 import os
 import re
+import shutil
+import tempfile
 import unittest
 
 from cli_support import OPERATIONS, SOURCE, Case, has_opencl
@@ -35,8 +37,15 @@ class Usage(Case):
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
 class Diagnosed(Case):
+    @classmethod
+    def setUpClass(cls):
+        # The limits of the device take a quarter of a minute: they are measured once.
+        cls.cache = tempfile.mkdtemp(prefix="tessera-test-limits-")
+        cls.addClassCleanup(shutil.rmtree, cls.cache, ignore_errors=True)
+
     def diagnose(self, *args):
-        return json.loads(self.succeed("diagnose", *args, "--device", "cpu", "--json").out)
+        return json.loads(self.succeed("diagnose", *args, "--device", "cpu", "--json",
+                                       env={"TESSERA_CACHE_DIR": self.cache}).out)
 
     def test_what_binds(self):
         for op, variant, options, binds in bound():
@@ -51,7 +60,7 @@ class Diagnosed(Case):
                 self.assertGreaterEqual(q["share"], 0)
             answers = {q["name"]: q["answer"] for q in got["questions"]}
             self.assertIn(got["binds"], binds, got)
-            if got["binds"] != "roof":
+            if got["binds"] != "latency":
                 self.assertEqual(answers[got["binds"]], "yes", got)
             self.assertEqual(answers["divergence"], "no")  # a CPU has no warps
             times = [s["median_ns"] for s in got["steps"]]
@@ -59,15 +68,39 @@ class Diagnosed(Case):
             for s in got["steps"]:
                 self.assertAlmostEqual(s["speedup"], got["median_ns"] / s["median_ns"])
                 self.assertNotEqual(s["name"], variant)
+                self.assertGreaterEqual(s["speedup"], 0.9)
+            self.assertEqual(got["failed_steps"], [])
+
+    def test_failing_steps_are_listed(self):
+        failed = []
+        for op, variant, options, _ in bound():
+            folder = self.path("cl-" + op)
+            if not os.path.exists(folder):
+                shutil.copytree(os.path.join(SOURCE, "cl"), folder)
+            own = "%s_%s.cl" % (op, variant.replace("-", "_"))
+            for name in os.listdir(os.path.join(folder, op)):
+                if name.endswith(".cl") and name != own:
+                    with open(os.path.join(folder, op, name), "a", encoding="utf-8") as f:
+                        f.write("\nbroken\n")
+            args = (op, "--kernel", variant, *options, "--kernel-dir", folder)
+            got = self.diagnose(*args)
+            self.assertEqual(got["steps"], [])
+            for step in got["failed_steps"]:
+                self.assertIn("broken", step["reason"])
+            if got["failed_steps"]:
+                failed.append(self.succeed("diagnose", *args, "--device", "cpu",
+                                           env={"TESSERA_CACHE_DIR": self.cache}).out)
+        self.assertRegex("".join(failed), r"(?m)^  \S+ +could not be measured: \w")
 
     def test_table(self):
         op, variant, options, _ = next(bound())
-        out = self.succeed("diagnose", op, "--kernel", variant, *options, "--device", "cpu").out
+        out = self.succeed("diagnose", op, "--kernel", variant, *options, "--device", "cpu",
+                           env={"TESSERA_CACHE_DIR": self.cache}).out
         for i, name in enumerate(NAMES):
             self.assertRegex(out, r"(?m)^  %d %s +(yes|no|unknown) +\S" % (i + 1, name))
         self.assertRegex(out, r"(?m)^It is \w")
         self.assertRegex(out, r"(?m)^What helps: \w")
-        self.assertRegex(out, re.compile(r"^(Steps of|The ladder has|The steps of)", re.M))
+        self.assertRegex(out, re.compile(r"^(Steps of|None of|The ladder has|The steps of)", re.M))
 
 
 if __name__ == "__main__":

@@ -9,9 +9,35 @@ STREAMS = "unit/test_streams unit/test_matmul_streams unit/test_sort_streams"
 SESSION = "unit/test_matmul_session unit/test_matmul_in_place"
 EACH_CALL = "faults/EveryFunction"
 GENERIC = "unit/test_generic"
+DIAGNOSE = "unit/test_diagnose"
 
 # name: (file, text, which occurrence of it, replacement, tests)
 MUTANTS = {
+    # ---- what binds a call
+    "diagnose-cached-bytes":
+        ("host/measure/diagnose_answers.c", "if (of_bytes >= most && of_bytes <= beyond)", 0,
+         "if (of_bytes >= most)", DIAGNOSE),
+    "diagnose-little-traffic":
+        ("host/measure/diagnose_answers.c", "fmax(of_bytes, of_requested) >= some", 0,
+         "fmax(of_bytes, of_requested) >= 0 * some", DIAGNOSE),
+    "diagnose-no-ridge":
+        ("host/measure/diagnose_answers.c", "!(i->least > 0) || i->ridge > 0;", 0,
+         "true;", DIAGNOSE),
+    "diagnose-cached-roof":
+        ("host/measure/diagnose_answers.c", "row->share > beyond &&", 0,
+         "false &&", DIAGNOSE),
+    "diagnose-units-before-roof":
+        ("host/measure/diagnose_answers.c", "if (f[ASK_ROOF].answer == ANSWER_YES)", 0,
+         "if (f[ASK_ROOF].answer == ANSWER_YES && f[ASK_UNITS].answer != ANSWER_YES)", DIAGNOSE),
+    "diagnose-access-first":
+        ("host/measure/diagnose_answers.c", " && q->memory != CAUSE_ACCESS", 0,
+         "", DIAGNOSE),
+    "diagnose-int8-without-plain":
+        ("host/measure/diagnose_answers.c", "else if (!(roof.plain > 0))", 0,
+         "else if (false)", DIAGNOSE),
+    "diagnose-latency-is-roof":
+        ("host/measure/diagnose_answers.c", "d->cause == CAUSE_LATENCY ?", 0,
+         "false ?", DIAGNOSE),
     # ---- reading .npy
     "npy-shape-product-unchecked":
         ("host/file/npy_header.c", "fits = fits && size_mul(count, new.shape[i], &count);", 0,

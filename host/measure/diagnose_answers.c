@@ -1,0 +1,350 @@
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "measure/diagnose.h"
+
+/* From which part of the time on something binds a call. */
+static const double half = 0.5, most = 0.6;
+
+/* Below this part memory is no suspect: where each word of 4 bytes comes from a line of its own, of
+ * 64 bytes, accesses still take a sixteenth. */
+static const double some = 0.05;
+
+/* Above this, more than two measurements of one speed differ by, it was a cache. */
+static const double beyond = 1.05;
+
+static const char *const names[QUESTIONS] = {"launches",   "memory",       "barriers",
+                                             "divergence", "matrix units", "roof"};
+
+static const char *const questions[QUESTIONS] = {
+    "do the host and its launches take longer than the kernels?",
+    "is it bound by memory?",
+    "do work-items wait for each other?",
+    "do branches leave lanes idle?",
+    "would matrix units do its arithmetic faster?",
+    "how far is the roof?"};
+
+const char *question_name(question q)
+{
+    return names[q];
+}
+
+const char *question_text(question q)
+{
+    return questions[q];
+}
+
+/* What is known of a cause, whatever the operation is. */
+typedef struct remedy {
+    question of;
+    const char *verdict, *cure;
+} remedy;
+
+static const remedy remedies[CAUSES] = {
+    [CAUSE_LAUNCHES] =
+        {ASK_LAUNCHES, "launch-bound: the device waits for the host",
+         "fewer and larger launches: fuse them, put several problems into a batch, or "
+         "enqueue many calls before one wait"},
+    [CAUSE_BYTES] = {ASK_MEMORY, "memory-bound, and at the speed of memory",
+                     "fewer bytes: a smaller type, work of the next operation fused in, or several "
+                     "problems that share what is read"},
+    [CAUSE_REUSE] = {ASK_MEMORY, "memory-bound: it asks for the same bytes again and again",
+                     "tiles in local memory or registers: load once, use many times"},
+    [CAUSE_ACCESS] = {ASK_MEMORY, "memory-bound by how it accesses memory: far below its speed",
+                      "neighbours access neighbours (coalescing), wider loads, more of them under "
+                      "way"},
+    [CAUSE_LOCAL] =
+        {ASK_MEMORY, "bound by local memory",
+         "more results a work-item in registers, vectors, and no bank conflicts (padding "
+         "or swizzling)"},
+    [CAUSE_BARRIERS] = {ASK_BARRIERS, "bound by synchronization",
+                        "exchange within a warp or sub-group in registers, deeper tiles for each "
+                        "barrier"},
+    [CAUSE_DIVERGENCE] = {ASK_DIVERGENCE, "bound by divergence",
+                          "let whole warps take the same way: neighbours together, sorted inputs, "
+                          "selects in place of branches"},
+    [CAUSE_UNITS] = {ASK_UNITS, "compute-bound, beside matrix units that are idle",
+                     "a variant or a --precision that uses matrix units"},
+    [CAUSE_ROOF] = {ASK_ROOF, "at its roof", "the roof itself: less work, or a faster device"},
+    [CAUSE_LATENCY] = {
+        ASK_ROOF, "bound by none of these, as far as is known: instructions and latency are left",
+        "more independent work for each work-item, more work-items a unit "
+        "(tessera occupancy), fewer instructions"}};
+
+question cause_question(cause c)
+{
+    return remedies[c].of;
+}
+
+/* What the questions are answered from. */
+typedef struct inquiry {
+    const symptoms *seen;
+    const limits *limits;
+    diagnosis *d;
+    double ns;    /* the commands together */
+    cause memory; /* of ASK_MEMORY, where it is answered with yes */
+} inquiry;
+
+static void say(finding *f, answer a, double share, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void say(finding *f, answer a, double share, const char *format, ...)
+{
+    va_list args;
+
+    f->answer = a;
+    f->share = share;
+    va_start(args, format);
+    vsnprintf(f->evidence, sizeof(f->evidence), format, args);
+    va_end(args);
+}
+
+/* ---- the questions ------------------------------------------------------------------------ */
+
+static void ask_launches(inquiry *q)
+{
+    const result_row *row = &q->d->row;
+    const double launch = q->limits->of[LIMIT_LAUNCH_QUEUED].value;
+    const double wait = q->limits->of[LIMIT_LAUNCH_WAITED].value;
+    const double busy = fmin(q->ns, row->time.median_ns), wall = row->wall_ns;
+    const double idle = wall > 0 ? 1 - fmin(busy / wall, 1) : 0;
+    finding *f = &q->d->found[ASK_LAUNCHES];
+
+    if (!(wall > 0)) {
+        say(f, ANSWER_UNKNOWN, 0, "the time of a call by the host's clock was not measured");
+        return;
+    }
+    say(f, idle >= half ? ANSWER_YES : ANSWER_NO, idle,
+        "of %.1f us that a call takes by the host's clock, its commands, %zu in number, run for "
+        "%.1f us; a "
+        "launch costs %.1f us in a full queue and %.1f us with a wait",
+        wall / 1e3, row->commands, busy / 1e3, launch, wait);
+}
+
+/* "0.28%" or "82%" of something. */
+typedef struct percentage {
+    char words[24];
+} percentage;
+
+static percentage percent(double share)
+{
+    percentage p;
+
+    snprintf(p.words, sizeof(p.words), share < 0.01 ? "%.2g%%" : "%.0f%%", 100 * share);
+    return p;
+}
+
+static void ask_memory(inquiry *q)
+{
+    const traffic *t = &q->d->call.traffic;
+    const intensity *i = &q->d->place;
+    const limit by =
+        work_unit_of(q->d->row.unit) == WORK_KEYS ? LIMIT_MEMORY_COPY : LIMIT_MEMORY_READ;
+    const double speed = q->limits->of[by].value, local = q->limits->of[LIMIT_LOCAL_MEMORY].value;
+    const double all = explain_bytes(&q->d->call), bytes = all > 0 ? all : t->compulsory;
+    const double of_bytes = speed > 0 ? bytes / speed / q->ns : 0;
+    const double of_requested = speed > 0 ? t->requested / speed / q->ns : 0;
+    const double of_local = local > 0 ? t->local / local / q->ns : 0;
+    const bool placed = !(i->least > 0) || i->ridge > 0;
+    finding *f = &q->d->found[ASK_MEMORY];
+    char asked[40] = "is not stated", moved[104];
+
+    if (t->requested > 0)
+        snprintf(asked, sizeof(asked), "takes %s", percent(of_requested).words);
+    snprintf(moved, sizeof(moved),
+             "%.4g MB that must move take %s of the time at the speed of memory", bytes / 1e6,
+             percent(of_bytes).words);
+    if (!(speed > 0)) {
+        say(f, ANSWER_UNKNOWN, 0, "the speed of memory (%s) was not measured", limit_name(by));
+    } else if (of_bytes >= most && of_bytes <= beyond) {
+        q->memory = CAUSE_BYTES;
+        say(f, ANSWER_YES, of_bytes, "%s", moved);
+    } else if (of_local >= half && of_local >= of_requested) {
+        q->memory = CAUSE_LOCAL;
+        say(f, ANSWER_YES, of_local,
+            "%.4g MB of local memory take %.0f%% of the time at its limit, and "
+            "%.4g MB of global memory %.0f%%",
+            t->local / 1e6, 100 * of_local, bytes / 1e6, 100 * of_bytes);
+    } else if (of_bytes > beyond) {
+        say(f, ANSWER_NO, of_bytes, "%s: a cache had them", moved);
+    } else if (of_requested >= most) {
+        q->memory = CAUSE_REUSE;
+        say(f, ANSWER_YES, of_requested,
+            "work-items ask for %.4g MB, %.3g times what is compulsory: "
+            "%.3g times as much as memory moves meanwhile, so that caches have to serve it",
+            t->requested / 1e6, t->requested / t->compulsory, of_requested);
+    } else if (of_local >= half) {
+        q->memory = CAUSE_LOCAL;
+        say(f, ANSWER_YES, of_local, "%.4g MB of local memory take %.0f%% of the time at its limit",
+            t->local / 1e6, 100 * of_local);
+    } else if (placed && i->least > 0 && i->least >= i->ridge) {
+        say(f, ANSWER_NO, fmax(of_bytes, fmax(of_requested, of_local)),
+            "%s, and what work-items ask for %s", moved, asked);
+    } else if (!placed) {
+        say(f, ANSWER_UNKNOWN, of_bytes,
+            "%s, and what work-items ask for %s; what arithmetic takes is unknown: no limit of %s "
+            "was measured",
+            moved, asked, *q->d->row.precision ? q->d->row.precision : "its type");
+    } else if (fmax(of_bytes, of_requested) >= some) {
+        q->memory = CAUSE_ACCESS;
+        say(f, ANSWER_YES, of_bytes, "%s, and %s",
+            i->least > 0 ? "it lies below the ridge of the roofline" : "it has little arithmetic",
+            moved);
+    } else {
+        say(f, ANSWER_UNKNOWN, of_bytes,
+            "%s, and what work-items ask for %s: too little to show what it waits for", moved,
+            asked);
+    }
+}
+
+static void ask_barriers(inquiry *q)
+{
+    const barrier_cost *b = &q->seen->barriers;
+    finding *f = &q->d->found[ASK_BARRIERS];
+
+    if (!(q->d->call.traffic.requested > 0))
+        say(f, ANSWER_UNKNOWN, 0, "the variant does not state its barriers");
+    else if (!(b->passed > 0))
+        say(f, ANSWER_NO, 0, "no work-item waits for another");
+    else if (!(b->each_ns > 0))
+        say(f, ANSWER_UNKNOWN, 0, "a group passes %.4g barrier%s, whose cost could not be measured",
+            b->passed, b->passed > 1 ? "s" : "");
+    else
+        say(f, b->all_ns / q->ns >= half ? ANSWER_YES : ANSWER_NO, b->all_ns / q->ns,
+            "a group passes %.4g barrier%s; one of %zu work-items takes %.0f ns here, with the "
+            "accesses that it orders: at most %.0f%% of the time",
+            b->passed, b->passed > 1 ? "s" : "", b->group, b->each_ns, 100 * b->all_ns / q->ns);
+}
+
+static void ask_divergence(inquiry *q)
+{
+    const explanation *x = &q->d->call;
+    double idle = 0, known = 0;
+    finding *f = &q->d->found[ASK_DIVERGENCE];
+
+    for (size_t i = 0; i < x->count; i++) {
+        const explained *c = &x->command[i];
+
+        if (!(c->traffic.busy > 0))
+            continue;
+        idle += (1 - c->traffic.busy) * c->time.median_ns;
+        known += c->time.median_ns;
+    }
+    if (!q->seen->warps)
+        say(f, ANSWER_NO, 0,
+            "this device has no warps: work-items of a group take their ways one "
+            "after another");
+    else if (!(known > 0))
+        say(f, ANSWER_UNKNOWN, 0, "the variant does not state how many lanes are busy");
+    else
+        say(f, idle / q->ns >= half ? ANSWER_YES : ANSWER_NO, idle / q->ns,
+            "by its design, %.0f%% of the lanes that its warps issue in branches have something to "
+            "do",
+            100 * (1 - idle / known));
+}
+
+static void ask_units(inquiry *q)
+{
+    const result_row *row = &q->d->row;
+    const intensity *i = &q->d->place;
+    const double rate = row->rate;
+    finding *f = &q->d->found[ASK_UNITS];
+    compute_roofs roof;
+
+    roofline_roofs(q->limits, row->precision, &roof);
+    if (!(i->least > 0) || !q->seen->products)
+        say(f, ANSWER_NO, 0, "it has no products of matrices");
+    else if (i->ridge > 0 && i->least < i->ridge)
+        say(f, ANSWER_NO, 0,
+            "the problem has %.3g FLOPs a byte, below the ridge of %.3g: arithmetic "
+            "does not bind it",
+            i->least, i->ridge);
+    else if (!strcmp(row->precision, "f32-strict"))
+        say(f, ANSWER_NO, 0, "its precision, f32-strict, excludes matrix units");
+    else if (!(roof.matrix > 0))
+        say(f, ANSWER_NO, 0, "this device has no matrix units of %s that kernels reach",
+            *row->precision ? row->precision : "its type");
+    else if (!(i->ridge > 0))
+        say(f, ANSWER_UNKNOWN, 0,
+            "whether arithmetic binds it is unknown: the ridge was not measured");
+    else if (!(roof.plain > 0))
+        say(f, rate >= half * roof.matrix ? ANSWER_NO : ANSWER_UNKNOWN, rate / roof.matrix,
+            "%.4g %s are %.0f%% of what matrix units reach (%.4g, %s); what multiply-adds reach "
+            "was not measured",
+            rate, row->unit, 100 * rate / roof.matrix, roof.matrix, roof.matrix_name);
+    else if (rate > roof.plain)
+        say(f, ANSWER_NO, rate / roof.matrix,
+            "%.4g %s are beyond what multiply-adds reach (%.4g): matrix units (%.4g, %s) do them",
+            rate, row->unit, roof.plain, roof.matrix, roof.matrix_name);
+    else if (roof.matrix <= roof.plain)
+        say(f, ANSWER_NO, rate / roof.plain,
+            "matrix units (%.4g, %s) reach no more than multiply-adds (%.4g)", roof.matrix,
+            roof.matrix_name, roof.plain);
+    else
+        say(f, ANSWER_YES, rate / roof.plain,
+            "%.4g %s are %.0f%% of what multiply-adds reach; matrix units reach %.4g (%s)", rate,
+            row->unit, 100 * rate / roof.plain, roof.matrix, roof.matrix_name);
+}
+
+static void ask_roof(inquiry *q)
+{
+    const result_row *row = &q->d->row;
+    finding *f = &q->d->found[ASK_ROOF];
+
+    if (!(row->limit_rate > 0))
+        say(f, ANSWER_UNKNOWN, 0, "no roof is known for it");
+    else if (row->share > beyond && !strncmp(row->bound_by, "memory ", 7))
+        say(f, ANSWER_UNKNOWN, row->share,
+            "%.4g %s are %.0f%% of %.4g (%s): a cache had the data, whose roof is not measured",
+            row->rate, row->unit, 100 * row->share, row->limit_rate, row->bound_by);
+    else
+        say(f, row->share >= most ? ANSWER_YES : ANSWER_NO, row->share,
+            "%.4g %s are %s of %.4g (%s)", row->rate, row->unit, percent(row->share).words,
+            row->limit_rate, row->bound_by);
+}
+
+/* ---- what binds it ------------------------------------------------------------------------ */
+
+/* The first that is answered with yes, in the order of the questions; but accesses that are slow
+ * for another reason than memory are that reason's. */
+static cause find_cause(const inquiry *q)
+{
+    const finding *f = q->d->found;
+
+    if (f[ASK_LAUNCHES].answer == ANSWER_YES)
+        return CAUSE_LAUNCHES;
+    if (f[ASK_MEMORY].answer == ANSWER_YES && q->memory != CAUSE_ACCESS)
+        return q->memory;
+    if (f[ASK_BARRIERS].answer == ANSWER_YES)
+        return CAUSE_BARRIERS;
+    if (f[ASK_DIVERGENCE].answer == ANSWER_YES)
+        return CAUSE_DIVERGENCE;
+    if (f[ASK_MEMORY].answer == ANSWER_YES)
+        return q->memory;
+    if (f[ASK_ROOF].answer == ANSWER_YES)
+        return CAUSE_ROOF;
+    if (f[ASK_UNITS].answer == ANSWER_YES)
+        return CAUSE_UNITS;
+    return CAUSE_LATENCY;
+}
+
+void diagnose_answer(const symptoms *seen, diagnosis *d)
+{
+    inquiry q = {.seen = seen, .limits = seen->limits, .d = d};
+
+    for (size_t i = 0; i < d->call.count; i++)
+        q.ns += d->call.command[i].time.median_ns;
+    q.ns = fmax(q.ns, 1);
+    ask_launches(&q);
+    ask_memory(&q);
+    ask_barriers(&q);
+    ask_divergence(&q);
+    ask_units(&q);
+    ask_roof(&q);
+    d->cause = find_cause(&q);
+    d->binds = d->cause == CAUSE_LATENCY ? "latency" : question_name(cause_question(d->cause));
+    d->verdict = remedies[d->cause].verdict;
+    d->cure = remedies[d->cause].cure;
+}
