@@ -122,18 +122,19 @@ def is_choice(row, timer):
 def drawable(rows):
     """{device: the rows of its picture}, where it has kernels and a limit of its memory.
 
-    Of a device that was measured under several drivers or versions of Tessera, the newest are
-    drawn.  Left out are limits that bound none of the problems, and peers that ran elsewhere than
-    on the device, which have no limit.
+    Of a device that was measured under several drivers the newest is drawn, and of each line the
+    newest row, whatever version of Tessera it is of.  Left out are limits that bound none of the
+    problems, peers that ran elsewhere than on the device, which have no limit, and times by the
+    device's own clock, which have a table.
     """
     by_setting = {}
     for row in rows:
-        if rated(row):
-            setting = *device_of(row), row["driver"], row["version"]
+        if rated(row) and row["timer"] != "held":
+            setting = *device_of(row), row["driver"]
             line = (*job_of(row), row["kind"], row["timer"], row["name"], row["parameters"])
             lines = by_setting.setdefault(setting, {})
             if line not in lines or lines[line]["when"] <= row["when"]:
-                lines[line] = row
+                lines[line] = {**row, "version": "", "device_id": ""}
     out = {}
     for (platform, device, *_), lines in by_setting.items():
         bounds = {"memory read", "memory copy"}
