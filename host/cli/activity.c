@@ -30,7 +30,7 @@ static struct {
     pthread_t drawer;
     bool running, shown;
     doing activity, building;
-    uint64_t silent_since; /* nothing was drawn or begun */
+    uint64_t silent_since; /* no line was there, whatever was begun and ended */
     text drawn;            /* "": nothing */
     bool ending;           /* the thread ends the command: nobody else does anything any more */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -125,6 +125,7 @@ void activity_start(bool shown)
         line.running = true;
     }
     line.shown = shown;
+    line.silent_since = clock_ns();
 }
 
 /* Under the lock. */
@@ -132,10 +133,8 @@ static void set(doing *d, const char *what, bool anew)
 {
     const uint64_t now = clock_ns();
 
-    if (!is_busy()) {
-        line.silent_since = now;
+    if (!is_busy())
         pthread_cond_signal(&line.changed);
-    }
     if (anew || !d->what[0])
         d->since = now;
     snprintf(d->what, sizeof d->what, "%s", what);
@@ -175,8 +174,10 @@ void activity_update(const char *format, ...)
 /* Under the lock. */
 static void clear(void)
 {
-    if (line.drawn.length)
+    if (line.drawn.length) {
         progress_clear();
+        line.silent_since = clock_ns();
+    }
     text_clear(&line.drawn);
 }
 

@@ -88,7 +88,7 @@ static const field fields[] = {
      .value = "P",
      .meaning = "f32, f32-strict, f64; tf32, bf16 or f16 round the factors of float32 operands, "
                 "which matrix units multiply faster",
-     .expects = "f32, f32-strict, tf32, bf16, f16 or f64"},
+     .expects = "f32, f32-strict, tf32, bf16, f16, f64 or i8"},
     {.kind = FIELD_ASKED,
      .option = "padding",
      .otherwise = "0",
@@ -125,7 +125,8 @@ static const operation_help help = {
         "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
         "suffix, else .npy.  As in numpy.matmul, an array of rank 3 or more is a batch of\n"
         "matrices, batches are broadcast, and a vector is a row as A and a column as B.\n"
-        "complex64 and complex128 matrices are .npy files alone.\n",
+        "complex64 and complex128 matrices are .npy files alone, and so are int8 matrices: their C is\n"
+        "int32, modulo 2^32, and --alpha and --beta are whole numbers.\n",
     .examples = "tessera matmul a.npy b.npy -o c.npy --verify\n"
                 "tessera matmul x.npy x.npy --trans-b --precision tf32 -o products.mtx\n",
 };
