@@ -125,7 +125,7 @@ static const operation_help help = {
         "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
         "suffix, else .npy.  As in numpy.matmul, an array of rank 3 or more is a batch of\n"
         "matrices, batches are broadcast, and a vector is a row as A and a column as B.\n"
-        "complex64 and complex128 matrices are .npy files alone, and so are int8 matrices: their C is\n"
+        "complex64, complex128 and int8 matrices are .npy files alone.  Of int8 matrices C is\n"
         "int32, modulo 2^32, and --alpha and --beta are whole numbers.\n",
     .examples = "tessera matmul a.npy b.npy -o c.npy --verify\n"
                 "tessera matmul x.npy x.npy --trans-b --precision tf32 -o products.mtx\n",
