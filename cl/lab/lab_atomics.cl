@@ -1,8 +1,8 @@
 /* Experiment: atomic additions that meet at one address.
  *
- * Idea      additions to one word are done one after another, wherever they come from.  With more words
- *           fewer meet; in local memory only those of one group meet, and its sums are added to global
- *           memory once; who adds up in a register first has one addition a group left
+ * Idea      additions to one word are done one after another, wherever they come from.  With more
+ *           words fewer meet; in local memory only those of one group meet, and its sums are added
+ *           to global memory once; who adds up in a register first has one addition a group left
  * Work      an item adds 1 ADDS times, to one of COUNTERS words in turn
  * Params    COUNTERS, a power of 2; ADDS; GROUP, work-items of a group; WARPS: 1 for NVIDIA's warps
  * Launch    1-D, work-items a multiple of COUNTERS

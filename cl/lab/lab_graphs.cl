@@ -1,10 +1,10 @@
 /* Experiment: many small launches, recorded once, or done by one.
  *
- * Idea      a launch costs the host and the device's front end more than a small kernel takes.  Recorded
- *           commands are sent off at once; or one launch takes work from a list until it is done, with a
- *           barrier where there was a launch
- * Work      a step makes 5 x + s of each value, s the next number of a list: steps that are lost or change
- *           places are noticed
+ * Idea      a launch costs the host and the device's front end more than a small kernel takes.
+ *           Recorded commands are sent off at once; or one launch takes work from a list until it
+ *           is done, with a barrier where there was a launch
+ * Work      a step makes 5 x + s of each value, s the next number of a list: steps that are lost or
+ *           change places are noticed
  * Params    STEPS, numbers of the list, which is begun anew
  * Launch    1-D, one group; lab_graphs_step: a launch a step, lab_graphs_list: all steps
  */

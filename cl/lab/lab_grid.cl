@@ -1,14 +1,15 @@
 /* Experiment: all work-groups wait for each other.
  *
- * Idea      a launch ends when all of its groups have: launches after each other are the usual way in
- *           which what one group writes reaches the others.  Groups that all run at once can wait for
- *           each other within one launch, by a counter in global memory that each adds to.  OpenCL does
- *           not promise that they do: more groups than the device holds would wait for ever
- * Work      `rounds` times each group publishes the number that it has, all wait, and it takes the next
- *           group's and adds 1
+ * Idea      a launch ends when all of its groups have: launches after each other are the usual way
+ *           in which what one group writes reaches the others.  Groups that all run at once can
+ *           wait for each other within one launch, by a counter in global memory that each adds to.
+ *           OpenCL does not promise that they do: more groups than the device holds would wait
+ *           forever
+ * Work      `rounds` times each group publishes the number that it has, all wait, and it takes the
+ *           next group's and adds 1
  * Params    none
- * Launch    1-D, groups of the same size; lab_grid_persistent: all of them at once, lab_grid_step: one
- *           launch a round, `round` from 0
+ * Launch    1-D, groups of the same size; lab_grid_persistent: all of them at once, lab_grid_step:
+ *           one launch a round, `round` from 0
  */
 #pragma OPENCL EXTENSION cl_khr_global_int32_base_atomics : enable
 
@@ -50,8 +51,7 @@ __kernel void lab_grid_step(__global uint *number, __global uint *out, uint roun
 {
     const uint group = get_group_id(0), groups = get_num_groups(0);
     const uint now = round % 2 * groups, next = (round + 1) % 2 * groups;
-    const uint mine = round ? number[now + (group + 1) % groups] + 1
-                            : (group + 1) % groups + 1;
+    const uint mine = round ? number[now + (group + 1) % groups] + 1 : (group + 1) % groups + 1;
 
     if (get_local_id(0) == 0) {
         number[next + group] = mine;

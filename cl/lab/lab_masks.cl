@@ -1,11 +1,11 @@
 /* Experiment: part of a warp waits for itself alone.
  *
- * Idea      a barrier waits for the whole group.  NVIDIA's warps can wait for some of their lanes, which a
- *           mask names: teams that work on different things do not hold each other up
- * Work      values go round in local memory, within teams of TEAM neighbours, `rounds` times; a value
- *           moves by one place a round, and grows by 1
- * Params    TEAM, lanes of a team, a power of 2 up to 32; MASKED: 1 the mask of the team, 0 a barrier of the
- *           group; GROUP
+ * Idea      a barrier waits for the whole group.  NVIDIA's warps can wait for some of their lanes,
+ *           which a mask names: teams that work on different things do not hold each other up
+ * Work      values go round in local memory, within teams of TEAM neighbours, `rounds` times; a
+ *           value moves by one place a round, and grows by 1
+ * Params    TEAM, lanes of a team, a power of 2 up to 32; MASKED: 1 the mask of the team, 0 a
+ *           barrier of the group; GROUP
  * Launch    1-D, groups of GROUP, a multiple of 32
  * Local     GROUP words
  */

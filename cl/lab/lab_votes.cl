@@ -1,11 +1,12 @@
 /* Experiment: how many work-items of a warp say yes, and which sum their values make.
  *
  * Idea      a warp can ask all of its work-items at once: a vote gives their answers as bits, and a
- *           reduction their sum, in one instruction and without memory.  Through local memory the same
- *           takes an atomic operation of each, and barriers
- * Work      an item says yes where bits 0 and 7 of its value differ; each of `rounds` times it makes
- *           5 x + yeses of its 32 neighbours + 1 of it, so that a wrong count is noticed
- * Params    KIND: 0 local memory, 1 vote and population count, 2 one instruction that adds, 3 shuffles; GROUP
+ *           reduction their sum, in one instruction and without memory.  Through local memory the
+ *           same takes an atomic operation of each, and barriers
+ * Work      an item says yes where bits 0 and 7 of its value differ; each of `rounds` times it
+ *           makes 5 x + yeses of its 32 neighbours + 1 of it, so that a wrong count is noticed
+ * Params    KIND: 0 local memory, 1 vote and population count, 2 one instruction that adds, 3
+ *           shuffles; GROUP
  * Launch    1-D, groups of GROUP, a multiple of 32
  * Local     2 * GROUP / 32 words, of KIND 0
  */

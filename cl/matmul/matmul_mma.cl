@@ -8,25 +8,30 @@
  *     come through registers, a block ahead, in words of 4 bytes or halves of them.
  *     Of int8, whose fragments are words of four elements along k, what lies across k comes through
  *     registers too, in squares of 4 x 4 elements, transposed there: in local memory lines are
- * along k always. Work split: a group computes TILE_M x TILE_N of C, or the sums of a span of k
- * where groups share it, which the last of them adds up; its warps share the tile, WARPS_M by
- * WARPS_N.  C goes through local memory, for neighbours to store neighbours. Parameters: TILE_M,
- * TILE_N; ITEMS, 32 WARPS_M WARPS_N; BLOCK, bytes of a line of a block along k; STAGES; COPY_A,
- * COPY_B: bytes at whose multiples lines start, 16, 8, 4, 2 or 1; PAIRS: 1 where two neighbours of
- * C that start at a multiple of 2 are an aligned vector; SPLITS: 1 where groups share k; LAST_ADDS
- * (last_group.clh), not 0; LOCAL_BYTES; BAND (matmul_bands.clh); TRANS_A, TRANS_B
- * (matmul_access.clh); REAL, REAL_BITS (real.clh), FACTOR, RESULT (matmul_elements.clh): factors of
- * F32 for TF32 products, F64, F16, BF16, I8. Launch: 3-D, work-groups of ITEMS x 1 x 1, along the
- * first dimension one per started tile of C, a layer of them for each product of the batch, or for
- * each span of k. Workspace: the sums of each group, where groups share k. Local memory:
- * LOCAL_BYTES, STAGES blocks and their padding, or the sums of a tile. Limits: m, n and k below
- * 2^31, leading dimensions up to it; NVIDIA's compute capability 8.0 for float, 16 and 8 bits, 9.0
- * for double.
+ *     along k always.
+ * Work split: a group computes TILE_M x TILE_N of C, or the sums of a span of k where groups share
+ *     it, which the last of them adds up; its warps share the tile, WARPS_M by WARPS_N.  C goes
+ *     through local memory, for neighbours to store neighbours.
+ * Parameters:
+ *     TILE_M, TILE_N; ITEMS, 32 WARPS_M WARPS_N;
+ *     BLOCK, bytes of a line of a block along k; STAGES;
+ *     COPY_A, COPY_B: bytes at whose multiples lines start, 16, 8, 4, 2 or 1;
+ *     PAIRS: 1 where two neighbours of C that start at a multiple of 2 are an aligned vector;
+ *     SPLITS: 1 where groups share k; LAST_ADDS (last_group.clh), not 0;
+ *     LOCAL_BYTES; BAND (matmul_bands.clh); TRANS_A, TRANS_B (matmul_access.clh);
+ *     REAL, REAL_BITS (real.clh), FACTOR, RESULT (matmul_elements.clh): factors of F32 for TF32
+ *     products, F64, F16, BF16, I8.
+ * Launch: 3-D, work-groups of ITEMS x 1 x 1, along the first dimension one per started tile of C, a
+ *     layer of them for each product of the batch, or for each span of k.
+ * Workspace: the sums of each group, where groups share k.
+ * Local memory: LOCAL_BYTES, STAGES blocks and their padding, or the sums of a tile.
+ * Limits: m, n and k below 2^31, leading dimensions up to it; NVIDIA's compute capability 8.0 for
+ *     float, 16 and 8 bits, 9.0 for double.
  *
  * Fragments, g = lane / 4, t = lane % 4 (PTX ISA, "Matrix Fragments for mma.sync"), in words of 4
  * bytes, of one TF32, two 16-bit or four 8-bit elements along k: word i of A is row g + 8 (i % 2),
- * word 4 (i / 2) + t along k; of B word 4 i + t, column g; of C rows g, g, g + 8, g + 8, columns 2
- * t and 2 t + 1.  In float64 an element takes the place of a word.
+ * word 4 (i / 2) + t along k; of B word 4 i + t, column g; of C rows g, g, g + 8, g + 8, columns
+ * 2 t and 2 t + 1.  In float64 an element takes the place of a word.
  */
 #include "common/async_copy.clh"
 #include "common/in_registers.clh"

@@ -17,9 +17,9 @@
  *     (matmul_bands.clh); TURNED, 1 where C is stored transposed, and A and B have changed places;
  *     ALIGNED_C: whether two neighbours that start at a multiple of 2 are an aligned vector;
  *     UNIT_GROUPS: for how many groups a compute unit is to have registers; REGISTERS of a
- *     work-item that multiplies; PRODUCERS and MAP_BYTES as the host counts with them; LAST_ADDS
- *     (last_group.clh), not 0; REAL, REAL_BITS, FACTOR, RESULT (matmul_elements.clh): of double;
- *     TRANS_A, TRANS_B (matmul_access.clh), not both 0.
+ *     work-item that multiplies, and PRODUCER_REGISTERS of the others; PRODUCERS and MAP_BYTES as
+ *     the host counts with them; LAST_ADDS (last_group.clh), not 0; REAL, REAL_BITS, FACTOR, RESULT
+ *     (matmul_elements.clh): of double; TRANS_A, TRANS_B (matmul_access.clh), not both 0.
  * Launch: 1-D, work-groups of 32 for each warp, one for each tile of C, or SPLIT, or PER_UNIT for
  *     each compute unit, which share their blocks.
  * Workspace: two maps for each group, then two tiles of sums for each group that shares.
@@ -56,8 +56,11 @@
 #if (TURNED != 0 && TURNED != 1) || (!TRANS_A && !TRANS_B)
 #error "TURNED: 1 where C is stored transposed, as where TRANS_A and TRANS_B were both 0, else 0"
 #endif
-#if PRODUCERS != 128 || !defined(REGISTERS)
-#error "PRODUCERS, REGISTERS: a warp group, and registers of a work-item that multiplies"
+#if PRODUCERS != 128
+#error "PRODUCERS: a warp group, which asks for boxes"
+#endif
+#if !defined(REGISTERS) || !defined(PRODUCER_REGISTERS)
+#error "REGISTERS, PRODUCER_REGISTERS: of a work-item that multiplies, and of one that does not"
 #endif
 #if !LAST_ADDS
 #error "LAST_ADDS: 1 or 2: a tile's last group adds up"
@@ -522,7 +525,9 @@ matmul_mma_f64_tensor(__global const factor *a, __global const factor *b,
         __global ulong *maps = (__global ulong *)work + get_group_id(0) * (2 * TENSOR_MAP_WORDS);
         const uint lane = item - ITEMS;
 
-        __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory");
+        __asm__ volatile(WGMMA
+                         "setmaxnreg.dec.sync.aligned.u32 " TEXT_EXPANDED(PRODUCER_REGISTERS) ";" ::
+                             : "memory");
         if (lane < 2) {
             const bool of_b = lane, along = of_b ? ALONG_B : ALONG_A;
             const uint outside = of_b ? n : m;
@@ -538,12 +543,15 @@ matmul_mma_f64_tensor(__global const factor *a, __global const factor *b,
 
             TENSOR_DESCRIBE_AT(local_address(maps_local) + lane * MAP_BYTES, map, TENSOR_64_BIT,
                                of);
-            tensor_acquire(map);
         }
         if (lane < 32)
             warp_barrier();
-        if (lane == 0)
+        if (lane == 0) {
+            /* By the work-item that copies, which wrote one of the maps alone. */
+            tensor_acquire(maps);
+            tensor_acquire(maps + TENSOR_MAP_WORDS);
             produce(&t, s, across, down, k, maps);
+        }
     } else {
         __global double2 *sums = (__global double2 *)(work + get_num_groups(0) * (2 * MAP_BYTES));
         const lanes l = lanes_of(place_of(item));

@@ -1027,10 +1027,14 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
 
             TENSOR_DESCRIBE_AT(local_address(maps_local) + lane * 8 * TENSOR_MAP_WORDS, map,
                                ELEMENT_TYPE, of);
-            tensor_acquire(map);
         }
         if (lane < 32)
             warp_barrier();
+        if (lane == 0) {
+            /* By the work-item that copies, which wrote one of the maps alone. */
+            tensor_acquire(maps);
+            tensor_acquire(maps + TENSOR_MAP_WORDS);
+        }
 #if PRODUCERS == 128
         __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory");
 #endif

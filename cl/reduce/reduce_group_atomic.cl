@@ -6,8 +6,8 @@
  *     few hundred atomic operations.  A sum is still added in the order in which
  *     work-groups come.
  * Work split: work-items take turns over the array.
- * Parameters: BY, GROUP (reduce.clh); ADDS (reduce_atomically.clh).  PER_UNIT only decides the number of groups
- *     on the host.
+ * Parameters: BY, GROUP (reduce.clh); ADDS (reduce_atomically.clh).  PER_UNIT only decides the
+ *     number of groups on the host.
  * Launch: reduce_group_atomic_start, one work-item; then 1-D, work-groups of GROUP.
  * Local memory: GROUP floats.
  * Limits: float32; indexes in 64 bits.

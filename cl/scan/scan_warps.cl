@@ -62,10 +62,10 @@ static inline VALUE total_of(ulong bits)
 
 /* A call, as one argument; the host's warps_call has the same members. */
 typedef struct warps_call {
-    ulong n, rows;         /* elements of a line, and lines */
-    ulong tiles, blocks;   /* of a line */
-    ulong from, to;        /* indexes of the first elements of x and of the result */
-    ulong blocks_at;       /* index in the states */
+    ulong n, rows;       /* elements of a line, and lines */
+    ulong tiles, blocks; /* of a line */
+    ulong from, to;      /* indexes of the first elements of x and of the result */
+    ulong blocks_at;     /* index in the states */
 } warps_call;
 
 /* Where element e of a tile is, in the order of the scan, from its first one. */
@@ -134,9 +134,8 @@ static inline void prefetch_tile(__global const X *x, const warps_call *call, ui
         prefetch_line(x + k);
 }
 
-__kernel WORK_GROUP void
-scan_warps(__global const X *x, __global RESULT *result, __global ulong *states,
-           const warps_call call)
+__kernel WORK_GROUP void scan_warps(__global const X *x, __global RESULT *result,
+                                    __global ulong *states, const warps_call call)
 {
     __local VALUE totals[WARPS], found;
     const uint item = (uint)get_local_id(0), lane = item % 32, warp = item / 32;
@@ -164,8 +163,8 @@ scan_warps(__global const X *x, __global RESULT *result, __global ulong *states,
         for (uint j = 0; j < VECTORS; j++)
             load_part(v[j], x, e + j * 128, count);
     }
-    /* What is before each vector in the warp, the vectors before and the lanes before, goes into its
-     * elements at once: fewer registers, and more work-groups side by side. */
+    /* What is before each vector in the warp, the vectors before and the lanes before, goes into
+     * its elements at once: fewer registers, and more work-groups side by side. */
 #pragma unroll
     for (uint j = 0; j < VECTORS; j++) {
         VALUE up_to, before, sum;

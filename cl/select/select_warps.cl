@@ -68,9 +68,9 @@ static inline void load_part(BITS v[4], __global const BITS *tile, uint e, uint 
         v[k] = e + k < count ? tile[e + k] : 0;
 }
 
-__kernel WORK_GROUP void
-select_warps(__global const BITS *x, __global BITS *result, __global long *indices,
-             __global ulong *count, __global ulong *states, const select_call call)
+__kernel WORK_GROUP void select_warps(__global const BITS *x, __global BITS *result,
+                                      __global long *indices, __global ulong *count,
+                                      __global ulong *states, const select_call call)
 {
     __local BITS kept[TILE]; /* the selected elements of the tile */
 #if WITH_INDICES
@@ -81,9 +81,9 @@ select_warps(__global const BITS *x, __global BITS *result, __global long *indic
     const uint in_tile = warp * (ROWS * 128) + lane * 4;
     const VALUE value = value_of(&call);
     BITS v[ROWS][4];
-    uint selected = 0;         /* the work-item's elements, as bits */
-    uint by_row = 0;           /* how many of them a row has, a byte each; then with those of the
-                                  lanes before */
+    uint selected = 0; /* the work-item's elements, as bits */
+    uint by_row = 0;   /* how many of them a row has, a byte each; then with those of the
+                          lanes before */
     const uint tile = (uint)get_group_id(0);
     const ulong first = (ulong)tile * TILE;
     const uint count_x = (uint)min(call.n - first, (ulong)TILE);

@@ -9,8 +9,8 @@
  * Parameters: KEYS, a power of 2 up to TEAM; GROUP work-items in a work-group, TEAM of them in a
  *     team, powers of 2; TILE; KEY, DESCENDING, WITH_INDEX (sort_key.clh); VALUE_BYTES
  *     (sort_value.clh); ARGSORT, 1 where the index is written.
- * Launch: 1-D; sort_counted_place with work-groups of GROUP, one per started KEYS * TEAMS keys, then
- *     sort_counted_return with any work-group size and a work-item per key.
+ * Launch: 1-D; sort_counted_place with work-groups of GROUP, one per started KEYS * TEAMS keys,
+ *     then sort_counted_return with any work-group size and a work-item per key.
  * Workspace: the keys in order, and the values in theirs from offset_copy on (counted in values).
  * Local memory: TILE keys, and a counter for each key that the group places.
  * Limits: n < 2^31; time grows with the square of n.

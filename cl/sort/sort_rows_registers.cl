@@ -148,10 +148,10 @@ IN_REGISTERS void row_leave_values(const held_key held[KEYS], __global value *va
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_rows_registers_tile(__global word *keys, __global ulong *index, ulong offset_keys,
-                    ulong offset_index, uint n, ulong rows
+                         ulong offset_index, uint n, ulong rows
 #if VALUE_BYTES
-                    ,
-                    __global value *values, ulong offset_values
+                         ,
+                         __global value *values, ulong offset_values
 #endif
 )
 {

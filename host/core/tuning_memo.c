@@ -27,8 +27,8 @@ typedef struct stamp {
     struct timespec changed;
 } stamp;
 
-/* The system is asked for the stamp, and where that is not reliable the files are read anew, at most
- * once in so many nanoseconds: on some it takes as long as a launch.  What this process stores
+/* The system is asked for the stamp, and where that is not reliable the files are read anew, at
+ * most once in so many nanoseconds: on some it takes as long as a launch.  What this process stores
  * counts at once. */
 enum { STAMP_HOLDS_NS = 20 * 1000 * 1000 };
 

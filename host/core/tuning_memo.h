@@ -12,7 +12,8 @@
  */
 size_t tuning_recall(tsr_session *s, const problem *p, const tuning **out);
 
-/** A number that is another one once tuning_recall may give something else; 0: memory ran out, ask it each time. */
+/** A number that is another one once tuning_recall may give something else; 0: memory ran out, ask
+ *  it each time. */
 uint64_t tuning_age(tsr_session *s);
 
 #endif

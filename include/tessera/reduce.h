@@ -58,7 +58,8 @@ typedef enum tsr_reduction {
  *
  * The order of additions follows from the problem, the device and the variant: the same call has
  * the same bits from run to run.  Where `any_order` is true that is given up, and the bound of sums
- * is gamma_(n+2) sum |x_i|: variants may then add by atomic operations, as they come.
+ * is gamma_(n+2) sum |x_i|: variants may then add by atomic operations, as they come, of which
+ * NVIDIA's flushes denormals of float32.
  *
  * A minimum, maximum or index of one of no elements (n = 0, outer and inner above 0) is refused.
  */

@@ -1104,6 +1104,24 @@ static void test_boxes_serve_large_float64(void **state)
     }
 }
 
+/* Who is preferred does not depend on whether local memory was probed before. */
+static void test_boxes_are_judged_before_probes(void **state)
+{
+    problem p = product(128, 128, 8192);
+    const char *probed[PREFERENCES_MAX], *before[PREFERENCES_MAX];
+    device_facts d = hopper();
+    size_t n;
+
+    (void)state;
+    d.compute_units = 132;
+    matmul_in(&p)->type = TSR_F64;
+    n = operation_matmul.prefer(&p, &d, probed);
+    d.large_local = 0;
+    assert_int_equal(operation_matmul.prefer(&p, &d, before), n);
+    for (size_t i = 0; i < n; i++)
+        assert_string_equal(before[i], probed[i]);
+}
+
 /* Of TF32 and 16 bits, small products run on a warp's instructions, middling ones where boxes could
  * not be copied as they are, and large ones never. */
 static void test_small_products_go_to_warps(void **state)
@@ -1219,6 +1237,7 @@ int main(void)
         cmocka_unit_test(test_tensor_turns_c),
         cmocka_unit_test(test_tensor_runs_elsewhere),
         cmocka_unit_test(test_boxes_serve_large_float64),
+        cmocka_unit_test(test_boxes_are_judged_before_probes),
         cmocka_unit_test(test_small_products_go_to_warps),
         cmocka_unit_test(test_warps_take_what_they_do_faster),
     };

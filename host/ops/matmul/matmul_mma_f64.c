@@ -180,12 +180,11 @@ static size_t size_of(const layout *s)
 static size_t resident_of(const job *j, const layout *s)
 {
     const size_t sums = s->warp_m * s->warp_n / 32;
-
-    if (s->tensor)
-        return size_max(size_min(s->a_unit, UNIT_LOCAL / (s->local + 1024)), 1);
     const size_t registers = sums >= 64 ? 255 : sums >= 32 ? 216 : 128;
     const size_t room = (size_t)65536 / (registers * s->items);
 
+    if (s->tensor)
+        return size_max(size_min(s->a_unit, UNIT_LOCAL / (s->local + 1024)), 1);
     return size_max(size_min(room, (size_t)j->device->large_local / s->local), 1);
 }
 
@@ -390,6 +389,7 @@ static const char *plan_mma_f64_tensor(const job *j, plan *out)
     plan_define(out, "DEPTH=%d", DEPTH);
     plan_define(out, "TURNED=%d", turned);
     plan_define(out, "PRODUCERS=%d", PRODUCERS);
+    plan_define(out, "PRODUCER_REGISTERS=%d", PRODUCER_REGISTERS);
     plan_define(out, "REGISTERS=%zu", registers_of(&s));
     plan_define(out, "UNIT_GROUPS=%zu", s.a_unit);
     plan_define(out, "MAP_BYTES=%d", MAP_BYTES);
@@ -423,8 +423,12 @@ static double least_cost(const problem *q, const device_facts *d, bool tensor)
 bool matmul_boxes_gain(const problem *q, const device_facts *d)
 {
     const tsr_matmul_problem *p = matmul_of(q);
+    device_facts known = *d;
 
     if (p->type != TSR_F64 || p->m == 0 || p->n == 0)
         return false;
-    return least_cost(q, d, true) < least_cost(q, d, false);
+    /* Asked before local memory is probed as well as after: the answer is the same. */
+    if (known.large_local == 0)
+        known.large_local = UNIT_LOCAL;
+    return least_cost(q, &known, true) < least_cost(q, &known, false);
 }

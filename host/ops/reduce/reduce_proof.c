@@ -162,6 +162,13 @@ static bool flushes(const judge *a)
     return reduce_value_type(a->p) == TSR_F64 ? !a->d->denormals_f64 : !a->d->denormals_f32;
 }
 
+/* The same of a sum: NVIDIA's instruction that adds float32 in memory makes 0 of denormals, and any
+ * order allows it. */
+static bool sum_flushes(const judge *a)
+{
+    return flushes(a) || (a->p->any_order && a->d->nvidia && reduce_value_type(a->p) == TSR_F32);
+}
+
 static double least_normal(const judge *a)
 {
     return reduce_value_type(a->p) == TSR_F64 ? DBL_MIN : (double)FLT_MIN;
@@ -228,7 +235,7 @@ static double judge_sum(const judge *a, size_t o, size_t j, double got, double *
     const long double most = (long double)real_most(value), u = (long double)real_unit(value);
     /* Squares that underflow, and denormals of a device that flushes them. */
     const long double lost =
-        norm || flushes(a) ? (long double)a->s.n * (long double)least_normal(a) : 0;
+        norm || sum_flushes(a) ? (long double)a->s.n * (long double)least_normal(a) : 0;
     long double error = sum_bound(a->p) * s.magnitude + lost, wanted = s.sum / n;
     const bool may_overflow = s.magnitude + error > most / 2 || !isfinite((double)s.magnitude);
 
