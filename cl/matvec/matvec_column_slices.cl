@@ -10,7 +10,8 @@
  *     to l * VEC + VEC - 1, slice s reads the rows s, s + SLICES, ... of the part.  A tree
  *     adds the slices up, and the last work-group of a tile or a second pass the parts
  *     (matvec_parts.clh).
- * Parameters: ACROSS, a power of 2 up to LOCAL; LOADS; STAGES, 1 or 2; PAST_L1
+ * Parameters: ACROSS, a power of 2 up to LOCAL; LOADS; STAGES, 1 or 2; CHECKED, 1 where each row
+ *     is asked about before it is loaded, for a large A whose rows are aligned; PAST_L1
  *     (matvec_once.clh); VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL, work-items in a
  *     work-group: GROUP, or less where the device takes fewer, a power of 2; REAL, REAL_BITS
  *     (real.clh); TRANS = 1, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).
@@ -33,6 +34,9 @@
 #endif
 #if STAGES != 1 && STAGES != 2
 #error "STAGES: 2 to load rows of A while those before are added up, 1 after that"
+#endif
+#if !defined(CHECKED) || (CHECKED && !ALIGNED)
+#error "CHECKED: 1 where rows of an aligned A are asked about one by one, else 0"
 #endif
 #if !TRANS
 #error "TRANS: a row of A that is not transposed has one sum, not many"
@@ -85,6 +89,36 @@ typedef struct stage {
     REAL value[LOADS];
 } stage;
 
+#if CHECKED
+/* Those from `a` and `x` on, which belong to column c: zeros from `length` on, and of an aligned A
+ * a row is asked about before it is loaded. */
+static inline stage load_stage(__global const factor *a, __global const factor *x, ulong lda,
+                               ulong incx, uint c, uint length, uint count)
+{
+    stage s;
+
+    /* Unrolled: only then do the arrays live in registers. */
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++) {
+        __global const factor *from = a + u * SLICES * lda, *from_x = x + v_index(incx, u * SLICES);
+        const bool inside = c + u * SLICES < length;
+
+#if PAST_L1 == 2
+        s.piece[u] = load_once(from, inside);
+        s.value[u] = inside ? load_factor(from_x) : 0;
+#else
+        s.piece[u] = 0;
+        s.value[u] = 0;
+        /* One branch for both loads. */
+        if (inside) {
+            s.piece[u] = load_vector(from);
+            s.value[u] = load_factor(from_x);
+        }
+#endif
+    }
+    return s;
+}
+#else
 /* Row u of a stage, of those up to row `last`, else zeros; `count` elements of it where A is not
  * aligned. */
 static inline void load_row(stage *s, uint u, __global const factor *a, __global const factor *x,
@@ -128,6 +162,7 @@ static inline stage load_stage(__global const factor *a, __global const factor *
     }
     return s;
 }
+#endif
 
 static inline VECTOR add_stage(VECTOR sum, const stage *s)
 {

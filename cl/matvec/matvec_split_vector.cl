@@ -8,10 +8,11 @@
  * Work split: work-group g takes part g % parts of TILE_ROWS = LOCAL / TEAM rows, from row
  *     g / parts * TILE_ROWS, team t of it one row; lane l the pieces l, l + TEAM, ... of
  *     the part and, of what is left behind its last one, columns l, l + TEAM, ...
- * Parameters: TEAM, a power of 2; LOADS; VEC, 128 bits, and ALIGNED (matvec_vectors.clh);
- *     LOCAL, work-items in a work-group, a power of 2 of TEAM at least; REAL, REAL_BITS
- *     (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS
- *     (last_group.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
+ * Parameters: TEAM, a power of 2; LOADS; CHECKED, 1 where a lane loads what is inside alone, for
+ *     a large A whose rows are aligned; VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL,
+ *     work-items in a work-group, a power of 2 of TEAM at least; REAL, REAL_BITS (real.clh);
+ *     TRANS = 0, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT
+ *     only decides `parts` and `chunk` on the host.
  * Launch: for each product parts * ceil(rows / TILE_ROWS) work-groups of LOCAL.  Then,
  *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.
@@ -33,6 +34,9 @@
 
 #ifndef LOADS
 #error "LOADS: pieces of A that a work-item loads at once"
+#endif
+#if !defined(CHECKED) || (CHECKED && !ALIGNED)
+#error "CHECKED: 1 where a lane loads what is inside alone, of an aligned A, else 0"
 #endif
 
 /* A lane's piece of a row is a vector of VEC neighbours where those are one load.  Else each would
@@ -76,6 +80,51 @@ static inline REAL sum_of_piece(piece sum)
 #endif
 }
 
+#if CHECKED
+/* The products of LOADS pieces from column c on, those below `end`: all are loaded before the first
+ * is used, and nothing is read twice. */
+static inline piece add_pieces(piece sum, __global const factor *row, __global const factor *x,
+                               ulong incx, uint c, uint end)
+{
+    const bool inside = c + (LOADS - 1) * APART < end;
+    piece from_row[LOADS], from_x[LOADS];
+
+    /* Unrolled: only then do the arrays live in registers.  Without a branch for each where all are
+     * inside. */
+    if (inside) {
+#pragma unroll
+        for (uint u = 0; u < LOADS; u++) {
+            from_row[u] = load_vector(row + c + u * APART);
+            from_x[u] = x_vector(x, incx, c + u * APART);
+        }
+    } else {
+#pragma unroll
+        for (uint u = 0; u < LOADS; u++) {
+            from_row[u] = 0;
+            from_x[u] = 0;
+            if (c + u * APART < end) {
+                from_row[u] = load_vector(row + c + u * APART);
+                from_x[u] = x_vector(x, incx, c + u * APART);
+            }
+        }
+    }
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++)
+        sum += from_row[u] * from_x[u];
+    return sum;
+}
+
+/* The products of lane `lane` of the `whole` columns in pieces. */
+static inline piece add_row(__global const factor *row, __global const factor *x, ulong incx,
+                            uint lane, uint whole)
+{
+    piece sum = 0;
+
+    for (uint c = lane * WIDTH; c < whole; c += LOADS * APART)
+        sum = add_pieces(sum, row, x, incx, c, whole);
+    return sum;
+}
+#else
 /* The products of LOADS pieces from column c on, those up to column `last`: all are loaded before
  * the first is used.  What is beyond is read at the last place, and counts for nothing: a branch
  * before each load would have them wait for one another. */
@@ -96,6 +145,24 @@ static inline piece add_pieces(piece sum, __global const factor *row, __global c
     return sum;
 }
 
+/* The products of lane `lane` of the `whole` columns in pieces: all lanes of a team go the same
+ * way.
+ */
+static inline piece add_row(__global const factor *row, __global const factor *x, ulong incx,
+                            uint lane, uint whole)
+{
+    piece sum = 0;
+
+    for (uint base = 0; base < whole; base += LOADS * APART) {
+        if (base + LOADS * APART <= whole) /* then nothing is compared */
+            sum = add_pieces(sum, row, x, incx, base + lane * WIDTH, UINT_MAX);
+        else
+            sum = add_pieces(sum, row, x, incx, base + lane * WIDTH, whole - WIDTH);
+    }
+    return sum;
+}
+#endif
+
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_split_vector(__global const factor *restrict a, __global const factor *restrict x,
                     __global result *restrict y, __global REAL *partial,
@@ -111,20 +178,12 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     /* A team beyond the last row sums nothing, and reaches the barriers. */
     const uint length = row < rows ? part_length(begin, call.columns, call.chunk) : 0;
     const uint whole = length / WIDTH * WIDTH; /* columns in pieces */
-    piece partial_sums = 0;
     REAL sum;
 
     a += of_product(call.offset_a, call.stride_a) + a_index(call.lda, min(row, rows - 1), begin);
     x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin);
     y += of_product(call.offset_y, call.stride_y);
-    /* All lanes of a team go the same way. */
-    for (uint base = 0; base < whole; base += LOADS * APART)
-        if (base + LOADS * APART <= whole) /* then nothing is compared */
-            partial_sums = add_pieces(partial_sums, a, x, call.incx, base + lane * WIDTH, UINT_MAX);
-        else
-            partial_sums =
-                add_pieces(partial_sums, a, x, call.incx, base + lane * WIDTH, whole - WIDTH);
-    sum = sum_of_piece(partial_sums);
+    sum = sum_of_piece(add_row(a, x, call.incx, lane, whole));
     for (uint c = whole + lane; c < length; c += TEAM)
         sum += load_factor(a + c) * load_factor(x + v_index(call.incx, c));
     sum = tree_reduce(sums + item, 1, lane, TEAM, sum);

@@ -416,6 +416,11 @@ static void tunables_follow_device_and_shape(void **state)
         {"split-vector", &gpu, 500, 10000, false, NULL, "TEAM", 256},
         {"split-vector", &gpu, 500, 10000, false, NULL, "PER_UNIT", 1},
         {"split-vector", &gpu, 7, 64000, false, NULL, "PER_UNIT", 16},
+        /* Rows of a large A that fill the device have the settings of rows that are cut. */
+        {"split-vector", &gpu, 4096, 4096, false, NULL, "PER_UNIT", 16},
+        {"split-vector", &gpu, 4096, 4096, false, NULL, "TEAM", 64},
+        {"split-vector", &gpu, 4096, 4096, false, NULL, "GROUP", 128},
+        {"split-vector", &gpu, 1000, 1000, false, NULL, "PER_UNIT", 1},
         {"column-slices", &gpu, 40, 3000, true, NULL, "ACROSS", 8},
         {"column-slices", &gpu, 40, 3000, true, NULL, "GROUP", 64},
         {"column-slices", &gpu, 541, 12, true, NULL, "GROUP", 512},
@@ -575,6 +580,48 @@ static void slices_are_loaded_past_the_cache(void **state)
         }
         made = plan_with("column-slices", &p, &d, cases[i].set, &options);
         assert_int_equal(defined(text_get(&options), "PAST_L1"), cases[i].past);
+        plan_free(&made);
+        text_free(&options);
+    }
+}
+
+/* Loads of a large A whose rows are aligned are checked one by one, but for few rows that groups
+ * have whole. */
+static void loads_of_large_aligned_rows_are_checked(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t rows, columns, lda;
+        tsr_type type;
+        size_t checked, loads; /* loads 0: not looked at */
+    } cases[] = {{"split-vector", 4096, 4096, 4096, TSR_F32, 1, 4},
+                 {"split-vector", 10000, 10000, 10000, TSR_F32, 1, 4},
+                 {"split-vector", 10, 1000000, 1000000, TSR_F32, 1, 4},
+                 {"split-vector", 200000, 24, 24, TSR_F32, 1, 4},
+                 {"split-vector", 500, 10000, 10000, TSR_F32, 0, 4},
+                 {"split-vector", 1000, 1000, 1000, TSR_F32, 0, 4},
+                 {"split-vector", 4096, 4096, 4097, TSR_F32, 0, 16},
+                 {"split-vector", 777, 7777, 7777, TSR_F32, 0, 16},
+                 {"split-vector", 121698, 459, 459, TSR_BF16, 0, 0},
+                 {"column-slices", 4096, 4096, 4096, TSR_F32, 1, 8},
+                 {"column-slices", 10000, 10000, 10000, TSR_F32, 1, 8},
+                 {"column-slices", 4096, 4096, 4097, TSR_F32, 0, 0},
+                 {"column-slices", 541, 12, 12, TSR_F32, 0, 0},
+                 {"column-slices", 63, 37, 37, TSR_F32, 0, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        problem p = product(cases[i].rows, cases[i].columns, cases[i].type,
+                            strcmp(cases[i].name, "column-slices") == 0);
+        const device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
+        text options = {0};
+        plan made;
+
+        matvec_in(&p)->lda = cases[i].lda;
+        made = plan_with(cases[i].name, &p, &d, NULL, &options);
+        if (defined(text_get(&options), "CHECKED") != cases[i].checked ||
+            (cases[i].loads && defined(text_get(&options), "LOADS") != cases[i].loads))
+            fail_msg("case %zu, %s: %s", i, cases[i].name, text_get(&options));
         plan_free(&made);
         text_free(&options);
     }
@@ -1100,6 +1147,7 @@ int main(void)
         cmocka_unit_test(no_tunable_stays_0),
         cmocka_unit_test(parts_follow_device_and_shape),
         cmocka_unit_test(slices_are_loaded_past_the_cache),
+        cmocka_unit_test(loads_of_large_aligned_rows_are_checked),
         cmocka_unit_test(the_last_group_adds_where_it_can),
         cmocka_unit_test(preference_names_what_runs),
         cmocka_unit_test(preference_follows_the_shape),

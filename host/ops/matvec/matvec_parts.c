@@ -13,6 +13,17 @@
  * long as a group takes to read so many. */
 enum { WHOLE_BYTES_MAX = 96 << 10 };
 
+/* Bytes of A up to which it is small.  Where it is larger, and its rows are aligned, loops that ask
+ * of each load whether it is inside read it faster. */
+enum { SMALL_BYTES = 8 << 20 };
+
+static bool is_small(const job *j)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+
+    return p->rows == 0 || p->columns <= SMALL_BYTES / tsr_type_size(p->type) / p->rows;
+}
+
 /* ---- split-row ---------------------------------------------------------------------------- */
 
 static const tunable split_row_tunables[] = {
@@ -120,6 +131,12 @@ static bool rows_are_whole(const job *j)
     return v.columns <= steps * step_columns(j, group_fit(j->device, 0, FEW_ROWS_TEAM_MAX));
 }
 
+/* Whether teams of TEAM_MAX, a row each, would not fill the device. */
+static bool has_few_rows(const job *j)
+{
+    return matvec_view_of(matvec_of(j->problem)).rows < matvec_groups_wanted(j, 1024) / TEAM_MAX;
+}
+
 /* The lanes of a team, of up to `most`: as many as a row has work for. */
 static size_t team_by_shape(const job *j, size_t vectors, size_t most, bool whole)
 {
@@ -138,8 +155,11 @@ static const char *split_vector_plan(const job *j, plan *out)
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t vec = matvec_load_elements(p), columns = matvec_view_of(p).columns;
     const uint32_t group_set = param(j->params, "GROUP"), per_unit = param(j->params, "PER_UNIT");
-    const bool whole = per_unit ? per_unit == 1 : rows_are_whole(j);
-    const size_t width = matvec_vectors_aligned(j, vec) ? vec : 1;
+    const bool aligned = matvec_vectors_aligned(j, vec),
+               few_whole = has_few_rows(j) && rows_are_whole(j);
+    const bool checked = aligned && !is_small(j) && !few_whole;
+    const bool whole = per_unit ? per_unit == 1 : rows_are_whole(j) && !checked;
+    const size_t width = aligned ? vec : 1;
     const char *why = matvec_unsupported_portable(j, out);
     size_t local = group_fit(j->device, 0, group_set ? group_set : SPLIT_GROUP);
     size_t team = param(j->params, "TEAM"), tiles, step, parts;
@@ -170,8 +190,11 @@ static const char *split_vector_plan(const job *j, plan *out)
     plan_set(out, "PER_UNIT", per_unit ? per_unit : whole ? 1 : SPLIT_GROUPS);
     matvec_plan_cut(j, &c, out);
     matvec_define_vectors(j, vec, out);
+    plan_define(out, "CHECKED=%d", checked);
     plan_define(out, "LOADS=%zu",
-                loads_of_lane(size_min(columns, c.chunk), team, width, step / team / width));
+                checked
+                    ? VECTORS_AT_ONCE
+                    : loads_of_lane(size_min(columns, c.chunk), team, width, step / team / width));
     return NULL;
 }
 
@@ -221,8 +244,7 @@ enum {
     SLICES_ADDED = 16, /* parts that a work-item adds up while others are as many again */
     SLICES_GROUP = 512,
     SLICES_SMALL_GROUP = 256, /* where rows of A are not aligned, or A is small: more of them */
-    SLICES_SMALL_BYTES = 8 << 20,
-    SLICES_PIECES_MAX = 32, /* single elements that a work-item loads at once */
+    SLICES_PIECES_MAX = 32,   /* single elements that a work-item loads at once */
     SLICES_GROUP_MIN = 64,
     /* Steps of a part: few, so that units that are done early take another one, and fewer where
        that leaves many groups all the same. */
@@ -346,8 +368,7 @@ static const char *column_slices_plan(const job *j, plan *out)
     const size_t vec = matvec_load_elements(p);
     const uint32_t group_set = param(j->params, "GROUP");
     const bool aligned = matvec_aligned(j, &a, vec);
-    const bool small = !aligned || v.rows == 0 ||
-                       v.columns <= SLICES_SMALL_BYTES / tsr_type_size(p->type) / v.rows;
+    const bool small = !aligned || is_small(j);
     size_t local = group_fit(j->device, 0, group_set ? group_set : SLICES_GROUP);
     const slicing shape = slices_by_shape(j, local);
     const uint32_t across_set = param(j->params, "ACROSS"), loads_set = param(j->params, "LOADS"),
@@ -421,6 +442,7 @@ static const char *column_slices_plan(const job *j, plan *out)
                  (uint32_t)size_max(size_div_up(c.tiles * c.parts, matvec_groups_wanted(j, 1)), 1));
     matvec_plan_cut(j, &c, out);
     matvec_define_vectors_of_a(j, false, out);
+    plan_define(out, "CHECKED=%d", !small);
     return NULL;
 }
 

@@ -170,8 +170,10 @@ static size_t NAMED(flat_columns)(const ELEMENT *a, size_t rows, size_t columns,
     for (size_t j = 0; j < columns; j++) {
         sum[j] = (NAMED(vector)){0};
         for (size_t l = 0; l < lanes; l++, c++) {
-            if (c == columns)
-                c = 0, row++;
+            if (c == columns) {
+                c = 0;
+                row++;
+            }
             from[j][l] = SPREAD_FROM(row);
         }
     }
