@@ -39,7 +39,7 @@ CLEAN = ("TESSERA_DEVICE", "TESSERA_KERNEL_DIR", "OCL_ICD_VENDORS", "OPENCL_VEND
          "POSIXLY_CORRECT")
 
 
-# Of a command that is done, where a driver's thread ends while LeakSanitizer looks: it runs again, on
+# Of a program that is done, where a driver's thread ends while LeakSanitizer looks: it runs again, on
 # what was there before.
 SANITIZER_CRASH = b"LeakSanitizer has encountered a fatal error"
 
@@ -61,6 +61,19 @@ def environment(**changes):
         else:
             env[name] = value
     return env
+
+
+def run(command, variables=None, between=lambda: None, attempts=ATTEMPTS, **options):
+    """subprocess.run with the environment of tests and these variables, again where LeakSanitizer
+    crashes; between() restores what was there before."""
+    for last in attempts:
+        if last is not attempts[0]:
+            between()
+        done = subprocess.run(command, stderr=subprocess.PIPE, check=False,
+                              env=environment(**(variables or {}), **last), **options)
+        if SANITIZER_CRASH not in done.stderr:
+            break
+    return done
 
 
 class Result:
@@ -101,14 +114,10 @@ class Case(unittest.TestCase):
 
     def tessera(self, *args, stdin=b"", binary=False, stdout=None, env=None, timeout=300):
         before = self.keep_folder() if SANITIZED else None
-        for last in ATTEMPTS:
-            done = subprocess.run([COMMAND, *args], input=stdin, timeout=timeout, cwd=self.folder,
-                                  stdout=stdout if stdout is not None else subprocess.PIPE,
-                                  stderr=subprocess.PIPE, env=environment(**(env or {}), **last))
-            if stdout is not None or SANITIZER_CRASH not in done.stderr:
-                break
-            if before:
-                self.restore_folder(before)
+        done = run([COMMAND, *args], env, between=lambda: self.restore_folder(before),
+                   attempts=ATTEMPTS if stdout is None else ATTEMPTS[:1], input=stdin,
+                   timeout=timeout, cwd=self.folder,
+                   stdout=stdout if stdout is not None else subprocess.PIPE)
         out = done.stdout or b""
         return Result(args, done.returncode, out if binary else out.decode(),
                       done.stderr.decode(errors="replace"))
@@ -173,9 +182,7 @@ def npy(header, data=b"", version=(1, 0), length=None):
 
 
 def has_opencl():
-    r = subprocess.run([COMMAND, "devices", "--json"], stdout=subprocess.PIPE,
-                       stderr=subprocess.PIPE, env=environment())
-    return r.returncode == 0
+    return run([COMMAND, "devices", "--json"], stdout=subprocess.PIPE).returncode == 0
 
 
 def wide(array):

@@ -6,11 +6,10 @@ loaded: the loader ignores one that it cannot.
 
 import json
 import os
-import subprocess
 import sys
 import unittest
 
-from cli_support import EXAMPLES, OPERATIONS, Case, environment, has_opencl
+from cli_support import EXAMPLES, OPERATIONS, Case, has_opencl, run
 
 LAYER = os.environ["FAULT_LAYER"]
 KINDS = {"context", "queue", "mem", "program", "kernel", "event", "svm"}
@@ -129,10 +128,9 @@ class Warm(Layered):
 
     def calls_of(self, *args):
         path = self.path("report")
-        done = subprocess.run([os.environ["WARM_CALLS"], *args], timeout=300, check=False,
-                              stderr=subprocess.PIPE, text=True,
-                              env=environment(OPENCL_LAYERS=LAYER, TESSERA_FAULT_REPORT=path))
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run([os.environ["WARM_CALLS"], *args], timeout=300,
+                   variables={"OPENCL_LAYERS": LAYER, "TESSERA_FAULT_REPORT": path})
+        self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
         report = Report(path)
         self.assertTrue(report.ready, "the layer was not loaded")
         self.assertEqual({k: n for k, n in report.balance.items() if n}, {})
