@@ -1,5 +1,5 @@
-"""A bug in a copy of the kernels is found: by the sweep (status 3), by Oclgrind, by look_back.c or
-by rounded_factors.c.
+"""A bug in a copy of the kernels is found: by the sweep (status 3), by Oclgrind, by traffic.py, whose
+plans it makes wrong, by look_back.c or by rounded_factors.c.
 
     seeded_bugs.py BUG      seed it, run, and fail unless it is found
     seeded_bugs.py --list   the names
@@ -98,6 +98,14 @@ def run_program(env, *args):
     return done.returncode, out, done.returncode == 3 and "\nFAIL " in "\n" + out
 
 
+def run_traffic(op, name, kernels):
+    """The accesses that a plan states against those of the seeded kernel."""
+    done = subprocess.run([sys.executable, os.path.join(TESTS, "oclgrind", "traffic.py"), op, name],
+                          check=False, timeout=280, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={**os.environ, "TESSERA_KERNEL_DIR": kernels}, text=True)
+    return done.returncode, done.stdout, "\nFAIL %s %s " % (op, name) in "\n" + done.stdout
+
+
 def main():
     if sys.argv[1:] == ["--list"]:
         print("\n".join(read_bugs()))
@@ -127,6 +135,8 @@ def main():
             status, out, found = run_program(env, os.environ["LOOK_BACK"], "cpu", kernels)
         elif sys.argv[1].startswith("factors-"):
             status, out, found = run_program(env, os.environ["ROUNDED_FACTORS"], "cpu", kernels, name)
+        elif sys.argv[1].startswith("traffic-"):
+            status, out, found = run_traffic(op, name, kernels)
         elif sys.argv[1].startswith("oclgrind-"):
             status, out, found = run_simulator(args if shapes else
                                                [*args, "--tiny", "--stop-on-failure"])

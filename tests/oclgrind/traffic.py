@@ -1,4 +1,5 @@
-"""traffic.py: what plans say that work-items ask for, against the accesses that Oclgrind counts.
+"""traffic.py [OP VARIANT]: what plans say that work-items ask for, against the accesses that Oclgrind
+counts.
 
 tests/OP/traffic.txt has a line for each call: `exact`; `at-most` where stores that data decide count as
 made; or `local`, of vload and vstore in global memory, which Oclgrind does not count.  Then a variant,
@@ -65,8 +66,11 @@ def wrong(rule, space, stated, measured):
 
 
 def main():
-    bad = 0
+    bad = done = 0
     for op, rule, variant, options in calls():
+        if sys.argv[1:] not in ([], [op, variant]):
+            continue
+        done += 1
         explained, launches = run(op, variant, options)
         for command, counts in zip(explained["commands"], launches, strict=True):
             for key, space in (("requested_bytes", "global"), ("local_traffic_bytes", "local")):
@@ -75,7 +79,9 @@ def main():
                 print("%-4s %s %s %s: %s of %s memory: stated %d, counted %d"
                       % ("FAIL" if fails else "ok", op, variant, " ".join(options),
                          command["kernel"], space, command[key], counts[space]), flush=True)
-    sys.exit(bad > 0)
+    if not done:
+        print("FAIL no tests/OP/traffic.txt has a line for this")
+    sys.exit(bad > 0 or not done)
 
 
 main()

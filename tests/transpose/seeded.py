@@ -5,6 +5,12 @@ BUGS = {
     "sweep-transpose-read-coalesced-sides":
         ("read-coalesced", "transpose/transpose_read_coalesced.cl", "x * rows + y", 0,
          "x * columns + y", []),
+    # Right results, and more accesses than the plans state.
+    "traffic-transpose-read-twice":
+        ("read-coalesced", "transpose/transpose_read_coalesced.cl", "a[from_a + y * columns + x]", 0,
+         "fmin(a[from_a + y * columns + x], a[from_a + y * columns + x])", []),
+    "traffic-transpose-tile-local":
+        ("tile", "transpose/transpose_tile.cl", "tile[x][i];", 0, "fmin(tile[x][i], tile[x][i]);", []),
     "sweep-transpose-tile-index":
         ("tile", "transpose/transpose_tile.cl", "tile[x][i];", 0, "tile[i][x];",
          ["TILE=16", "ITEMS=4"]),
