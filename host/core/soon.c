@@ -19,6 +19,7 @@ enum { SOON_CALLS = 20 };
 typedef struct soon_build {
     atomic_int users; /* the session and the thread, the last of which frees it */
     atomic_bool done;
+    bool lost; /* it is done, and yet not in the cache; known to the session's thread alone */
     tsr_device device;
     text kernel_dir;
     problem problem;
@@ -80,23 +81,6 @@ static bool start(tsr_session *s, const problem *p, placement place)
     return true;
 }
 
-/* Whether something is compiled beside the calls from now on, or still: one thing at a time.  Not
- * where that was to be it, and yet is not there. */
-static bool compiles_beside(tsr_session *s, const problem *p, placement place)
-{
-    const soon_build *b = s->soon_kept.data;
-
-    if (b && !atomic_load(&b->done))
-        return true;
-    if (s->cache.why_off[0] || s->cache.why_read_only[0] || session_facts(s)->compiles_late)
-        return false;
-    if (b && b->place == place && b->problem.op == p->op &&
-        memcmp(b->problem.bytes, p->bytes, sizeof(p->bytes)) == 0)
-        return false;
-    forget(s);
-    return start(s, p, place);
-}
-
 /* Whether what dispatch_call gives can run without compiling or probing, or fails for another
  * reason; else its name, as far as it is known. */
 static bool best_is_there(tsr_session *s, const problem *p, placement place, const char **name)
@@ -124,8 +108,27 @@ static bool best_is_there(tsr_session *s, const problem *p, placement place, con
     return there;
 }
 
+/* Whether something is compiled beside the calls from now on, or still: one thing at a time.  Not
+ * once it left nothing, as where the disk is full: that would go on for ever. */
+static bool compiles_beside(tsr_session *s, const problem *p, placement place)
+{
+    soon_build *b = s->soon_kept.data;
+    const char *name;
+
+    if (b && !atomic_load(&b->done))
+        return true;
+    if (s->cache.why_off[0] || s->cache.why_read_only[0] || session_facts(s)->compiles_late)
+        return false;
+    if (b && !b->lost)
+        b->lost = !best_is_there(s, &b->problem, b->place, &name);
+    if (b && b->lost)
+        return false;
+    forget(s);
+    return start(s, p, place);
+}
+
 /* The variant that is compiled soon, where calls may run it; NULL: none. */
-static const variant *soon_variant(tsr_session *s, const problem *p, const tsr_run *run)
+static const variant *soon_variant(tsr_session *s, const problem *p)
 {
     const operation *op = p->op;
     unsigned order[OPERANDS_MAX];
@@ -134,7 +137,7 @@ static const variant *soon_variant(tsr_session *s, const problem *p, const tsr_r
     problem normal;
 
     if (session_facts(s)->kind != DEVICE_GPU || s->same_kernels || s->host_calls_memory ||
-        !op->prefer_soon || (run && run->variant) || op->check(p, NULL))
+        !op->prefer_soon || op->check(p, NULL))
         return NULL;
     normal = problem_normal(p, order);
     name = op->prefer_soon(&normal);
@@ -144,22 +147,23 @@ static const variant *soon_variant(tsr_session *s, const problem *p, const tsr_r
 }
 
 tsr_status soon_call(tsr_session *s, const problem *p, const tsr_run *run, placement place,
-                     kept_call **out, tsr_error *err)
+                     kept_call **out, tsr_report *report, tsr_error *err)
 {
-    const kept_call *known = run && run->variant ? NULL : calls_chosen(s, p, place, tuning_age(s));
+    const bool named = run && (run->variant || run->set_count);
+    const kept_call *known = named ? NULL : calls_chosen(s, p, place, tuning_age(s));
     selection sel = {.selected = SELECTED_TO_START};
     const char *best;
 
-    if (known && known->program)
+    if (named || (known && known->program))
         return dispatch_call(s, p, run, place, out, err);
-    sel.variant = soon_variant(s, p, run);
+    sel.variant = soon_variant(s, p);
     if (!sel.variant || best_is_there(s, p, place, &best) || strcmp(best, sel.variant->name) == 0 ||
         (s->soon_calls >= SOON_CALLS && !compiles_beside(s, p, place)))
         return dispatch_call(s, p, run, place, out, err);
     sel.params = params_default(sel.variant);
     snprintf(sel.chosen, sizeof(sel.chosen), "soon compiled, unlike %s, which is in no cache yet",
              best);
-    if (dispatch_call_of(s, p, &sel, place, out, NULL))
+    if (dispatch_call_of(s, p, &sel, place, out, NULL) || dispatch_build(s, *out, report, NULL))
         return dispatch_call(s, p, run, place, out, err);
     s->soon_calls++;
     return TSR_OK;

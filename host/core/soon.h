@@ -13,12 +13,14 @@
 
 /**
  * As dispatch_call, for a call that runs at once: operation.prefer_soon where what dispatch_call
- * gives was neither compiled nor probed for.  After 20 such calls of a session that is
- * compiled beside the calls, for the cache; where it cannot be, within the call.
+ * gives was neither compiled nor probed for.  It is compiled here; where it cannot be, what
+ * dispatch_call gives runs.  After 20 such calls of a session that is compiled on another thread,
+ * for the cache; where that cannot be, or has left nothing there, within the call.
  *
- * @param place  Not ARRIVING.
+ * @param place   Not ARRIVING.
+ * @param report  Its build fields are added to.  May be NULL.
  */
 tsr_status soon_call(tsr_session *s, const problem *p, const tsr_run *run, placement place,
-                     kept_call **out, tsr_error *err);
+                     kept_call **out, tsr_report *report, tsr_error *err);
 
 #endif

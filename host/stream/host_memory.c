@@ -534,7 +534,7 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
     st = check_call(&c, operands, aligned, err);
     if (st == TSR_OK) {
         c.report.shared = can_share(&c);
-        st = soon_call(s, &c.problem, run, place_of(&c), &c.known, err);
+        st = soon_call(s, &c.problem, run, place_of(&c), &c.known, &c.report, err);
     }
     if (st == TSR_OK) {
         c.normal = c.known->normal;

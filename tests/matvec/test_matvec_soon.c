@@ -16,7 +16,7 @@
 #include "device/device.h"
 #include "tessera/tessera.h"
 
-enum { ROWS = 40, COLUMNS = 70, SOON_CALLS = 20 };
+enum { ROWS = 40, ROWS_MAX = 2000, COLUMNS = 70, SOON_CALLS = 20 };
 
 static const char soon[] = "row-item", best[] = "split-vector";
 
@@ -89,21 +89,21 @@ static tsr_session *open_session(const tsr_session_options *options)
     return s;
 }
 
-/* A call, whose result is right whatever runs; what ran. */
-static const char *run(tsr_session *s, tsr_report *report)
+/* A call of so many rows, whose result is right whatever runs; what ran. */
+static const char *run_rows(tsr_session *s, size_t rows, tsr_report *report)
 {
-    const tsr_matvec_problem p = {.rows = ROWS, .columns = COLUMNS, .lda = COLUMNS, .alpha = 1};
-    static float a[ROWS * COLUMNS], x[COLUMNS], y[ROWS];
+    const tsr_matvec_problem p = {.rows = rows, .columns = COLUMNS, .lda = COLUMNS, .alpha = 1};
+    static float a[ROWS_MAX * COLUMNS], x[COLUMNS], y[ROWS_MAX];
     tsr_error err = {0};
 
-    for (size_t i = 0; i < ROWS * COLUMNS; i++)
+    for (size_t i = 0; i < rows * COLUMNS; i++)
         a[i] = (float)(i % 7) - 3;
     for (size_t i = 0; i < COLUMNS; i++)
         x[i] = (float)(i % 5) - 2;
     memset(y, -1, sizeof(y));
     if (tsr_matvec(s, &p, a, x, y, NULL, report, &err))
         fail_msg("%s", err.message);
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < rows; i++) {
         float sum = 0;
 
         for (size_t k = 0; k < COLUMNS; k++)
@@ -111,6 +111,11 @@ static const char *run(tsr_session *s, tsr_report *report)
         assert_true(sum == y[i]);
     }
     return report->variant;
+}
+
+static const char *run(tsr_session *s, tsr_report *report)
+{
+    return run_rows(s, ROWS, report);
 }
 
 static void the_best_is_compiled_beside_calls(void **state)
@@ -172,6 +177,58 @@ static void without_a_cache_a_call_compiles(void **state)
     tsr_session_close(s);
 }
 
+/* As where the disk is full: sessions that compile beside the calls keep nothing. */
+static void what_does_not_stay_is_compiled_within_a_call(void **state)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    const uint64_t until = clock_ns() + 20000000000;
+    tsr_session *s = open_session(NULL);
+    tsr_report report = {0};
+    size_t rows = ROWS;
+
+    (void)state;
+    setenv("TESSERA_CACHE_DIR", "off", 1);
+    for (int i = 0; i < SOON_CALLS; i++)
+        assert_string_equal(run(s, &report), soon);
+    while (rows < ROWS_MAX && strcmp(run_rows(s, rows++, &report), best) != 0 && clock_ns() < until)
+        nanosleep(&pause, NULL);
+    assert_string_equal(report.variant, best);
+    assert_int_equal(report.build, TSR_BUILD_COMPILED);
+    tsr_session_close(s);
+}
+
+static void what_does_not_build_is_not_run(void **state)
+{
+    char kernels[96], command[400];
+    const tsr_session_options options = {.no_cache = 1, .kernel_dir = kernels};
+    tsr_report report = {0};
+    tsr_session *s;
+
+    (void)state;
+    snprintf(kernels, sizeof(kernels), "%s/cl", folder);
+    snprintf(command, sizeof(command), "cp -r \"$TESSERA_SOURCE/cl\" %s && echo '#error' >> %s/%s",
+             kernels, kernels, "matvec/matvec_row_item.cl");
+    assert_int_equal(system(command), 0);
+    s = open_session(&options);
+    assert_string_equal(run(s, &report), best);
+    assert_int_equal(report.build, TSR_BUILD_COMPILED);
+    tsr_session_close(s);
+}
+
+static void settings_need_a_variant(void **state)
+{
+    const char *const set[] = {"GROUP=64"};
+    const tsr_matvec_problem p = {.rows = 1, .columns = 1, .lda = 1, .alpha = 1};
+    const tsr_run settings = {.set = set, .set_count = 1};
+    const tsr_session_options options = {.no_cache = 1};
+    tsr_session *s = open_session(&options);
+    float a = 1, x = 1, y = 0;
+
+    (void)state;
+    assert_int_equal(tsr_matvec(s, &p, &a, &x, &y, &settings, NULL, NULL), TSR_ENAME);
+    tsr_session_close(s);
+}
+
 static void nobody_has_to_take_it(void **state)
 {
     const tsr_session_options options = {.same_kernels = 1, .no_cache = 1};
@@ -197,6 +254,10 @@ int main(void)
                                         drop_folder),
         cmocka_unit_test_setup_teardown(closing_waits_for_nothing, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(without_a_cache_a_call_compiles, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(what_does_not_stay_is_compiled_within_a_call, make_folder,
+                                        drop_folder),
+        cmocka_unit_test_setup_teardown(what_does_not_build_is_not_run, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(settings_need_a_variant, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(nobody_has_to_take_it, make_folder, drop_folder),
     };
 
