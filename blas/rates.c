@@ -17,9 +17,8 @@
 #define COPY_RATE 2e9
 enum { COPY_THREADS_MAX = 4 };
 
-/* The CPU's BLAS gets what is no gain beyond the noise of what was measured: a twentieth, and its
- * binary logarithm. */
-#define MARGIN      1.05
+/* The CPU's BLAS gets what is no gain beyond the noise of what was measured: the binary logarithm
+ * of 1.05. */
 #define MARGIN_LOG2 0.07F
 
 /* Sides that were timed, of each routine in all combinations of its sizes. */
@@ -352,6 +351,23 @@ static double copy_seconds(double bytes)
     return bytes / (COPY_RATE * (threads < COPY_THREADS_MAX ? threads : COPY_THREADS_MAX));
 }
 
+/* What a call takes whose operands are copied as the caller of rates_prefer_device() says. */
+static rates_times expect(const time_table table[2], const float log2_times[2], double kept,
+                          double reads_c)
+{
+    rates_times t = {.cpu = exp2_about(log2_times[0])};
+
+    t.device = exp2_about(log2_times[1]) + reads_c / copies_in + copy_seconds(reads_c);
+    if (kept > 0) {
+        /* What is there need not come; the least that any call takes remains. */
+        const double least = exp2_about(table[1].times[0]);
+        const double rest = t.device - kept / copies_in;
+
+        t.device = rest > least ? rest : t.device < least ? t.device : least;
+    }
+    return t;
+}
+
 bool rates_prefer_device(const blas_call *call, double kept, double reads_c, rates_times *out)
 {
     among sizes[3];
@@ -359,7 +375,6 @@ bool rates_prefer_device(const blas_call *call, double kept, double reads_c, rat
     const size_t routine = look_up(call, sizes, &squared);
     const time_table *table = tables[index_of_type(call->type)][routine];
     float log2_times[2]; /* of the CPU, and the device */
-    rates_times t;
 
     for (size_t p = 0; p < 2; p++) {
         const float *times = table[p].times;
@@ -376,18 +391,13 @@ bool rates_prefer_device(const blas_call *call, double kept, double reads_c, rat
                             sizes[2].beyond;
         }
     }
-    if (!out && kept == 0 && reads_c == 0) /* most calls need no exponential */
-        return log2_times[1] + MARGIN_LOG2 < log2_times[0];
-    t.cpu = exp2_about(log2_times[0]);
-    t.device = exp2_about(log2_times[1]) + reads_c / copies_in + copy_seconds(reads_c);
-    if (kept > 0) {
-        /* What is there need not come; the least that any call takes remains. */
-        const double least = exp2_about(table[1].times[0]);
-        const double rest = t.device - kept / copies_in;
+    if (out || kept > 0 || reads_c > 0) { /* most calls need no exponential */
+        const rates_times t = expect(table, log2_times, kept, reads_c);
 
-        t.device = rest > least ? rest : t.device < least ? t.device : least;
+        if (kept > 0 || reads_c > 0)
+            log2_times[1] = log2_about(t.device);
+        if (out)
+            *out = t;
     }
-    if (out)
-        *out = t;
-    return MARGIN * t.device < t.cpu;
+    return log2_times[1] + MARGIN_LOG2 < log2_times[0];
 }

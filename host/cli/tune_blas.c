@@ -272,6 +272,7 @@ static void time_products(const char *library, const char *mode, const char *log
     request wanted;
 
     setenv("TESSERA_BLAS", mode, 1);
+    setenv("TESSERA_SAME_KERNELS", "1", 1); /* not those that run while others are compiled */
     unsetenv("TESSERA_BLAS_LOG");
     if (log)
         setenv("TESSERA_BLAS_LOG", log, 1);
@@ -712,9 +713,9 @@ int tune_blas_help(void)
     puts(
         "Usage: tessera tune blas [--device D] [--quiet]\n\n"
         "Time calls of level 3 from host memory on the device and by the CPU's BLAS, and keep the\n"
-        "times by which `tessera blas --offload auto` decides where a call runs: some minutes.\n"
-        "Times of one device are kept: they replace those of "
-        "another one.\n\n"
+        "times by which `tessera blas --offload auto` decides where a call runs: some minutes\n"
+        "on a GPU whose kernels are in no cache yet, which it compiles.  Times of one device are\n"
+        "kept: they replace those of another one.\n\n"
         "      --device D  the device; TESSERA_DEVICE, or else the first GPU\n"
         "      --quiet     no progress\n"
         "  -h, --help      show this");
