@@ -205,8 +205,14 @@ int cmd_diagnose(const options *o)
         status = interrupted(NULL);
     else if (o->given[OPTION_JSON])
         status = json_print(json_diagnosis(&d));
-    else
+    else {
         print_diagnosis(&d);
+        if (session_facts(session)->kind == DEVICE_CPU)
+            hint("this is a kernel; on a CPU calls on arrays may run C code, which 'tessera bench "
+                 "%s' "
+                 "has a row of",
+                 op->name);
+    }
     diagnose_free(&d);
     tsr_session_close(session);
     choice_close(&devices);

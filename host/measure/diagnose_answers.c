@@ -12,6 +12,9 @@ static const double half = 0.5, most = 0.6;
  * 64 bytes, accesses still take a sixteenth. */
 static const double some = 0.05;
 
+/* More than so many times what its launches cost a call does not lose by launches. */
+static const double too_long = 5;
+
 /* Above this, more than two measurements of one speed differ by, it was a cache. */
 static const double beyond = 1.05;
 
@@ -116,10 +119,18 @@ static void ask_launches(inquiry *q)
         say(f, ANSWER_UNKNOWN, 0, "the time of a call by the host's clock was not measured");
         return;
     }
+    if (idle >= half && wait > 0 &&
+        wall - busy > too_long * (double)(row->commands + 1) * wait * 1e3) {
+        say(f, ANSWER_UNKNOWN, idle,
+            "a call takes %.1f us by the host's clock and its %zu commands run for %.1f us, but "
+            "launches of "
+            "%.1f us with a wait do not explain the difference: something else kept the host busy",
+            wall / 1e3, row->commands, busy / 1e3, wait);
+        return;
+    }
     say(f, idle >= half ? ANSWER_YES : ANSWER_NO, idle,
         "of %.1f us that a call takes by the host's clock, its commands, %zu in number, run for "
-        "%.1f us; a "
-        "launch costs %.1f us in a full queue and %.1f us with a wait",
+        "%.1f us; a launch costs %.1f us in a full queue and %.1f us with a wait",
         wall / 1e3, row->commands, busy / 1e3, launch, wait);
 }
 

@@ -79,6 +79,13 @@ static void the_host_is_slower_than_the_commands(void **state)
     make_up(&m, "f32", 0, 90e6);
     m.d.row.wall_ns = 1.9e6;
     binds(&m, CAUSE_BYTES);
+    m.limits.of[LIMIT_LAUNCH_WAITED].value =
+        120; /* us: 2 * 5 * 120 us and more are not launches' */
+    m.d.row.wall_ns = 2.1e6;
+    binds(&m, CAUSE_LAUNCHES);
+    m.d.row.wall_ns = 2.3e6;
+    binds(&m, CAUSE_BYTES);
+    answers(&m, ASK_LAUNCHES, ANSWER_UNKNOWN, "something else");
     m.d.row.wall_ns = 0;
     binds(&m, CAUSE_BYTES);
     answers(&m, ASK_LAUNCHES, ANSWER_UNKNOWN, "not measured");
