@@ -218,8 +218,8 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
         }
 #endif
     }
-    /* Beyond the edge there is nothing to read. */
-    for (; count > 0 && c < length; c += SLICES) {
+    /* Beyond the edge there is nothing to read; of an aligned A some_elements reads none there. */
+    for (; (ALIGNED || count > 0) && c < length; c += SLICES) {
         sum += some_elements(a, count) * load_factor(x);
         a += SLICES * call.lda;
         x += v_index(call.incx, SLICES);
