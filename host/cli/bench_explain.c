@@ -149,7 +149,7 @@ static void print_parts(const explanation *x, const result_row *row, const limit
 }
 
 /* "12.5 MB", as much as the first step of the ladder asks for, or a part of it. */
-static void print_asked(const traffic *t)
+static void print_asked(const traffic *t, const char *name)
 {
     printf("  work-items ask for %.4g MB of global memory, %.3g times what is compulsory",
            t->requested / 1e6, t->requested / fmax(t->compulsory, 1));
@@ -157,11 +157,11 @@ static void print_asked(const traffic *t)
         printf(", %.3g times less than %s", t->first / t->requested, t->first_name);
     else if (t->first > 0 && t->first < 0.999 * t->requested)
         printf(", %.3g times as much as %s", t->requested / t->first, t->first_name);
-    else if (t->first > 0)
+    else if (t->first > 0 && strcmp(t->first_name, name) != 0)
         printf(", as much as %s", t->first_name);
     if (t->local > 0)
-        printf("; for %.4g MB of local memory, and a group passes %.4g barriers", t->local / 1e6,
-               t->barriers);
+        printf("; for %.4g MB of local memory, and a group passes %.4g barrier%s", t->local / 1e6,
+               t->barriers, t->barriers > 1 ? "s" : "");
     putchar('\n');
 }
 
@@ -196,7 +196,7 @@ static void print_traffic(const explanation *x, const result_row *row, const lim
     const intensity i = intensity_of(&x->traffic, l, row->precision);
 
     if (x->traffic.requested > 0)
-        print_asked(&x->traffic);
+        print_asked(&x->traffic, x->name);
     print_intensity(x, &i);
 }
 

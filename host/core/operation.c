@@ -1,5 +1,6 @@
 #include "core/operation.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -13,13 +14,29 @@ const char *setting_of(const given_options *s, const char *option)
     return NULL;
 }
 
+/* "OP: takes float32, float64 or int8, not int16". */
+static tsr_status refuse_type(const operation *op, tsr_type type, tsr_error *err)
+{
+    char list[256] = "";
+    size_t length = 0;
+
+    for (unsigned t = 0; t < TSR_TYPE_COUNT; t++) {
+        const char *before = !length ? "" : op->types >> (t + 1) ? ", " : " or ";
+
+        if (op->types & 1u << t && length < sizeof(list))
+            length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", before,
+                                       tsr_type_name((tsr_type)t));
+    }
+    return tsr_fail(err, TSR_EINVAL, 0, "%s: takes %s, not %s", op->name, list,
+                    tsr_type_name(type));
+}
+
 tsr_status operation_check_type(const operation *op, tsr_type type, tsr_error *err)
 {
     if ((unsigned)type >= TSR_TYPE_COUNT)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: no type has the number %d", op->name, (int)type);
     if (!(op->types & 1u << type))
-        return tsr_fail(err, TSR_EINVAL, 0, "%s: it does not take %s", op->name,
-                        tsr_type_name(type));
+        return refuse_type(op, type, err);
     return TSR_OK;
 }
 

@@ -423,7 +423,7 @@ struct operation {
                          tsr_error *err);
 };
 
-/** TSR_EINVAL for a type that an operation does not take. */
+/** TSR_EINVAL, with those that it takes, for a type that an operation does not take. */
 tsr_status operation_check_type(const operation *op, tsr_type type, tsr_error *err);
 
 /** The operations, in the order in which they are listed (host/ops/operations.c). */

@@ -53,8 +53,7 @@ tsr_precision real_precision(tsr_type type, tsr_precision precision)
 tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, tsr_error *err)
 {
     if (type != TSR_F32 && type != TSR_F64 && !is_narrow(type))
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s: takes float32, float16, bfloat16 or float64, not %s", op,
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: no floating-point sums of %s", op,
                         tsr_type_name(type));
     if ((unsigned)precision >= TSR_PRECISION_COUNT)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: no precision has the number %d", op,

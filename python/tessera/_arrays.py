@@ -159,7 +159,8 @@ def product_types(op, a, b, dtype):
     operands = np.result_type(a, b)
     result = operands if dtype is None else np.dtype(dtype)
     if dtype is not None and type_name(result) not in op.types:
-        raise TypeError("%s: dtype is %s, and may be %s" % (op.name, result, ", ".join(op.types)))
+        raise TypeError("%s: dtype is %s, and may be %s"  # int8 is the operands' alone
+                        % (op.name, result, ", ".join(t for t in op.types if t != "int8")))
     if operands.kind == "c" and result.kind != "c":
         raise TypeError("%s: dtype is %s, and the operands are %s" % (op.name, result, operands))
     if not (result == np.float32 and operands.name in _HALF):

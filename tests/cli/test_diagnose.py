@@ -102,6 +102,13 @@ class Diagnosed(Case):
         self.assertRegex(out, r"(?m)^What helps: \w")
         self.assertRegex(out, re.compile(r"^(Steps of|None of|The ladder has|The steps of)", re.M))
 
+    def test_a_step_is_not_compared_with_itself(self):
+        for op, variant, options, _ in bound():
+            out = self.succeed("bench", op, "--kernel", variant, *options, "--seconds", "0.001",
+                               "--explain", "--device", "cpu").out
+            self.assertIn("work-items ask for", out)
+            self.assertNotRegex(out, r"as much as %s\b" % re.escape(variant))
+
 
 if __name__ == "__main__":
     unittest.main()

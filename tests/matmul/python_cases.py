@@ -55,13 +55,19 @@ def check_int8(rng, ts, device):
     want = exact + 2 * out
     ts.matmul(a, b.T, out, beta=2, device=device)
     assert np.array_equal(out, want)
-    for call in (lambda: ts.matmul(a, b.T, device=device),
-                 lambda: ts.matmul(a, b.T, dtype=np.int8, device=device)):
+    wrong = np.zeros((m, n), np.int64)
+    for says, dtype, into in (("int8 wraps", None, None), ("dtype is int8", np.int8, None),
+                              ("dtype is int64", np.int64, None), ("out is int64", None, wrong),
+                              ("out is int8", None, wrong.astype(np.int8)),
+                              ("out is an array, not list", np.int32, [[1]])):
         try:
-            call()
-            raise AssertionError("int8 wraps")
+            ts.matmul(a, b.T, into, dtype=dtype, device=device)
         except TypeError as e:
-            assert "int8" in str(e)
+            assert says in str(e), e
+        else:
+            raise AssertionError(says)
+    single = ts.matmul(a, b.T, dtype=np.float32, device=device)
+    assert single.dtype == np.float32 and np.array_equal(single, exact.astype(np.float32))
 
 
 def check(rng, ts, device):

@@ -105,8 +105,10 @@ static tsr_status check(const problem *q, tsr_error *err)
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
-    tsr_status st = check_type(p, err);
+    tsr_status st = operation_check_type(q->op, p->type, err);
 
+    if (st == TSR_OK)
+        st = check_type(p, err);
     if (st == TSR_OK && p->c_f32 && p->type == TSR_F64)
         st = tsr_fail(err, TSR_EINVAL, 0, "matmul: C is float64 where the operands are");
     if (st == TSR_OK && p->layout != TSR_ROW_MAJOR && p->layout != TSR_COLUMN_MAJOR)

@@ -79,8 +79,10 @@ static tsr_status check(const problem *q, tsr_error *err)
 {
     const tsr_matvec_problem *p = matvec_of(q);
     const view x = matvec_x(p), y = matvec_y(p);
-    tsr_status st = real_check("matvec", p->type, p->precision, err);
+    tsr_status st = operation_check_type(q->op, p->type, err);
 
+    if (st == TSR_OK)
+        st = real_check("matvec", p->type, p->precision, err);
     if (st == TSR_OK && p->y_f32 && p->type == TSR_F64)
         st = tsr_fail(err, TSR_EINVAL, 0, "matvec: y is float64 where the operands are");
     if (st == TSR_OK && p->layout != TSR_ROW_MAJOR && p->layout != TSR_COLUMN_MAJOR)

@@ -17,13 +17,17 @@ _OFFSETS = ("offset_a", "offset_b", "offset_c")
 
 def _types(a, b, dtype):
     """(type of the operands, type of the result): of int8 ones it is int32."""
-    if np.result_type(a, b) == np.int8 and (dtype is None or np.dtype(dtype) == np.int32):
-        if dtype is None:
+    wanted = None if dtype is None else np.dtype(dtype)
+    if np.result_type(a, b) == np.int8:
+        if wanted == np.int32:
+            return np.dtype(np.int8), wanted
+        if wanted is None:
             raise TypeError("matmul: int8 wraps in NumPy's product of int8 matrices; dtype=int32, or "
                             "an int32 out, gives their sums")
-        return np.dtype(np.int8), np.dtype(np.int32)
-    if dtype is not None and np.dtype(dtype) == np.int8:
-        raise TypeError("matmul: dtype is int8, and the product of int8 matrices is int32")
+        if wanted.kind not in "fcV":  # 'V': bfloat16
+            raise TypeError("matmul: dtype is %s, and the product of int8 matrices is int32" % wanted)
+    if wanted == np.int8:
+        raise TypeError("matmul: dtype is int8, which only operands have: their product is int32")
     return product_types(_op, a, b, dtype)
 
 
@@ -87,8 +91,11 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, conj_a=False, conj_b=False, d
            [43., 50.]])
     """
     a, b = as_array(a), as_array(b)
-    if dtype is None and out is not None and out.dtype == np.int32:
-        dtype = np.int32 if np.result_type(a.dtype, b.dtype) == np.int8 else None
+    result = getattr(out, "dtype", None) if dtype is None else None
+    if result is not None and a.dtype.itemsize == 1 and np.result_type(a.dtype, b.dtype) == np.int8:
+        if result != np.int32:
+            raise TypeError("matmul: out is %s, and the product of int8 matrices is int32" % result)
+        dtype = result
     alpha, beta = complex_number(_op, "alpha", alpha), complex_number(_op, "beta", beta)
     plan = _plan(a.dtype, a.shape, a.strides, b.dtype, b.shape, b.strides, dtype, precision, alpha,
                  beta, bool(conj_a), bool(conj_b))
