@@ -346,15 +346,24 @@ static tsr_status prepare(const tsr_session *s, const char *source_file, const c
     return st;
 }
 
+/* The kernels that are compiled alone; "": all of the file together.  PoCL compiles a kernel when
+ * it is first launched, so the others cost nothing there, and version 3.1 sorts wrongly by a kernel
+ * of sort_registers.cl that is alone in its program. */
+static const char *compiled_alone(const tsr_session *s, const char *runs)
+{
+    return s->device.facts.compiles_late ? "" : runs;
+}
+
 bool program_at_hand(tsr_session *s, const char *source_file, const char *options, const char *runs)
 {
     unsigned char *data = NULL;
     text source = {0}, log = {0};
-    program *p = find(s, source_file, options, runs);
+    const char *alone = compiled_alone(s, runs);
+    program *p = find(s, source_file, options, alone);
     bool there = p != NULL;
     size_t size;
 
-    if (!there && !prepare(s, source_file, options, runs, &source, &p, NULL)) {
+    if (!there && !prepare(s, source_file, options, alone, &source, &p, NULL)) {
         there = cache_load(&s->cache, text_get(&p->key), &data, &size, &log) &&
                 (!driver_keeps_builds(s) || driver_has((const char *)data));
         program_free(p);
@@ -369,7 +378,8 @@ tsr_status program_get(tsr_session *s, const char *source_file, const char *opti
                        const char *runs, program **out, tsr_error *err)
 {
     uint64_t start = clock_ns();
-    program *p = find(s, source_file, options, runs);
+    const char *alone = compiled_alone(s, runs);
+    program *p = find(s, source_file, options, alone);
     text source = {0};
     tsr_status st;
 
@@ -377,7 +387,7 @@ tsr_status program_get(tsr_session *s, const char *source_file, const char *opti
         *out = p;
         return TSR_OK;
     }
-    st = prepare(s, source_file, options, runs, &source, &p, err);
+    st = prepare(s, source_file, options, alone, &source, &p, err);
     st = st ? st : build(s, p, text_get(&source), err);
     if (st != TSR_OK)
         goto cleanup;
