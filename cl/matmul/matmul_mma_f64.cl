@@ -34,6 +34,7 @@
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_call.clh"
 #include "matmul/matmul_elements.clh"
+#include "matmul/matmul_mma_f64.clh"
 #include "matmul/matmul_shares.clh"
 
 #if !defined(WARP_M) || WARP_M % 32 || !defined(WARP_N) || WARP_N % 8
@@ -55,41 +56,11 @@
 #error "LAST_ADDS: 1 or 2: a tile's last group adds up"
 #endif
 
-#define WARPS_N (TILE_N / WARP_N)
-#define ITEMS   (TILE_M / WARP_M * WARPS_N * 32)
-#define HIGH    (WARP_M / 16) /* pieces of a warp, down and across */
-#define WIDE    (WARP_N / 8)
-#define SUMS    (4 * HIGH * WIDE) /* of a work-item */
-#define STEPS   (DEPTH / 16)      /* along k, of a block */
+#define STEPS (DEPTH / 16) /* along k, of a block */
 
 #if TILE_M * DEPTH % (2 * ITEMS) || TILE_N * DEPTH % (2 * ITEMS)
 #error "TILE_M * DEPTH and TILE_N * DEPTH: multiples of 2 * ITEMS, whole vectors for each item"
 #endif
-
-/* c += a b, 16 x 16 by 16 x 8. */
-IN_REGISTERS void multiply(double *c, const double *a, const double *b)
-{
-    __asm__ volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
-                     "{%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
-                     : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-                     : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]),
-                       "d"(a[7]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
-}
-
-/* The warp's first row and column in the group's tile, and g and t. */
-typedef struct place {
-    uint row, column, g, t;
-} place;
-
-static inline place place_of(uint item)
-{
-    const uint warp = item / 32;
-
-    return (place){.row = warp / WARPS_N * WARP_M,
-                   .column = warp % WARPS_N * WARP_N,
-                   .g = item % 32 / 4,
-                   .t = item % 4};
-}
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
@@ -144,49 +115,6 @@ IN_REGISTERS void store(__global result *c, uint ldc, uint i0, uint m, uint j0, 
             }
         }
     }
-}
-
-/* Where sums of this work-item are kept. */
-static inline __global double2 *kept(__global double2 *sums, uint place)
-{
-    return sums + (ulong)place * (SUMS / 2) * ITEMS + get_local_id(0);
-}
-
-/* Groups whose sums are on their way at once: of few, as latency is most of what they take. */
-#if SUMS <= 16
-#define ADDED_AT_ONCE 4
-#else
-#define ADDED_AT_ONCE 1
-#endif
-
-/* Keep this group's sums of a piece; whether every group has, and `sum` is that of the tile. */
-IN_REGISTERS bool add_up(double *sum, const shares *s, const piece *at, __global double2 *sums,
-                         __global group_counter *counters, __local uint *last)
-{
-    const uint from = shares_first(s, at->tile), to = shares_last(s, at->tile);
-    __global double2 *mine = kept(sums, shares_place(get_group_id(0), at->first == 0));
-
-#pragma unroll
-    for (uint v = 0; v < SUMS / 2; v++)
-        mine[v * ITEMS] = (double2)(sum[2 * v], sum[2 * v + 1]);
-    if (!is_last_group(counters + (at->tile - s->unshared), to - from + 1, last))
-        return false;
-#pragma unroll
-    for (uint e = 0; e < SUMS; e++)
-        sum[e] = 0;
-#pragma unroll ADDED_AT_ONCE
-    for (uint g = from; g <= to; g++) {
-        __global const double2 *theirs = kept(sums, shares_place(g, g == from));
-
-#pragma unroll
-        for (uint v = 0; v < SUMS / 2; v++) {
-            const double2 x = theirs[v * ITEMS];
-
-            sum[2 * v] += x.s0;
-            sum[2 * v + 1] += x.s1;
-        }
-    }
-    return true;
 }
 
 /* ---- tiles in local memory ------------------------------------------------------------------- *

@@ -37,6 +37,10 @@
 #include "matmul/matmul_elements.clh"
 #include "matmul/matmul_shares.clh"
 
+static inline bool is_last_consumer(__global group_counter *done, uint groups, __local uint *last);
+#define IS_LAST is_last_consumer
+#include "matmul/matmul_mma_f64.clh"
+
 #if FACTOR != F64 || RESULT != F64
 #error "FACTOR, RESULT: F64"
 #endif
@@ -66,12 +70,6 @@
 #error "LAST_ADDS: 1 or 2: a tile's last group adds up"
 #endif
 
-#define WARPS_N (TILE_N / WARP_N)
-#define ITEMS   (TILE_M / WARP_M * WARPS_N * 32) /* that multiply */
-#define HIGH    (WARP_M / 16)                    /* pieces of a warp, down, */
-#define WIDE    (WARP_N / 8)                     /* and across */
-#define SUMS    (4 * HIGH * WIDE)                /* of a work-item */
-
 #define ROW     (DEPTH * 8) /* bytes, of a box */
 #define BOX     (16 * ROW)  /* of 16 rows */
 #define TILE_A  (TILE_M * ROW)
@@ -81,31 +79,6 @@
 
 #define TEXT(x)          #x
 #define TEXT_EXPANDED(x) TEXT(x)
-
-/* c += a b, 16 x 16 by 16 x 8. */
-IN_REGISTERS void multiply(double *c, const double *a, const double *b)
-{
-    __asm__ volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
-                     "{%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
-                     : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-                     : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]),
-                       "d"(a[7]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
-}
-
-/* The warp's first row and column in the group's tile, and g and t. */
-typedef struct place {
-    uint row, column, g, t;
-} place;
-
-static inline place place_of(uint item)
-{
-    const uint warp = item / 32;
-
-    return (place){.row = warp / WARPS_N * WARP_M,
-                   .column = warp % WARPS_N * WARP_N,
-                   .g = item % 32 / 4,
-                   .t = item % 4};
-}
 
 /* The consumers alone wait for each other. */
 static inline void consumers_barrier(void)
@@ -220,19 +193,6 @@ IN_REGISTERS void store(__global result *c, uint ldc, uint i0, uint m, uint j0, 
     }
 }
 
-/* Where sums of this work-item are kept. */
-static inline __global double2 *kept(__global double2 *sums, uint place)
-{
-    return sums + (ulong)place * (SUMS / 2) * ITEMS + get_local_id(0);
-}
-
-/* Groups whose sums are on their way at once: of few, as latency is most of what they take. */
-#if SUMS <= 16
-#define ADDED_AT_ONCE 4
-#else
-#define ADDED_AT_ONCE 1
-#endif
-
 /* Whether `groups` groups have kept their sums of a tile, and this one is the last: is_last_group()
  * of the consumers alone. */
 static inline bool is_last_consumer(__global group_counter *done, uint groups, __local uint *last)
@@ -252,36 +212,6 @@ static inline bool is_last_consumer(__global group_counter *done, uint groups, _
     /* Read before it is reused. */
     consumers_barrier();
     return found;
-}
-
-/* Keep this group's sums of a piece; whether every group has, and `sum` is that of the tile. */
-IN_REGISTERS bool add_up(double *sum, const shares *s, const piece *at, __global double2 *sums,
-                         __global group_counter *counters, __local uint *last)
-{
-    const uint from = shares_first(s, at->tile), to = shares_last(s, at->tile);
-    __global double2 *mine = kept(sums, shares_place(get_group_id(0), at->first == 0));
-
-#pragma unroll
-    for (uint v = 0; v < SUMS / 2; v++)
-        mine[v * ITEMS] = (double2)(sum[2 * v], sum[2 * v + 1]);
-    if (!is_last_consumer(counters + (at->tile - s->unshared), to - from + 1, last))
-        return false;
-#pragma unroll
-    for (uint e = 0; e < SUMS; e++)
-        sum[e] = 0;
-#pragma unroll ADDED_AT_ONCE
-    for (uint g = from; g <= to; g++) {
-        __global const double2 *theirs = kept(sums, shares_place(g, g == from));
-
-#pragma unroll
-        for (uint v = 0; v < SUMS / 2; v++) {
-            const double2 x = theirs[v * ITEMS];
-
-            sum[2 * v] += x.s0;
-            sum[2 * v + 1] += x.s1;
-        }
-    }
-    return true;
 }
 
 /* ---- fragments ------------------------------------------------------------------------------- */
