@@ -29,7 +29,7 @@ typedef enum selected_by {
     SELECTED_BY_NAME,    /* the caller's */
     SELECTED_BY_TUNING,
     SELECTED_BY_PREFERENCE,
-    SELECTED_TO_START /* core/soon.h */
+    SELECTED_FIRST_CALL /* core/first_calls.h */
 } selected_by;
 
 /** The variant and parameters that a call runs, and why these. */

@@ -377,8 +377,8 @@ struct operation {
     const char *(*prefer_c)(const problem *p, const device_facts *d);
 
     /** The variant whose program is compiled soonest, for a problem that it does in some
-     *  milliseconds: core/soon.h.  It probes nothing.  NULL, also as a function: none. */
-    const char *(*prefer_soon)(const problem *p);
+     *  milliseconds: core/first_calls.h.  It probes nothing.  NULL, also as a function: none. */
+    const char *(*prefer_first)(const problem *p);
 
     /** The size as --size spells it, and a problem of about a 64th of the work, where the extents
      *  alone do not give them (problem_size and problem_shrink in core/fields.h).  NULL functions:

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/aside.h"
+#include "base/background.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/forks.h"
@@ -163,9 +163,9 @@ static bool is_slow_to_destroy(const tsr_session *s)
     return d->compiles_late ? s->build_ns || s->probe_ns : d->nvidia && s->own_context;
 }
 
-static void destroy_aside(cl_context context)
+static void destroy_in_background(cl_context context)
 {
-    if (!aside_start(destroy, context))
+    if (!background_start(destroy, context))
         clReleaseContext(context);
 }
 
@@ -195,11 +195,11 @@ void tsr_session_close(tsr_session *s)
     if (s->queue)
         clReleaseCommandQueue(s->queue);
     if (s->context && is_slow_to_destroy(s))
-        destroy_aside(s->context);
+        destroy_in_background(s->context);
     else if (s->context)
         clReleaseContext(s->context);
-    if (s->soon_kept.data)
-        s->soon_kept.release(s->soon_kept.data);
+    if (s->background_kept.data)
+        s->background_kept.release(s->background_kept.data);
     if (s->tuning.data)
         s->tuning.release(s->tuning.data);
     cache_close(&s->cache);

@@ -59,7 +59,7 @@ struct tsr_session {
     bool same_kernels;     /* what is compiled does not count in the choice of a variant */
     bool known_only;       /* probe nothing: what no cache knows is noted in `unprobed` */
     bool unprobed;
-    unsigned soon_calls;      /* core/soon.h: how many there were */
+    unsigned first_calls;     /* core/first_calls.h: how many there were */
     size_t host_calls_memory; /* most bytes of the device that a call on host memory fills with
                                  what it streams; 0: what there is */
     text kernel_dir;          /* "" for the embedded sources */
@@ -73,14 +73,14 @@ struct tsr_session {
     session_buffer group_counters; /* counters that are 0 between calls */
     uint64_t calls;                /* of dispatch_enqueue so far */
     uint64_t probe_ns;             /* spent in probes so far */
-    uint64_t build_ns;        /* spent in builds so far, with what dispatch_compiled() waited for */
-    text build_log;           /* of the build that failed last */
-    session_kept tuning;      /* core/tuning_memo.h */
-    session_kept calls_kept;  /* core/calls.h */
-    session_kept soon_kept;   /* core/soon.h: what is compiled beside the calls */
-    session_kept copies_kept; /* stream/copies.h; released while the queue is there */
-    pinned_block *pinned;     /* session/pinned.h: the caller's */
-    atomic_int c_failed;      /* core/enqueue_c.h: the status of a call that failed, or 0 */
+    uint64_t build_ns;       /* spent in builds so far, with what dispatch_compiled() waited for */
+    text build_log;          /* of the build that failed last */
+    session_kept tuning;     /* core/tuning_memo.h */
+    session_kept calls_kept; /* core/calls.h */
+    session_kept background_kept; /* core/first_calls.h: what is compiled beside the calls */
+    session_kept copies_kept;     /* stream/copies.h; released while the queue is there */
+    pinned_block *pinned;         /* session/pinned.h: the caller's */
+    atomic_int c_failed;          /* core/enqueue_c.h: the status of a call that failed, or 0 */
 };
 
 /** TSR_EUNSUPPORTED where the process was forked since the session of an OpenCL device was opened.

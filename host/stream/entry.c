@@ -10,7 +10,7 @@
 #include "base/forks.h"
 #include "core/dispatch.h"
 #include "core/enqueue_c.h"
-#include "core/soon.h"
+#include "core/first_calls.h"
 #include "core/view.h"
 #include "session/state.h"
 #include "stream/host_memory.h"
@@ -212,7 +212,7 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
     ends.strict_tiles = run->strict_tiles;
     st = check_run(p->op, run, err);
     st = st ? st : check_events(s, p->op->name, run, err);
-    st = st ? st : soon_call(s, p, run, place, &c, ends.report, err);
+    st = st ? st : first_call(s, p, run, place, &c, ends.report, err);
     st = st ? st : check_buffers(s, c, buffers, run->strict_tiles, err);
     if (!st && !c->selection.variant->source && !c_may_map(c, buffers))
         st = dispatch_call(s, p, run, IN_BUFFERS, &c, err);

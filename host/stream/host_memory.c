@@ -7,8 +7,8 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/enqueue_c.h"
+#include "core/first_calls.h"
 #include "core/registry.h"
-#include "core/soon.h"
 #include "core/strict_tiles.h"
 #include "core/view.h"
 #include "session/events.h"
@@ -534,7 +534,7 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
     st = check_call(&c, operands, aligned, err);
     if (st == TSR_OK) {
         c.report.shared = can_share(&c);
-        st = soon_call(s, &c.problem, run, place_of(&c), &c.known, &c.report, err);
+        st = first_call(s, &c.problem, run, place_of(&c), &c.known, &c.report, err);
     }
     if (st == TSR_OK) {
         c.normal = c.known->normal;

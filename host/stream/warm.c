@@ -214,7 +214,7 @@ static tsr_status note_operation(warming *w, const operation *op, tsr_error *err
     return st;
 }
 
-/* What is soon compiled first. */
+/* What is quick to compile comes first. */
 static int by_source(const void *a, const void *b)
 {
     const item *x = a, *y = b;

@@ -473,7 +473,7 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 }
 
 /* About 2 ms of an H100, where k is not too long for work-items that have it to themselves. */
-static const char *prefer_soon(const problem *p)
+static const char *prefer_first(const problem *p)
 {
     if (work(p) > 0x1p31 || matmul_of(p)->k > 4096)
         return NULL;
@@ -505,7 +505,7 @@ const operation operation_matmul = {.name = "matmul",
                                     .product = matmul_product_view,
                                     .prefer = prefer,
                                     .prefer_c = prefer_c,
-                                    .prefer_soon = prefer_soon,
+                                    .prefer_first = prefer_first,
                                     .fill = matmul_fill,
                                     .sweep = matmul_sweep,
                                     .verify = matmul_verify};

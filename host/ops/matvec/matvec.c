@@ -304,7 +304,7 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 }
 
 /* Rows that a work-item goes through alone in less than a millisecond. */
-static const char *prefer_soon(const problem *p)
+static const char *prefer_first(const problem *p)
 {
     const matvec_view v = matvec_view_of(matvec_of(p));
 
@@ -334,7 +334,7 @@ const operation operation_matvec = {
     .product = matvec_product_view,
     .prefer = prefer,
     .prefer_c = prefer_c,
-    .prefer_soon = prefer_soon,
+    .prefer_first = prefer_first,
     .fill = matvec_fill,
     .sweep = matvec_sweep,
     .verify = matvec_verify,

@@ -231,7 +231,7 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 }
 
 /* The smallest kernels, for every problem: a fraction of a millisecond up to this size. */
-static const char *prefer_soon(const problem *p)
+static const char *prefer_first(const problem *p)
 {
     return scan_elements(scan_of(p)) <= (size_t)1 << 20 ? "chunks" : NULL;
 }
@@ -255,7 +255,7 @@ const operation operation_scan = {
     .describe = describe,
     .prefer = prefer,
     .prefer_c = prefer_c,
-    .prefer_soon = prefer_soon,
+    .prefer_first = prefer_first,
     .fill = scan_fill,
     .sweep = scan_sweep,
     .verify = scan_verify,

@@ -69,7 +69,7 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
 }
 
 /* Tiles of keys in local memory: loops, where the others have networks in registers. */
-static const char *prefer_soon(const problem *p)
+static const char *prefer_first(const problem *p)
 {
     return sort_keys(sort_of(p)) <= (size_t)1 << 20 ? "segments" : NULL;
 }
@@ -238,7 +238,7 @@ const operation operation_segsort = {
     .inputs_name = sort_fill_word,
     .prefer = prefer,
     .prefer_c = sort_prefer_c,
-    .prefer_soon = prefer_soon,
+    .prefer_first = prefer_first,
     .fill = segsort_fill,
     .sweep = segsort_sweep,
     .expect = segsort_expect,

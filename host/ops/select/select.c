@@ -205,7 +205,7 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 }
 
 /* No feature has to be probed for it. */
-static const char *prefer_soon(const problem *p)
+static const char *prefer_first(const problem *p)
 {
     return select_of(p)->n <= (size_t)1 << 20 ? "three-launches" : NULL;
 }
@@ -229,7 +229,7 @@ const operation operation_select = {
     .describe = describe,
     .prefer = prefer,
     .prefer_c = prefer_c,
-    .prefer_soon = prefer_soon,
+    .prefer_first = prefer_first,
     .fill = select_fill,
     .sweep = select_sweep,
     .verify = select_verify,

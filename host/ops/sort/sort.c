@@ -326,7 +326,7 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 }
 
 /* A launch for each sub-stage, and one small kernel for all: 210 launches at most. */
-const char *sort_prefer_soon(const problem *p)
+const char *sort_prefer_first(const problem *p)
 {
     return sort_keys(sort_of(p)) <= (size_t)1 << 20 ? "general" : NULL;
 }
@@ -361,7 +361,7 @@ const operation operation_sort = {
     .inputs_name = sort_fill_word,
     .prefer = prefer,
     .prefer_c = prefer_c,
-    .prefer_soon = sort_prefer_soon,
+    .prefer_first = sort_prefer_first,
     .fill = sort_fill,
     .sweep = sort_sweep,
     .expect = sort_expect,

@@ -133,8 +133,8 @@ bool sort_class_of_keys_text(problem *p, const char *name, text *out);
 /** operation.prefer_c of an operation on keys that has host-radix. */
 const char *sort_prefer_c(const problem *p, const device_facts *d);
 
-/** operation.prefer_soon of an operation on keys that has the kernels of sort. */
-const char *sort_prefer_soon(const problem *p);
+/** operation.prefer_first of an operation on keys that has the kernels of sort. */
+const char *sort_prefer_first(const problem *p);
 
 /** operation.class_text of sort. */
 bool sort_class_text(const char *name, text *out);

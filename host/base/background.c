@@ -1,4 +1,4 @@
-#include "base/aside.h"
+#include "base/background.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -7,12 +7,12 @@
 #include "base/forks.h"
 
 /* A thread's work, after which it waits for the thread before it. */
-typedef struct errand {
+typedef struct task {
     void (*work)(void *with);
     void *with;
     pthread_t before;
     bool has_before;
-} errand;
+} task;
 
 /* The process's: the last thread that was started, which nobody has waited for. */
 static pthread_mutex_t threads = PTHREAD_MUTEX_INITIALIZER;
@@ -22,12 +22,12 @@ static unsigned forks_before_last;
 
 static void *run(void *own)
 {
-    errand *e = own;
+    task *t = own;
 
-    e->work(e->with);
-    if (e->has_before)
-        pthread_join(e->before, NULL);
-    free(e);
+    t->work(t->with);
+    if (t->has_before)
+        pthread_join(t->before, NULL);
+    free(t);
     return NULL;
 }
 
@@ -51,24 +51,24 @@ static void wait_for_all(void)
 }
 
 /* By atexit, for destructors of a driver's own C++ objects run before those of this library. */
-bool aside_start(void (*work)(void *with), void *with)
+bool background_start(void (*work)(void *with), void *with)
 {
     static bool waits;
-    errand *e = calloc(1, sizeof(*e));
+    task *t = calloc(1, sizeof(*t));
     pthread_t thread;
     sigset_t all, before;
     bool started = false;
 
     pthread_mutex_lock(&threads);
     waits = waits || atexit(wait_for_all) == 0;
-    if (e && waits) {
+    if (t && waits) {
         if (forks_so_far() != forks_before_last)
             has_last = false; /* a thread of the parent */
-        *e = (errand){.work = work, .with = with, .before = last, .has_before = has_last};
+        *t = (task){.work = work, .with = with, .before = last, .has_before = has_last};
         forks_before_last = forks_so_far();
         sigfillset(&all); /* they are for the program's own threads */
         pthread_sigmask(SIG_SETMASK, &all, &before);
-        started = pthread_create(&thread, NULL, run, e) == 0;
+        started = pthread_create(&thread, NULL, run, t) == 0;
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     if (started) {
@@ -77,6 +77,6 @@ bool aside_start(void (*work)(void *with), void *with)
     }
     pthread_mutex_unlock(&threads);
     if (!started)
-        free(e);
+        free(t);
     return started;
 }

@@ -1,5 +1,5 @@
-/* First calls on a GPU: what is compiled soon runs until what is fastest has been compiled.  A CPU
- * stands in for the GPU. */
+/* First calls on a GPU: what is quick to compile runs until what is fastest has been compiled.  A
+ * CPU stands in for the GPU. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,9 +16,9 @@
 #include "device/device.h"
 #include "tessera/tessera.h"
 
-enum { ROWS = 40, ROWS_MAX = 2000, COLUMNS = 70, SOON_CALLS = 20 };
+enum { ROWS = 40, ROWS_MAX = 2000, COLUMNS = 70, FIRST_CALLS = 20 };
 
-static const char soon[] = "row-item", best[] = "split-vector";
+static const char quick[] = "row-item", best[] = "split-vector";
 
 static tsr_devices *list;
 static tsr_device gpu;
@@ -51,7 +51,7 @@ static int close_devices(void **state)
 static int make_folder(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/tessera-soon-XXXXXX");
+    strcpy(folder, "/tmp/tessera-first-XXXXXX");
     assert_non_null(mkdtemp(folder));
     return setenv("TESSERA_CACHE_DIR", folder, 1);
 }
@@ -127,18 +127,18 @@ static void the_best_is_compiled_beside_calls(void **state)
     int first;
 
     (void)state;
-    assert_string_equal(run(s, &report), soon);
+    assert_string_equal(run(s, &report), quick);
     assert_int_equal(report.build, TSR_BUILD_COMPILED);
-    assert_non_null(strstr(report.chosen, "soon compiled"));
+    assert_non_null(strstr(report.chosen, "quick to compile"));
     first = entries();
-    for (int i = 1; i < SOON_CALLS; i++)
-        assert_string_equal(run(s, &report), soon);
+    for (int i = 1; i < FIRST_CALLS; i++)
+        assert_string_equal(run(s, &report), quick);
     assert_int_equal(entries(), first);
     while (strcmp(run(s, &report), best) != 0 && clock_ns() < until)
         nanosleep(&pause, NULL);
     assert_string_equal(report.variant, best);
     assert_int_equal(report.build, TSR_BUILD_CACHED);
-    assert_null(strstr(report.chosen, "soon compiled"));
+    assert_null(strstr(report.chosen, "quick to compile"));
     tsr_session_close(s);
 
     s = open_session(NULL);
@@ -155,8 +155,8 @@ static void closing_waits_for_nothing(void **state)
     uint64_t start;
 
     (void)state;
-    for (int i = 0; i <= SOON_CALLS; i++)
-        assert_string_equal(run(s, &report), soon);
+    for (int i = 0; i <= FIRST_CALLS; i++)
+        assert_string_equal(run(s, &report), quick);
     start = clock_ns();
     tsr_session_close(s);
     assert_true(clock_ns() - start < 300000000); /* 50 ms, and what a busy machine adds */
@@ -169,8 +169,8 @@ static void without_a_cache_a_call_compiles(void **state)
     tsr_report report = {0};
 
     (void)state;
-    for (int i = 0; i < SOON_CALLS; i++)
-        assert_string_equal(run(s, &report), soon);
+    for (int i = 0; i < FIRST_CALLS; i++)
+        assert_string_equal(run(s, &report), quick);
     assert_string_equal(run(s, &report), best);
     assert_int_equal(report.build, TSR_BUILD_COMPILED);
     assert_string_equal(run(s, &report), best);
@@ -188,8 +188,8 @@ static void what_does_not_stay_is_compiled_within_a_call(void **state)
 
     (void)state;
     setenv("TESSERA_CACHE_DIR", "off", 1);
-    for (int i = 0; i < SOON_CALLS; i++)
-        assert_string_equal(run(s, &report), soon);
+    for (int i = 0; i < FIRST_CALLS; i++)
+        assert_string_equal(run(s, &report), quick);
     while (rows < ROWS_MAX && strcmp(run_rows(s, rows++, &report), best) != 0 && clock_ns() < until)
         nanosleep(&pause, NULL);
     assert_string_equal(report.variant, best);

@@ -6,13 +6,13 @@
  * does the work in some milliseconds.  It runs until the better one is in the cache.
  * include/tessera/session.h says what callers see of this.
  */
-#ifndef CORE_SOON_H
-#define CORE_SOON_H
+#ifndef CORE_FIRST_CALLS_H
+#define CORE_FIRST_CALLS_H
 
 #include "core/calls.h"
 
 /**
- * As dispatch_call, for a call that runs at once: operation.prefer_soon where what dispatch_call
+ * As dispatch_call, for a call that runs at once: operation.prefer_first where what dispatch_call
  * gives was neither compiled nor probed for.  It is compiled here; where it cannot be, what
  * dispatch_call gives runs.  After 20 such calls of a session that is compiled on another thread,
  * for the cache; where that cannot be, or has left nothing there, within the call.
@@ -20,7 +20,7 @@
  * @param place   Not ARRIVING.
  * @param report  Its build fields are added to.  May be NULL.
  */
-tsr_status soon_call(tsr_session *s, const problem *p, const tsr_run *run, placement place,
-                     kept_call **out, tsr_report *report, tsr_error *err);
+tsr_status first_call(tsr_session *s, const problem *p, const tsr_run *run, placement place,
+                      kept_call **out, tsr_report *report, tsr_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /** Work that nobody waits for but the end of the process. */
-#ifndef BASE_ASIDE_H
-#define BASE_ASIDE_H
+#ifndef BASE_BACKGROUND_H
+#define BASE_BACKGROUND_H
 
 #include <stdbool.h>
 
@@ -12,6 +12,6 @@
  * @param work  Is called with `with`, which is its own, and no signal reaches it.
  * @return false where no thread can be had: nothing was called.
  */
-bool aside_start(void (*work)(void *with), void *with);
+bool background_start(void (*work)(void *with), void *with);
 
 #endif

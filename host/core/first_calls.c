@@ -1,11 +1,11 @@
-#include "core/soon.h"
+#include "core/first_calls.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/aside.h"
+#include "base/background.h"
 #include "core/dispatch.h"
 #include "core/registry.h"
 #include "core/tuning_memo.h"
@@ -13,10 +13,10 @@
 
 /* Calls of a session before what is best is compiled.  Each loses a millisecond or less; a process
  * that ends after a few would wait for a compiler that it has no use for. */
-enum { SOON_CALLS = 20 };
+enum { FIRST_CALLS = 20 };
 
 /* What is compiled on a thread of its own, in a session of its own: the cache hands it over. */
-typedef struct soon_build {
+typedef struct background_build {
     atomic_int users; /* the session and the thread, the last of which frees it */
     atomic_bool done;
     bool lost; /* it is done, and yet not in the cache; known to the session's thread alone */
@@ -24,11 +24,11 @@ typedef struct soon_build {
     text kernel_dir;
     problem problem;
     placement place;
-} soon_build;
+} background_build;
 
 static void leave(void *data)
 {
-    soon_build *b = data;
+    background_build *b = data;
 
     if (atomic_fetch_sub(&b->users, 1) > 1)
         return;
@@ -39,7 +39,7 @@ static void leave(void *data)
 /* Probes, too, are kept in the cache. */
 static void compile(void *data)
 {
-    soon_build *b = data;
+    background_build *b = data;
     const tsr_session_options options = {
         .kernel_dir = b->kernel_dir.length ? text_get(&b->kernel_dir) : NULL, .same_kernels = 1};
     tsr_session *s = NULL;
@@ -55,14 +55,14 @@ static void compile(void *data)
 
 static void forget(tsr_session *s)
 {
-    if (s->soon_kept.data)
-        leave(s->soon_kept.data);
-    s->soon_kept = (session_kept){0};
+    if (s->background_kept.data)
+        leave(s->background_kept.data);
+    s->background_kept = (session_kept){0};
 }
 
 static bool start(tsr_session *s, const problem *p, placement place)
 {
-    soon_build *b = calloc(1, sizeof(*b));
+    background_build *b = calloc(1, sizeof(*b));
 
     if (!b)
         return false;
@@ -72,12 +72,12 @@ static bool start(tsr_session *s, const problem *p, placement place)
     text_append(&b->kernel_dir, text_get(&s->kernel_dir));
     b->problem = *p;
     b->place = place;
-    if (b->kernel_dir.failed || !aside_start(compile, b)) {
+    if (b->kernel_dir.failed || !background_start(compile, b)) {
         atomic_store(&b->users, 1);
         leave(b);
         return false;
     }
-    s->soon_kept = (session_kept){b, leave};
+    s->background_kept = (session_kept){b, leave};
     return true;
 }
 
@@ -112,7 +112,7 @@ static bool best_is_there(tsr_session *s, const problem *p, placement place, con
  * once it left nothing, as where the disk is full: that would go on for ever. */
 static bool compiles_beside(tsr_session *s, const problem *p, placement place)
 {
-    soon_build *b = s->soon_kept.data;
+    background_build *b = s->background_kept.data;
     const char *name;
 
     if (b && !atomic_load(&b->done))
@@ -127,8 +127,8 @@ static bool compiles_beside(tsr_session *s, const problem *p, placement place)
     return start(s, p, place);
 }
 
-/* The variant that is compiled soon, where calls may run it; NULL: none. */
-static const variant *soon_variant(tsr_session *s, const problem *p)
+/* The variant that is quick to compile, where calls may run it; NULL: none. */
+static const variant *first_variant(tsr_session *s, const problem *p)
 {
     const operation *op = p->op;
     unsigned order[OPERANDS_MAX];
@@ -137,34 +137,34 @@ static const variant *soon_variant(tsr_session *s, const problem *p)
     problem normal;
 
     if (session_facts(s)->kind != DEVICE_GPU || s->same_kernels || s->host_calls_memory ||
-        !op->prefer_soon || op->check(p, NULL))
+        !op->prefer_first || op->check(p, NULL))
         return NULL;
     normal = problem_normal(p, order);
-    name = op->prefer_soon(&normal);
+    name = op->prefer_first(&normal);
     if (name)
         variant_find(op, name, &found, NULL);
     return found;
 }
 
-tsr_status soon_call(tsr_session *s, const problem *p, const tsr_run *run, placement place,
-                     kept_call **out, tsr_report *report, tsr_error *err)
+tsr_status first_call(tsr_session *s, const problem *p, const tsr_run *run, placement place,
+                      kept_call **out, tsr_report *report, tsr_error *err)
 {
     const bool named = run && (run->variant || run->set_count);
     const kept_call *known = named ? NULL : calls_chosen(s, p, place, tuning_age(s));
-    selection sel = {.selected = SELECTED_TO_START};
+    selection sel = {.selected = SELECTED_FIRST_CALL};
     const char *best;
 
     if (named || (known && known->program))
         return dispatch_call(s, p, run, place, out, err);
-    sel.variant = soon_variant(s, p);
+    sel.variant = first_variant(s, p);
     if (!sel.variant || best_is_there(s, p, place, &best) || strcmp(best, sel.variant->name) == 0 ||
-        (s->soon_calls >= SOON_CALLS && !compiles_beside(s, p, place)))
+        (s->first_calls >= FIRST_CALLS && !compiles_beside(s, p, place)))
         return dispatch_call(s, p, run, place, out, err);
     sel.params = params_default(sel.variant);
-    snprintf(sel.chosen, sizeof(sel.chosen), "soon compiled, unlike %s, which is in no cache yet",
-             best);
+    snprintf(sel.chosen, sizeof(sel.chosen),
+             "quick to compile, unlike %s, which is in no cache yet", best);
     if (dispatch_call_of(s, p, &sel, place, out, NULL) || dispatch_build(s, *out, report, NULL))
         return dispatch_call(s, p, run, place, out, err);
-    s->soon_calls++;
+    s->first_calls++;
     return TSR_OK;
 }

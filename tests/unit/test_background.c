@@ -1,4 +1,4 @@
-/* Work that only the end of the process waits for: base/aside.h. */
+/* Work that only the end of the process waits for: base/background.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/aside.h"
+#include "base/background.h"
 
 enum { SECONDS_MAX = 20 };
 
@@ -29,7 +29,7 @@ static void start_another(void *what)
     static char second[] = "2";
 
     nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
-    if (!aside_start(tell, second))
+    if (!background_start(tell, second))
         abort();
     tell(what);
 }
@@ -47,7 +47,7 @@ static void the_end_waits_for_work_of_work(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         alarm(SECONDS_MAX); /* rather than never */
-        exit(aside_start(start_another, first) ? 0 : 1);
+        exit(background_start(start_another, first) ? 0 : 1);
     }
     close(told[1]);
     assert_int_equal(waitpid(child, &status, 0), child);
