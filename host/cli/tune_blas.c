@@ -62,6 +62,11 @@ static const shape shape_long = {64, 64, 1 << 16}, shape_thin = {2048, 2048, 8};
 #define OPERATIONS_MAX 3e9
 #define BYTES_MAX      80e6
 
+/* Kernels are compiled before by so many processes at most: the compilers of some drivers work on
+ * one core of a process whatever the threads.  Each has a context of the device and some hundred
+ * MB. */
+enum { BUILDERS_MAX = 8 };
+
 /* All of it is timed in rounds, of some milliseconds a call, on the CPU and on the device by turns:
  * what else the machine does slows both.  Before its turn a process sleeps until the threads of the
  * other one do. */
@@ -264,6 +269,14 @@ static void answer(void *function, const request *wanted, const arrays *x, doubl
     }
 }
 
+static void *routine_of(void *library, size_t type, routine r)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "cblas_%c%s", types[type], routine_names[r]);
+    return dlsym(library, name);
+}
+
 /* Answer requests with times.  With a log a call takes as long as it takes to write that too. */
 static void time_products(const char *library, const char *mode, const char *log, int in, int out)
 {
@@ -289,17 +302,48 @@ static void time_products(const char *library, const char *mode, const char *log
     while (read(in, &wanted, sizeof wanted) == sizeof wanted) {
         const size_t bytes = answers_to(&wanted) * sizeof(double);
         double seconds[TIMES_MAX];
-        char name[32];
-        void *function;
+        void *function = routine_of(handle, wanted.type, wanted.routine);
 
-        snprintf(name, sizeof name, "cblas_%c%s", types[wanted.type],
-                 routine_names[wanted.routine]);
-        function = dlsym(handle, name);
         if (!function)
             break;
         answer(function, &wanted, &x, seconds);
         if (write(out, seconds, bytes) != (ssize_t)bytes)
             break;
+    }
+    _exit(EXIT_DONE);
+}
+
+/* A call that is made once, for its kernels. */
+typedef struct build {
+    size_t type;
+    routine routine;
+    shape shape;
+} build;
+
+/* Take one call after another from a pipe that other processes read too, until it ends.  They share
+ * the cache, in which a process waits for what another one compiles. */
+static void build_products(const char *library, int in)
+{
+    void *handle;
+    arrays x;
+    build next;
+
+    setenv("TESSERA_BLAS", "always", 1);
+    setenv("TESSERA_SAME_KERNELS", "1", 1);
+    unsetenv("TESSERA_BLAS_LOG");
+    handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        _exit(EXIT_FAILED);
+    for (size_t i = 0; i < 3; i++) {
+        x.at[i] = calloc(1, (size_t)BYTES_MAX);
+        if (!x.at[i])
+            _exit(EXIT_FAILED);
+    }
+    while (read(in, &next, sizeof next) == sizeof next) {
+        void *function = routine_of(handle, next.type, next.routine);
+
+        if (function)
+            calls[next.type](function, next.routine, next.shape, &x);
     }
     _exit(EXIT_DONE);
 }
@@ -425,11 +469,6 @@ static tsr_status time_round(const place *p, times *found, const times *cpu,
     tsr_status st = TSR_OK;
 
     for (size_t type = 0; type < TYPES; type++) {
-        if (cpu && !st && !refused[type]) {
-            st = place_time(p, &(request){type, ROUTINE_GEMM, true, shape_of(ROUTINE_GEMM, 0)},
-                            seconds, err);
-            keep_best(&found->t[type][ROUTINE_GEMM][0], st ? 0 : seconds[0]);
-        }
         for (int r = 0; r < ROUTINE_COUNT && !st && !refused[type]; r++) {
             request wanted = {.type = type, .routine = (routine)r};
 
@@ -451,6 +490,80 @@ static tsr_status time_round(const place *p, times *found, const times *cpu,
     return st;
 }
 
+/* The smallest product of each type, which says what is left out. */
+static tsr_status time_least(const place *p, times *found, const bool refused[TYPES],
+                             tsr_error *err)
+{
+    double seconds = 0;
+    tsr_status st = TSR_OK;
+
+    for (size_t type = 0; type < TYPES && !st; type++) {
+        if (refused[type])
+            continue;
+        st = place_time(p, &(request){type, ROUTINE_GEMM, true, shape_of(ROUTINE_GEMM, 0)},
+                        &seconds, err);
+        keep_best(&found->t[type][ROUTINE_GEMM][0], st ? 0 : seconds);
+    }
+    return st;
+}
+
+/* Write what a round on the device will call to a pipe, in an order in which neighbours, which are
+ * likely to have the same kernels, are far apart. */
+static void write_builds(int out, const times *cpu, times *device, const bool refused[TYPES])
+{
+    enum { STEP = 61 }; /* prime to the numbers of shapes, and about a quarter of gemm's */
+    bool fine = true;
+
+    for (int r = 0; r < ROUTINE_COUNT; r++) {
+        const size_t count = times_of((routine)r);
+
+        for (size_t i = 0; i < count; i++) {
+            for (size_t type = 0; type < TYPES; type++) {
+                const size_t which = i * STEP % count;
+                const build next = {type, (routine)r, shape_of((routine)r, which)};
+                request wanted = {.type = type, .routine = (routine)r};
+
+                if (refused[type] || !is_timed(next.routine, types[type], next.shape))
+                    continue;
+                leave_out(&wanted, cpu, device);
+                if (!wanted.left_out[which])
+                    fine = fine && write(out, &next, sizeof next) == sizeof next;
+            }
+        }
+    }
+}
+
+/* Compile kernels by as many processes as there are processors.  What they do not, as where nothing
+ * can be kept, is compiled before it is timed. */
+static void build_all(const char *library, const times *cpu, times *device,
+                      const bool refused[TYPES])
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    pid_t builders[BUILDERS_MAX];
+    int queue[2], count = 0;
+
+    if (processors < 2 || pipe(queue) < 0)
+        return;
+    while (count < BUILDERS_MAX && count < processors) {
+        const pid_t builder = fork();
+
+        if (builder == 0) {
+            close(queue[1]);
+            build_products(library, queue[0]);
+        }
+        if (builder < 0)
+            break;
+        builders[count++] = builder;
+    }
+    close(queue[0]);
+    write_builds(queue[1], cpu, device, refused);
+    close(queue[1]);
+    for (int i = 0; i < count; i++) {
+        while (waitpid(builders[i], NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+}
+
 static tsr_status time_all(const char *library, const bool refused[TYPES], times found[2],
                            tsr_error *err)
 {
@@ -461,8 +574,15 @@ static tsr_status time_all(const char *library, const bool refused[TYPES], times
     for (int p = 0; p < 2 && !st; p++)
         st = place_open(&places[p], library, modes[p], NULL, err);
     for (int round = 0; round < ROUNDS; round++) {
-        for (int p = 0; p < 2 && !st; p++)
-            st = time_round(&places[p], &found[p], p == 0 ? NULL : &found[0], refused, err);
+        activity_update("timing products, round %d of %d", round + 1, ROUNDS);
+        st = st ? st : time_round(&places[0], &found[0], NULL, refused, err);
+        st = st ? st : time_least(&places[1], &found[1], refused, err);
+        if (!st && round == 0) {
+            activity_update("compiling kernels");
+            build_all(library, &found[0], &found[1], refused);
+            activity_update("timing products, round 1 of %d", ROUNDS);
+        }
+        st = st ? st : time_round(&places[1], &found[1], &found[0], refused, err);
     }
     places_close(places);
     signal(SIGPIPE, before);

@@ -249,6 +249,14 @@ def test_arguments_in_words():
     assert "ndarray" in str(e), e
 
 
+def test_reductions_by_the_names_of_functions():
+    """Of NumPy's functions, where the library has another name."""
+    a = np.array([[3.0, 0.0, 4.0], [0.0, 0.0, 12.0]])
+    assert ts.reduce(a, "norm") == ts.reduce(a, "norm2") == 13
+    assert ts.reduce(a, "count_nonzero", 1).tolist() == ts.reduce(a, "count", 1).tolist() == [2, 1]
+    assert "norm2" in str(raised(ValueError, ts.reduce, a, "median"))
+
+
 def test_factors():
     """alpha and beta are numbers, one of them that an array without dimensions holds; what is none is
     named, with what it is."""

@@ -38,13 +38,18 @@ def _axes_last(a, axes):
     return moved.reshape([a.shape[i] for i in kept] + [prod(a.shape[i] for i in axes)])
 
 
+# Functions of NumPy's name, of what the library calls otherwise.
+_FUNCTIONS = {"norm": "norm2", "count_nonzero": "count"}
+
+
 def reduce(a, by="sum", axis=None, *, keepdims=False, out=None, any_order=False, device=None,
            kernel=None, settings=None):
     """Reduce an array, or what lies along an axis or several, to one element.
 
     `by` is "sum", "min", "max", "argmin", "argmax", "mean", "norm2" (the root of the sum of
-    squares), "any", "all" or "count" (of elements that are not 0).  Types are NumPy's: the sum of
-    integers has 64 bits, their mean is float64.  any_order lets sums differ from run to run.
+    squares), "any", "all" or "count" (of elements that are not 0); or the name of the function that
+    does it, "norm" or "count_nonzero".  Types are NumPy's: the sum of integers has 64 bits, their
+    mean is float64.  any_order lets sums differ from run to run.
 
     >>> import numpy as np
     >>> import tessera as ts
@@ -53,6 +58,7 @@ def reduce(a, by="sum", axis=None, *, keepdims=False, out=None, any_order=False,
     """
     a = as_array(a)
     check_type(_op, a.dtype)
+    by = _FUNCTIONS.get(by, by)
     if axis is None:
         axes = tuple(range(a.ndim))
     else:
