@@ -11,7 +11,7 @@
 # from Debian's liblapack-test, python3-numpy, python3-scipy, python3-pytest, r-base-core, octave,
 # python3-sklearn and hpcc.  docs/blas.md has what it printed.
 #
-# shellcheck disable=SC2317 # suites are called by their names
+# shellcheck disable=SC2016,SC2317 # programs in quotes; suites are called by their names
 set -euo pipefail
 
 if [ $# -lt 1 ] || [ ! -f "$1" ]; then
