@@ -18,6 +18,7 @@ int cmd_tune(const options *o);
 int cmd_compare(const options *o);
 int cmd_cache(const options *o);
 int cmd_lab(const options *o);
+int cmd_lesson(const options *o);
 int cmd_occupancy(const options *o);
 int cmd_diagnose(const options *o);
 int cmd_blas(const options *o); /* returns where the program cannot be run */

@@ -258,6 +258,24 @@ static const subcommand commands[] = {
      "tessera lab stride\n"
      "tessera lab stride --source\n"
      "tessera lab all --device all -o points.jsonl\n"},
+    {"lesson",
+     "[NAME...|all] [-o FILE.html | -o FOLDER | --json] [--device D] [--kernel-dir DIR]",
+     "pages that show kernels at work, step by step, from traces of them",
+     "Without a name it lists the lessons.  Each runs kernels of the ladders on small inputs, and\n"
+     "they write down every load, store and barrier.  The page shows these steps, forwards and\n"
+     "back; it needs no network.  With --kernel-dir it shows a changed copy of the kernels.\n",
+     cmd_lesson,
+     0,
+     SIZE_MAX,
+     {OPTION(OPTION_DEVICE) | OPTION(OPTION_OUTPUT) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET) |
+          OPTION(OPTION_KERNEL_DIR),
+      0, NULL},
+     DEFAULT_DEVICE DEFAULT_SOURCES "-o          none: it has to be given, or --json\n",
+     false,
+     OP_NONE,
+     SIZES_NONE,
+     "tessera lesson tiled -o tiled.html\n"
+     "tessera lesson tiled --kernel-dir cl -o mine.html\n"},
     {"occupancy",
      "[--group N] [--registers N] [--local BYTES] [--capability C|all | --device D]",
      "work a compute unit holds at once, and what runs out first: the occupancy calculator",

@@ -1,0 +1,340 @@
+/* tessera lesson: pages that show kernels at work, from traces of them. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "cli/activity.h"
+#include "cli/bench_problem.h"
+#include "cli/commands.h"
+#include "cli/device_choice.h"
+#include "cli/json_print.h"
+#include "cli/messages.h"
+#include "cli/terminal.h"
+#include "core/registry.h"
+#include "file/output.h"
+#include "measure/lesson_run.h"
+#include "session/embedded.h"
+
+/* data/lessons/: each lesson as JSON, and the page. */
+extern const embedded_file embedded_lessons[];
+extern const size_t embedded_lesson_count;
+
+static const char page_name[] = "lesson.html";
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+/* Lesson i in the order of the course, or NULL; the caller releases it. */
+static json_t *lesson_at(size_t i)
+{
+    for (size_t k = 0; k < embedded_lesson_count; k++) {
+        json_t *lesson = strcmp(embedded_lessons[k].name, page_name)
+                             ? json_loads(embedded_lessons[k].text, 0, NULL)
+                             : NULL;
+
+        if (lesson && (size_t)json_integer_value(json_object_get(lesson, "number")) == i + 1)
+            return lesson;
+        json_decref(lesson);
+    }
+    return NULL;
+}
+
+static const char *member(const json_t *object, const char *name)
+{
+    const char *value = json_string_value(json_object_get(object, name));
+
+    return value ? value : "";
+}
+
+static size_t number(const json_t *object, const char *name)
+{
+    return (size_t)json_integer_value(json_object_get(object, name));
+}
+
+static int list(const options *o)
+{
+    const size_t width = terminal_width(STDOUT_FILENO);
+    json_t *all = json_array(), *lesson;
+
+    for (size_t i = 0; (lesson = lesson_at(i)); i++)
+        json_array_append_new(all, lesson);
+    if (o->given[OPTION_JSON]) {
+        json_t *names = json_array();
+
+        for (size_t i = 0; i < json_array_size(all); i++) {
+            lesson = json_array_get(all, i);
+            json_array_append_new(names,
+                                  json_pack("{s:O, s:O}", "name", json_object_get(lesson, "name"),
+                                            "title", json_object_get(lesson, "title")));
+        }
+        json_decref(all);
+        return json_print(json_pack("{s:s, s:o}", "schema", "tessera-lessons-1", "lessons", names));
+    }
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        text line = {0};
+
+        lesson = json_array_get(all, i);
+        text_format(&line, "  %-12s  ", member(lesson, "name"));
+        text_wrap(&line, member(lesson, "title"), 16, 16, width);
+        puts(text_get(&line));
+        text_free(&line);
+    }
+    json_decref(all);
+    puts("\n'tessera lesson NAME -o FILE.html' writes the page of one, 'tessera lesson all -o "
+         "FOLDER' of each.");
+    return EXIT_DONE;
+}
+
+/* Lesson by name; NULL and a message where there is none. */
+static json_t *lesson_named(const char *name, tsr_error *err)
+{
+    const char *names[64];
+    json_t *lessons[64], *found = NULL;
+    const char *closest;
+    text known = {0};
+    size_t count = 0;
+
+    for (; count < 64 && (lessons[count] = lesson_at(count)); count++) {
+        names[count] = member(lessons[count], "name");
+        text_format(&known, ", %s", names[count]);
+        if (!strcmp(names[count], name))
+            found = json_incref(lessons[count]);
+    }
+    closest = text_closest(name, names, count);
+    if (!found)
+        tsr_fail(err, TSR_ENAME, 0, "no lesson '%s'%s%s%s (lesson takes all%s)", name,
+                 closest ? ": did you mean '" : "", closest ? closest : "", closest ? "'?" : "",
+                 text_get(&known));
+    for (size_t i = 0; i < count; i++)
+        json_decref(lessons[i]);
+    text_free(&known);
+    return found;
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+/* What the lesson says of a run, as the library takes it. */
+static tsr_status read_run(const json_t *run, const options *o, problem *p, selection *sel,
+                           lesson_run_options *how, tsr_error *err)
+{
+    const operation *op = operation_named(member(run, "op"));
+    options plain = {.command = o->command, .takes = o->takes};
+    const char *name;
+    json_t *value;
+    tsr_status st;
+
+    *sel = (selection){.selected = SELECTED_BY_NAME};
+    *how = (lesson_run_options){
+        .below = number(run, "below"),
+        .launches = number(run, "launches"),
+        .as_they_ran = json_is_true(json_object_get(run, "as_they_ran")),
+        .wanted = {.without_barrier = number(run, "without_barrier")},
+    };
+    if (!op)
+        return tsr_fail(err, TSR_ENAME, 0, "no operation '%s'", member(run, "op"));
+    st = bench_problem(op, member(run, "size"), &plain, p, err);
+    st = st ? st : variant_find(op, member(run, "kernel"), &sel->variant, err);
+    if (st)
+        return st;
+    sel->params = params_default(sel->variant);
+    /* Past the list of legal values: what fits a page is too small to be any good. */
+    for (size_t i = 0; i < sel->params.count; i++) {
+        value = json_object_get(json_object_get(run, "set"), sel->params.tunables[i].name);
+        if (value)
+            sel->params.value[i] = (uint32_t)json_integer_value(value);
+    }
+    json_object_foreach(json_object_get(run, "watch"), name, value)
+    {
+        if (how->wanted.watched_count < TRACE_WATCHED_MAX)
+            how->wanted.watched[how->wanted.watched_count++] =
+                (trace_watched){name, json_string_value(value)};
+    }
+    return TSR_OK;
+}
+
+/* A device may be without what a run needs, which the page then says. */
+static tsr_status run_one(tsr_session *s, const options *o, json_t *run, tsr_error *err)
+{
+    lesson_run_options how;
+    selection sel;
+    problem p;
+    json_t *trace = NULL;
+    tsr_status st = read_run(run, o, &p, &sel, &how, err);
+
+    st = st ? st : lesson_run(s, &p, &sel, &how, &trace, err);
+    if (trace)
+        json_object_update_missing(run, trace);
+    json_decref(trace);
+    return st;
+}
+
+static tsr_status run_lesson(tsr_session *s, const tsr_device *device, const options *o,
+                             json_t *lesson, tsr_error *err)
+{
+    json_t *runs = json_object_get(lesson, "runs");
+    tsr_status st = TSR_OK;
+
+    for (size_t i = 0; i < json_array_size(runs) && !st; i++)
+        st = run_one(s, o, json_array_get(runs, i), err);
+    json_object_set_new(lesson, "schema", json_string("tessera-lesson-1"));
+    json_object_set_new(lesson, "version", json_string(tsr_version()));
+    json_object_set_new(lesson, "device", device_identity(device));
+    return st;
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+static const char *page_text(void)
+{
+    for (size_t k = 0; k < embedded_lesson_count; k++)
+        if (!strcmp(embedded_lessons[k].name, page_name))
+            return embedded_lessons[k].text;
+    return "";
+}
+
+/* JSON inside <script> must not end it. */
+static void script_json(const char *json, text *out)
+{
+    for (; *json; json++) {
+        if (*json == '<' || *json == '>' || *json == '&')
+            text_format(out, "\\u%04x", (unsigned)*json);
+        else
+            text_append_bytes(out, json, 1);
+    }
+}
+
+static tsr_status write_page(const json_t *lesson, const char *path, tsr_error *err)
+{
+    char *json = json_dumps(lesson, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    const char *page = page_text(), *mark;
+    text whole = {0};
+    output *out = NULL;
+    tsr_status st;
+
+    for (; json && (mark = strstr(page, "{{")); page = strstr(mark, "}}") + 2) {
+        text_append_bytes(&whole, page, (size_t)(mark - page));
+        if (!strncmp(mark, "{{title}}", 9))
+            text_append(&whole, member(lesson, "title"));
+        else
+            script_json(json, &whole);
+    }
+    text_append(&whole, page);
+    if (!json || whole.failed)
+        st = tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
+    else
+        st = output_open(path, &out, err);
+    st = st ? st : output_write_bytes(out, text_get(&whole), whole.length, err);
+    if (st)
+        output_discard(out);
+    else
+        st = output_commit(out, err);
+    free(json);
+    text_free(&whole);
+    return st;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* Where the page of a lesson goes: into a folder, or to a file. */
+static void page_path(const options *o, const char *name, text *out)
+{
+    const char *path = o->value[OPTION_OUTPUT];
+    struct stat found;
+
+    text_append(out, path);
+    if (stat(path, &found) == 0 && S_ISDIR(found.st_mode))
+        text_format(out, "/%s.html", name);
+}
+
+static int make(const options *o, tsr_session *s, const tsr_device *device, json_t *lesson)
+{
+    const char *name = member(lesson, "name");
+    tsr_error err = {0};
+    text path = {0};
+    tsr_status st;
+    int status = EXIT_DONE;
+
+    activity_begin("lesson %s", name);
+    st = run_lesson(s, device, o, lesson, &err);
+    activity_end();
+    if (!st && o->given[OPTION_JSON])
+        return json_print(json_incref(lesson));
+    if (!st) {
+        page_path(o, name, &path);
+        st = write_page(lesson, text_get(&path), &err);
+    }
+    if (st)
+        status = print_error(name, &err, s);
+    else if (!o->given[OPTION_QUIET] && strcmp(text_get(&path), "-") != 0)
+        printf("%s: %s\n", name, text_get(&path));
+    text_free(&path);
+    return status;
+}
+
+static tsr_status check(const options *o, const json_t *lessons, tsr_error *err)
+{
+    struct stat found;
+
+    if (o->given[OPTION_JSON] && json_array_size(lessons) > 1)
+        return tsr_fail(err, TSR_ENAME, 0, "--json takes one lesson");
+    if (o->given[OPTION_JSON] == o->given[OPTION_OUTPUT])
+        return tsr_fail(err, TSR_ENAME, 0, "a lesson is written by either -o FILE.html or --json");
+    if (json_array_size(lessons) > 1 &&
+        (stat(o->value[OPTION_OUTPUT], &found) != 0 || !S_ISDIR(found.st_mode)))
+        return tsr_fail(err, TSR_ENAME, 0, "several lessons need -o FOLDER, and '%s' is none",
+                        o->value[OPTION_OUTPUT]);
+    return TSR_OK;
+}
+
+/* The lessons that the operands name. */
+static tsr_status choose(const options *o, json_t *lessons, tsr_error *err)
+{
+    for (size_t i = 0; i < o->operand_count; i++) {
+        json_t *lesson;
+
+        if (!strcmp(o->operand[i], "all")) {
+            for (size_t k = 0; (lesson = lesson_at(k)); k++)
+                json_array_append_new(lessons, lesson);
+            continue;
+        }
+        lesson = lesson_named(o->operand[i], err);
+        if (!lesson)
+            return TSR_ENAME;
+        json_array_append_new(lessons, lesson);
+    }
+    return check(o, lessons, err);
+}
+
+int cmd_lesson(const options *o)
+{
+    json_t *lessons = json_array();
+    choice devices = {0};
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+    tsr_status st;
+    int status = EXIT_DONE;
+
+    if (!o->operand_count) {
+        json_decref(lessons);
+        return list(o);
+    }
+    st = choose(o, lessons, &err);
+    st = st ? st : choice_find_one(o, &devices, &err);
+    if (!st && tsr_device_is_host(devices.device[0]))
+        st = tsr_fail(&err, TSR_EUNSUPPORTED, 0, "the host has no kernels to trace");
+    st = st ? st : choice_open(devices.device[0], o, &s, &err);
+    if (st)
+        status = print_error(o->command, &err, s);
+    for (size_t i = 0; !st && i < json_array_size(lessons); i++) {
+        const int one = make(o, s, devices.device[0], json_array_get(lessons, i));
+
+        status = status ? status : one;
+    }
+    tsr_session_close(s);
+    choice_close(&devices);
+    json_decref(lessons);
+    return status;
+}

@@ -1,0 +1,34 @@
+/** A call of a variant whose kernels write down what they do (measure/lesson_source.h). */
+#ifndef MEASURE_LESSON_RUN_H
+#define MEASURE_LESSON_RUN_H
+
+#include <jansson.h>
+
+#include "core/dispatch.h"
+#include "measure/lesson_source.h"
+
+typedef struct lesson_run_options {
+    trace_wanted wanted;
+    size_t below;     /* inputs are whole numbers from 0 to below - 1; 0: from 1 to 9 */
+    size_t launches;  /* only records of the first so many launches are kept; 0: of all */
+    bool as_they_ran; /* records of all work-groups in one order, that in which they were made;
+                         else group after group */
+} lesson_run_options;
+
+/**
+ * Run a variant on small inputs and give what its kernels did.
+ *
+ * The members of *out: "kernel", "problem", "parameters"; "operands", each with its elements before
+ * and after; "files", the sources with their lines; "launches", each with its sizes, its arrays and
+ * the records as [item, kind, file, line, array, index, value]; "right", what verify says of the
+ * result; "removed", the line of the barrier that was left out.  docs/course/lessons.md
+ * describes them.
+ *
+ * @param sel  Its parameters may be values that are not in the variant's table: a tree of eight
+ *             work-items fits a page, and no device runs it fast.
+ * @param out  Receives a JSON object, which the caller releases.
+ */
+tsr_status lesson_run(tsr_session *s, const problem *p, const selection *sel,
+                      const lesson_run_options *o, json_t **out, tsr_error *err);
+
+#endif

@@ -1,0 +1,250 @@
+"""The pages of docs/course in Chromium, driven by buttons and keys: what is shown is the trace."""
+
+import glob
+import json
+import os
+import tempfile
+import unittest
+
+from browser import Browser
+from traces import *
+
+PAGES = sorted(glob.glob(os.path.join(SOURCE, "docs", "course", "*.html")))
+
+# What the page shows: each cell of each array, and the variable of each work-item.
+SHOWN = """[group, [...document.querySelectorAll("td[data-array]")].map(
+    e => [e.dataset.array, Number(e.dataset.index), e.dataset.value, e.firstChild ? e.firstChild.textContent : ""]),
+    [...document.querySelectorAll("td[data-item]")].map(e => [Number(e.dataset.item), e.dataset.value])]"""
+
+
+def number(s):
+    return s if s in ("NaN", "inf", "-inf") else float(s)
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.browser.errors.clear()
+
+    def page(self, name):
+        return os.path.join(SOURCE, "docs", "course", name + ".html")
+
+    def choose(self, run, mode=None):
+        self.browser.click('#runs button[data-run="%s"]' % run["id"])
+        if mode and run.get("order") != "single":
+            self.browser.click("#" + mode)
+        self.assertEqual(self.browser.value("document.body.dataset.run"), run["id"])
+
+    def differences(self, run, memory):
+        """Where the page shows something else than memory holds."""
+        group, cells, items = self.browser.value(SHOWN)
+        local = {a["name"] for a in run["arrays"] if a["space"] == "local"}
+        found = []
+        for name, index, value, _ in cells:
+            held = memory.cells.get((name, group if name in local else 0, index))
+            if (number(value) if value else None) != (number(str(held)) if held is not None else None):
+                found.append((name, index, value, held))
+        for item, value in items:
+            held = memory.watched.get((item, 0))
+            if value and number(value) != number(str(held)):
+                found.append(("item", item, value, held))
+        return found, len(cells) + len(items)
+
+    def steps(self):
+        return self.browser.value("steps.map(s => [s.launch, s.records])")
+
+    def check_steps(self, run, steps):
+        """The page's steps hold every record once, and those of a work-item in their order."""
+        for k, launch in enumerate(run["launches"]):
+            records = [r for number, step in steps if number == k for r in step]
+            self.assertEqual(len(records), len(launch["records"]))
+            for item in {r[ITEM] for r in records}:
+                self.assertEqual([r for r in records if r[ITEM] == item],
+                                 [r for r in launch["records"] if r[ITEM] == item])
+
+    def walk(self, run, press, stride=1):
+        """Go through a run and compare after each step."""
+        memory, seen = Memory(run), 0
+        steps = self.steps()
+        self.check_steps(run, steps)
+        for k, (launch, records) in enumerate(steps):
+            press()
+            self.assertEqual(self.browser.value("document.body.dataset.step"), str(k + 1))
+            for record in records:
+                memory.take(launch, record)
+            if k % stride == 0 or k + 1 == len(steps):
+                found, count = self.differences(run, memory)
+                self.assertEqual(found, [], (run["id"], k))
+                seen += count
+        self.assertTrue(self.browser.value('document.getElementById("next").disabled'))
+        return seen
+
+    def test_keys_and_buttons(self):
+        """Next, by key and by button, shows what the trace holds after each step of each run."""
+        lesson = on_page(self.page("tiled"))
+        self.browser.open(self.page("tiled"))
+        seen = 0
+        for k, run in enumerate(lesson["runs"]):
+            self.choose(run, "together")
+            press = (lambda: self.browser.key("ArrowRight")) if k % 2 else (lambda: self.browser.click("#next"))
+            seen += self.walk(run, press, 1 if len(self.steps()) < 60 else 7)
+        self.assertGreater(seen, 1000)
+        self.choose(lesson["runs"][3], "single")
+        self.walk(lesson["runs"][3], lambda: self.browser.key("ArrowRight"))
+        self.assertEqual(self.browser.errors, [])
+
+    def test_back_and_ends(self):
+        """Back is where one came from; Home, End, the slider, play and the numbers."""
+        lesson = on_page(self.page("tiled"))
+        run, b = lesson["runs"][0], self.browser
+        b.open(self.page("tiled"))
+        b.key("End")
+        steps = self.steps()
+        self.assertEqual(b.value("document.body.dataset.step"), str(len(steps)))
+        self.assertEqual(self.differences(run, final(run))[0], [])
+        for _ in range(6):
+            b.key("ArrowLeft")
+        for _ in range(3):
+            b.click("#previous")
+        memory = Memory(run)
+        for launch, records in steps[:-9]:
+            for record in records:
+                memory.take(launch, record)
+        self.assertEqual(self.differences(run, memory)[0], [])
+        b.key("Home")
+        self.assertEqual(self.differences(run, Memory(run))[0], [])
+        b.click("#end")
+        b.click("#first")
+        self.assertEqual(b.value("document.body.dataset.step"), "0")
+        b.value("playing(true)")
+        self.assertEqual(b.value('document.getElementById("play").getAttribute("aria-pressed")'), "true")
+        b.click("#play")
+        self.assertEqual(b.value('document.getElementById("play").getAttribute("aria-pressed")'), "false")
+        b.value('document.activeElement.blur()')
+        b.key(" ")
+        self.assertEqual(b.value('document.getElementById("play").textContent'), "Pause")
+        b.value("new Promise(r => setTimeout(r, 0))")
+        b.key(" ")
+        b.key("2")
+        self.assertEqual(b.value("document.body.dataset.run"), lesson["runs"][1]["id"])
+
+    def test_a_changed_trace_is_seen(self):
+        """One value of one record changed: the comparison of what is shown with the trace finds it."""
+        path = self.page("tiled")
+        lesson = on_page(path)
+        run = lesson["runs"][0]
+        store = next(r for r in run["launches"][0]["records"] if r[KIND] == "store" and r[ARRAY] == 2)
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        old = json.dumps(store, separators=(",", ":"))
+        new = json.dumps(store[:VALUE] + [store[VALUE] + 1], separators=(",", ":"))
+        self.assertIn(old, text)
+        changed = os.path.join(self.folder.name, "changed.html")
+        with open(changed, "w", encoding="utf-8") as f:
+            f.write(text.replace(old, new, 1))
+        self.browser.open(changed)
+        self.browser.key("End")
+        found, _ = self.differences(run, final(run))
+        self.assertEqual([x[:2] for x in found], [("C", store[INDEX])])
+
+    def test_wrong_results_are_shown(self):
+        lesson, b = on_page(self.page("tiled")), self.browser
+        b.open(self.page("tiled"))
+        for run in lesson["runs"][4:6]:
+            self.choose(run)
+            b.key("End")
+            self.assertEqual(b.value('document.getElementById("verdict").dataset.right'), "false")
+            right = lesson["runs"][3]["operands"][2]["after"]
+            wrong = [i for i, v in enumerate(run["operands"][2]["after"]) if v != right[i]]
+            self.assertEqual(len(wrong), 3)
+            self.assertEqual(b.value('[...document.querySelectorAll("td.wrong")].map(e => Number(e.dataset.index))'),
+                             wrong)
+            self.assertTrue(b.value('document.querySelector("pre.source .gone").textContent').strip().startswith("barrier("))
+
+    def test_counts(self):
+        """The table of counts, against the records."""
+        for path in PAGES:
+            lesson = on_page(path)
+            self.browser.open(path)
+            for run in lesson["runs"]:
+                if "launches" not in run:
+                    continue
+                cells = self.browser.value('[...document.querySelectorAll("#counts tr[data-run=\\"%s\\"] td")]'
+                                           '.map(e => e.textContent)' % run["id"])
+                records = [r for l in run["launches"] for r in l["records"]]
+                for k, (space, kind) in enumerate([("global", "load"), ("global", "store"),
+                                                   ("local", "load"), ("local", "store")]):
+                    n = sum(r[KIND] == kind and run["arrays"][r[ARRAY]]["space"] == space for r in records)
+                    self.assertEqual(cells[k], str(n), (path, run["id"], space, kind))
+                self.assertEqual(cells[-1], "right" if run["right"] else "wrong")
+
+    def test_every_page(self):
+        """At both widths, light and dark: each run's beginning, middle and end; nothing is wider than
+        the window, and nothing complains."""
+        self.assertTrue(PAGES)
+        for path in PAGES:
+            lesson = on_page(path)
+            for width, dark in ((500, False), (1400, True)):
+                self.browser.open(path, width, 900, dark)
+                for run in lesson["runs"]:
+                    self.choose(run)
+                    for where in ("steps.length >> 1", "steps.length"):
+                        self.browser.value("go(%s)" % where)
+                        self.assertEqual(self.browser.value("document.documentElement.scrollWidth"), width,
+                                         (path, run["id"]))
+                    if "launches" in run:
+                        self.assertEqual(self.differences(run, final(run))[0], [], (path, run["id"]))
+                self.assertEqual(self.browser.errors, [], path)
+
+    def test_accessible(self):
+        """Buttons, figures and the slider have names; the page prints; it asks for nothing outside."""
+        for path in PAGES:
+            self.browser.open(path)
+            nameless = self.browser.value("""[...document.querySelectorAll("button, input, figure, svg, section")].filter(
+                e => !(e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.textContent.trim())).length""")
+            self.assertEqual(nameless, 0, path)
+            self.assertTrue(self.browser.printed().startswith(b"%PDF-"))
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            self.assertIn("default-src 'none'", text)
+            self.assertNotRegex(text, r'(src|href)="(?!#)')
+
+
+class Current(unittest.TestCase):
+    @unittest.skipUnless(os.environ.get("OCLGRIND_LIBRARY"), "no Oclgrind")
+    def test_pages_are_current(self):
+        """A page of docs/course that the simulator made is what it makes today.  Those of devices are
+        theirs; but all have the page and the kernels of today."""
+        with open(os.path.join(SOURCE, "data", "lessons", "lesson.html"), encoding="utf-8") as f:
+            frame = f.read().split("{{data}}")
+        for path in PAGES:
+            lesson = on_page(path)
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            self.assertTrue(text.endswith(frame[1]), path + " has another page: scripts/lessons.sh makes it again")
+            for run in lesson["runs"]:
+                for file in run.get("files", []):
+                    with open(os.path.join(SOURCE, "cl", file["name"]), encoding="utf-8") as f:
+                        lines = f.read().splitlines()
+                    for old, new in zip(file["text"].splitlines(), lines):
+                        self.assertTrue(old == new or old.startswith("#include"), (path, file["name"], old, new))
+            if lesson["device"]["name"] != "Oclgrind Simulator":
+                continue
+            today = traced(lesson["name"], simulator=True)
+            for part in (lesson, today):
+                part.pop("version")
+                part.pop("device")
+            self.assertEqual(today, lesson, path + " is not current: scripts/lessons.sh makes it again")
+
+
+if __name__ == "__main__":
+    unittest.main()
