@@ -21,6 +21,7 @@ int cmd_lab(const options *o);
 int cmd_lesson(const options *o);
 int cmd_occupancy(const options *o);
 int cmd_diagnose(const options *o);
+int cmd_trace(const options *o);
 int cmd_blas(const options *o); /* returns where the program cannot be run */
 int tune_blas(const options *o);
 int tune_blas_help(void);

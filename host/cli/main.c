@@ -232,6 +232,32 @@ static const subcommand commands[] = {
      SIZES_ROOFLINE,
      "tessera diagnose OP --size SIZE\n"
      "tessera diagnose OP --kernel VARIANT\n"},
+    {"trace",
+     "OP [--size S] [--kernel V] [--set NAME=VALUE] [--device D] [-o FILE.svg]",
+     "where and when warps run: achieved occupancy, and the balance between compute units",
+     "On NVIDIA's GPUs: the kernels of the call are built once more, so that each warp records "
+     "its\n"
+     "unit and when it began and ended.  Per kernel it prints the occupancy that registers and "
+     "local\n"
+     "memory allow, the one that was there, and how evenly units were busy, beside the rate of "
+     "the\n"
+     "call as it runs untraced and what its launches move by their design.  -o draws the units "
+     "over\n"
+     "time.\n",
+     cmd_trace,
+     1,
+     1,
+     {TAKES_PROBLEM | OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) | OPTION(OPTION_SET) |
+          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_WARM) | OPTION(OPTION_SEED) |
+          OPTION(OPTION_OUTPUT) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET),
+      WITH_SIZES | WITH_INPUTS, NULL},
+     DEFAULT_DEVICE DEFAULT_SOURCES DEFAULT_CHOICE DEFAULT_SETTING "--seed      1\n"
+                                                                   "-o          the table alone\n",
+     false,
+     OP_ANY,
+     SIZES_ROOFLINE,
+     "tessera trace OP --size SIZE\n"
+     "tessera trace OP --kernel VARIANT -o units.svg\n"},
     {"lab",
      "[NAME|all]... [--size N] [--repeat N] [--device D|all] [--source] [-o FILE]",
      "turn one knob of a kernel, and see what the device makes of it: experiments to learn from",

@@ -237,38 +237,38 @@ static tsr_status build_failed(tsr_session *s, const program *p, const char *how
                     length, head);
 }
 
-/* Build p->handle from the PTX that it has, for another target (session/retarget.h). */
-static tsr_status retarget(tsr_session *s, program *p, const char *target, tsr_error *err)
+tsr_status program_from_ptx(tsr_session *s, program *p, const text *ptx, const char *how,
+                            tsr_error *err)
 {
-    cl_program again = NULL;
-    unsigned char *binary = NULL;
-    const unsigned char *borrowed;
+    const unsigned char *borrowed = (const unsigned char *)text_get(ptx);
     cl_int rc, status = CL_SUCCESS;
-    text ptx = {0};
-    size_t size;
-    tsr_status st = program_binary(p, &binary, &size, err);
+    cl_program again = clCreateProgramWithBinary(s->context, 1, &s->device.id, &ptx->length,
+                                                 &borrowed, &status, &rc);
 
-    st = st ? st : retarget_ptx((const char *)binary, target, &ptx, err);
-    if (st)
-        goto cleanup;
-    borrowed = (const unsigned char *)text_get(&ptx);
-    again = clCreateProgramWithBinary(s->context, 1, &s->device.id, &ptx.length, &borrowed, &status,
-                                      &rc);
     if (again && rc == CL_SUCCESS)
         rc = status ? status : build_quietly(s, again, "");
     if (again)
         read_log(s, again, &p->log);
     if (!again || rc != CL_SUCCESS) {
-        st = build_failed(s, p, target, rc, err);
-        goto cleanup;
+        if (again)
+            clReleaseProgram(again);
+        return build_failed(s, p, how, rc, err);
     }
     clReleaseProgram(p->handle);
     p->handle = again;
-    again = NULL; /* moved to the program */
+    return TSR_OK;
+}
 
-cleanup:
-    if (again)
-        clReleaseProgram(again);
+/* Build p->handle from the PTX that it has, for another target (session/retarget.h). */
+static tsr_status retarget(tsr_session *s, program *p, const char *target, tsr_error *err)
+{
+    unsigned char *binary = NULL;
+    text ptx = {0};
+    size_t size;
+    tsr_status st = program_binary(p, &binary, &size, err);
+
+    st = st ? st : retarget_ptx((const char *)binary, target, &ptx, err);
+    st = st ? st : program_from_ptx(s, p, &ptx, target, err);
     free(binary);
     text_free(&ptx);
     return st;

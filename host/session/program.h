@@ -52,6 +52,16 @@ struct program {
 tsr_status program_get(tsr_session *s, const char *source_file, const char *options,
                        const char *runs, program **out, tsr_error *err);
 
+/**
+ * Build a program anew, from PTX of the same kernels.  To be called before one of them is asked
+ * for.
+ *
+ * @param how  What is done to it, for the error.
+ * @return TSR_OK; TSR_EBUILD, the program as it was.
+ */
+tsr_status program_from_ptx(tsr_session *s, program *p, const text *ptx, const char *how,
+                            tsr_error *err);
+
 /** Whether program_get would find it, in the session or in the cache. */
 bool program_at_hand(tsr_session *s, const char *source_file, const char *options,
                      const char *runs);
