@@ -25,7 +25,7 @@ typedef struct measured {
     explanation explained;
     trace trace;
     double moved;  /* bytes of global memory that its launches move by design; 0: unknown */
-    double memory; /* GB/s that the device's memory reaches; 0: not measured */
+    double memory; /* GB/s that a copy reaches; 0: not measured */
 } measured;
 
 /* ---- what is printed ------------------------------------------------------------------------ */
@@ -65,7 +65,7 @@ static void print_measured(const measured *m)
 
         printf("; memory %.4g GB/s", rate);
         if (m->memory > 0)
-            printf(", %.0f%% of what it reaches", 100 * rate / m->memory);
+            printf(", %.0f%% of a copy", 100 * rate / m->memory);
     }
     printf("; traced, %.2f us\n\n", t->all.ns / 1e3);
     printf("  %-28s %8s %11s %11s %6s  %9s %9s %9s\n", "kernel", "launches", "us", "warps", "units",

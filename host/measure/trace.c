@@ -229,7 +229,8 @@ static tsr_status note_launches(const traced_call *c, trace *t, double warps[], 
 
     for (size_t i = 0; i < made->count && !st; i++) {
         const command *m = &made->commands[i];
-        double groups = 1, items = 1, ns;
+        size_t groups = 1, items = 1;
+        double ns;
         size_t k = 0;
 
         if (m->kind == COMMAND_FILL || m->kind == COMMAND_IMAGE)
@@ -241,13 +242,13 @@ static tsr_status note_launches(const traced_call *c, trace *t, double warps[], 
             return tsr_fail(err, TSR_EUNSUPPORTED, 0, "the driver's PTX has no kernel %s",
                             c->call->selection.variant->entries[m->entry]);
         for (unsigned d = 0; d < m->dims; d++) {
-            groups *= (double)(m->global[d] / m->local[d]);
-            items *= (double)m->local[d];
+            groups *= m->global[d] / m->local[d];
+            items *= m->local[d];
         }
         st = events_span(c->event[i], c->event[i], &ns, err);
         t->kernel[k].launches++;
         t->kernel[k].ns += st ? 0 : ns;
-        warps[k] += groups * ceil(items / WARP);
+        warps[k] += (double)(groups * size_div_up(items, WARP));
         t->all.launches++;
     }
     return st;
@@ -351,11 +352,26 @@ void trace_free(trace *t)
 
 enum { LEFT = 56, TOP = 96, CURVE = 60, COLUMN = 4, ROW = 4, LEVELS = 16 };
 
+/* Of LEVELS shades, the one that a part of the time has. */
+static int level_of(float resident, float most)
+{
+    return (int)(LEVELS * resident / most + 0.5F);
+}
+
 void trace_draw(const trace *t, const char *title, text *svg)
 {
     const int wide = TRACE_COLUMNS * COLUMN, high = (int)t->units * ROW;
     const double column = t->drawn_ns / TRACE_COLUMNS;
+    double mean[TRACE_COLUMNS] = {0}, top = 0;
+    float most = 1;
 
+    for (int c = 0; c < TRACE_COLUMNS; c++) {
+        for (size_t u = 0; u < t->units; u++) {
+            mean[c] += t->resident[u][c] / (double)(t->units * t->unit_warps);
+            most = fmaxf(most, t->resident[u][c]);
+        }
+        top = fmax(top, mean[c]);
+    }
     text_format(svg,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
                 "font-family=\"sans-serif\" font-size=\"12\">\n"
@@ -367,31 +383,27 @@ void trace_draw(const trace *t, const char *title, text *svg)
                 LEFT + wide + 16, TOP + high + 48, LEFT);
     for (const char *c = title; *c; c++)
         text_format(svg, strchr("<>&", *c) ? "&#%d;" : "%c", *c);
-    text_format(svg, "</text>\n<text x=\"8\" y=\"%d\">occupancy</text>\n<path class=\"line\" d=\"",
-                TOP - CURVE + 4);
-    for (int c = 0; c < TRACE_COLUMNS; c++) {
-        double sum = 0;
-
-        for (size_t u = 0; u < t->units; u++)
-            sum += t->resident[u][c];
+    text_format(svg,
+                "</text>\n<text x=\"8\" y=\"%d\">%.1f%%</text>\n<text x=\"8\" y=\"%d\">0%%</text>\n"
+                "<path class=\"line\" d=\"",
+                TOP - CURVE + 8, 100 * top, TOP - 8);
+    for (int c = 0; c < TRACE_COLUMNS; c++)
         text_format(svg, "%s%d,%.1f", c ? " L" : "M", LEFT + c * COLUMN,
-                    TOP - 8 - (CURVE - 8) * fmin(1, sum / (double)(t->units * t->unit_warps)));
-    }
+                    TOP - 8 - (CURVE - 12) * (top > 0 ? mean[c] / top : 0));
     text_format(svg, "\"/>\n<text x=\"8\" y=\"%d\">unit</text>\n", TOP + 12);
     for (size_t u = 0; u < t->units; u++) {
-        for (int c = 0, run = 1; c < TRACE_COLUMNS; c += run) {
-            const int level = (int)(LEVELS * t->resident[u][c] / (float)t->unit_warps + 0.5F);
+        for (int c = 0, run; c < TRACE_COLUMNS; c += run) {
+            const int level = level_of(t->resident[u][c], most);
 
             for (run = 1;
-                 c + run < TRACE_COLUMNS &&
-                 (int)(LEVELS * t->resident[u][c + run] / (float)t->unit_warps + 0.5F) == level;)
+                 c + run < TRACE_COLUMNS && level_of(t->resident[u][c + run], most) == level;)
                 run++;
             if (level)
                 text_format(svg,
                             "<rect class=\"cell\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
                             "opacity=\"%.2f\"/>\n",
                             LEFT + c * COLUMN, TOP + (int)u * ROW, run * COLUMN, ROW,
-                            fmin(1, (double)level / LEVELS));
+                            (double)level / LEVELS);
         }
     }
     for (int c = 0; c <= TRACE_COLUMNS; c += TRACE_COLUMNS / 4)
@@ -402,7 +414,7 @@ void trace_draw(const trace *t, const char *title, text *svg)
                                          : "middle",
                     c * column / 1e3);
     text_format(svg,
-                "<text x=\"%d\" y=\"%d\">each row a compute unit, darker where more of its %zu "
-                "warps are there</text>\n</svg>\n",
-                LEFT, TOP + high + 36, t->unit_warps);
+                "<text x=\"%d\" y=\"%d\">above: occupancy of the device; below, a row for each "
+                "compute unit, darkest where %.0f of its %zu warps are there</text>\n</svg>\n",
+                LEFT, TOP + high + 36, (double)most, t->unit_warps);
 }

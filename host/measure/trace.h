@@ -56,7 +56,7 @@ void trace_free(trace *t);
 tsr_status trace_sum(const trace_head *recorded, trace *t, tsr_error *err);
 
 /** A picture (SVG): units from top to bottom, time from left to right, darker where more warps are
- * resident; above it, the occupancy of all. */
+ * resident; above it, the occupancy of the device. */
 void trace_draw(const trace *t, const char *title, text *svg);
 
 #endif

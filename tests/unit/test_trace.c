@@ -150,6 +150,7 @@ static void test_figures(void **state)
     assert_non_null(strstr(text_get(&svg), "a &#60; b"));
     assert_non_null(strstr(text_get(&svg), "opacity=\"0.50\""));
     assert_non_null(strstr(text_get(&svg), "1.32 us"));
+    assert_non_null(strstr(text_get(&svg), "darkest where 2 of its 4 warps"));
     text_free(&svg);
     trace_free(&t);
     free(b);
