@@ -131,8 +131,8 @@ static bool multiply_complex(work *w, const gemm *p)
     done = multiply_on_device(w, false, &as_real);
 
 cleanup:
-    free(as_real.a.at);
-    free(b_copy.at);
+    matrix_free(as_real.a);
+    matrix_free(b_copy);
     return done;
 }
 
@@ -161,7 +161,7 @@ static bool symmetric_product(work *w, matrix a, matrix b, matrix c)
         return no_memory(w);
     matrix_copy_mirrored(w->type, order, call->uplo == 'U', call->routine == BLAS_HEMM, a, *whole);
     done = multiply(w, &product);
-    free(whole->at);
+    matrix_free(*whole);
     return done;
 }
 
@@ -245,7 +245,7 @@ static bool rank_k_update(work *w, matrix a, matrix b, matrix c)
     if (!w->scratch.at)
         return no_memory(w);
     done = update_triangle(w, 0, n, a, twice ? b : a, c);
-    free(w->scratch.at);
+    matrix_free(w->scratch);
     return done;
 }
 
@@ -483,6 +483,6 @@ bool blocked_run(blas_call *call)
         if (!done && reads_c)
             copy_written(&w, c, saved, true);
     } while (!done && offload_has_room());
-    free(saved.at);
+    matrix_free(saved);
     return done;
 }

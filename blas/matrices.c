@@ -36,16 +36,86 @@ matrix matrix_transposed(matrix m, bool conjugated)
     return m;
 }
 
+/* What is given back, with its bytes before it: as many as a call has at a time, and so much memory
+ * at most. */
+enum { KEPT = 3 };
+#define KEPT_BYTES ((size_t)256 << 20)
+
+/* Of whole cache lines: what follows is aligned as malloc's is, and more. */
+typedef union header {
+    size_t bytes;
+    char line[64];
+} header;
+
+static header *kept[KEPT]; /* the one that was given back last is the first */
+static size_t kept_bytes;
+
+/* NULL: none of those is of so many bytes, or of up to twice as many. */
+static header *take_kept(size_t bytes)
+{
+    for (size_t i = 0; i < KEPT && kept[i]; i++) {
+        header *h = kept[i];
+
+        if (h->bytes < bytes || h->bytes / 2 > bytes)
+            continue;
+        memmove(&kept[i], &kept[i + 1], (KEPT - 1 - i) * sizeof *kept);
+        kept[KEPT - 1] = NULL;
+        kept_bytes -= h->bytes;
+        return h;
+    }
+    return NULL;
+}
+
+static void drop_oldest(void)
+{
+    size_t last = KEPT - 1;
+
+    while (last > 0 && !kept[last])
+        last--;
+    if (!kept[last])
+        return;
+    kept_bytes -= kept[last]->bytes;
+    free(kept[last]);
+    kept[last] = NULL;
+}
+
 matrix matrix_alloc(element type, int64_t rows, int64_t columns)
 {
     matrix m = {NULL, rows, 'N'};
     size_t bytes;
+    header *h;
 
     if (__builtin_mul_overflow((size_t)rows, (size_t)columns, &bytes) ||
-        __builtin_mul_overflow(bytes, type.size, &bytes))
+        __builtin_mul_overflow(bytes, type.size, &bytes) || bytes > SIZE_MAX - sizeof *h)
         return m;
-    m.at = malloc(bytes ? bytes : 1);
+    h = take_kept(bytes);
+    if (!h) {
+        while (!(h = malloc(sizeof *h + bytes)) && kept[0])
+            drop_oldest();
+        if (!h)
+            return m;
+        h->bytes = bytes;
+    }
+    m.at = (char *)(h + 1);
     return m;
+}
+
+void matrix_free(matrix m)
+{
+    header *h;
+
+    if (!m.at)
+        return;
+    h = (header *)(void *)m.at - 1;
+    if (h->bytes > KEPT_BYTES) {
+        free(h);
+        return;
+    }
+    while (kept[KEPT - 1] || kept_bytes + h->bytes > KEPT_BYTES)
+        drop_oldest();
+    memmove(&kept[1], &kept[0], (KEPT - 1) * sizeof *kept);
+    kept[0] = h;
+    kept_bytes += h->bytes;
 }
 
 SPECIALIZED blas_number load(bool f64, bool complex, const char *at)

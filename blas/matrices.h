@@ -29,9 +29,13 @@ matrix matrix_block(element type, matrix m, int64_t i, int64_t j);
 /** op(M)^T or, where conjugated, op(M)^H; op(M) is not conjugated in the first case. */
 matrix matrix_transposed(matrix m, bool conjugated);
 
-/** A matrix of rows x columns; its elements are set by the caller, and freed.  .at is NULL where
- *  there is no memory. */
+/** A matrix of rows x columns; its elements are set by the caller.  .at is NULL where there is no
+ *  memory.  One thread at a time takes and gives them back. */
 matrix matrix_alloc(element type, int64_t rows, int64_t columns);
+
+/** Give one back, or nothing where its .at is NULL.  Some memory is kept for the next: the system
+ *  takes as long to map new pages as a device for many a product. */
+void matrix_free(matrix m);
 
 /** Copy rows x columns elements of op(M). */
 void matrix_copy(element type, int64_t rows, int64_t columns, matrix from, matrix to);

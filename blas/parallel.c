@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum {
@@ -14,20 +15,52 @@ enum {
 /* To start a thread takes as long as to copy some hundred kilobytes. */
 #define BYTES_A_THREAD (2.0 * 1024 * 1024)
 
+/* Of a call, and of the threads that help: the last who leaves frees it.  A thread may come when
+ * all is done, since none is waited for that has not begun a part: threads of the CPU's BLAS that
+ * look for their next call may keep it from a core for milliseconds. */
 typedef struct job {
+    atomic_int users;
     atomic_llong next; /* where the next part begins */
     int64_t count, part;
     void (*work)(void *context, int64_t first, int64_t last);
-    void *context;
+    void *context; /* as long as parts are not done */
+    pthread_mutex_t lock;
+    pthread_cond_t finished;
+    int64_t done; /* the lock's */
 } job;
 
-static void *do_parts(void *argument)
+static void leave(job *j)
 {
-    job *j = argument;
-    int64_t first;
+    if (atomic_fetch_sub(&j->users, 1) > 1)
+        return;
+    pthread_cond_destroy(&j->finished);
+    pthread_mutex_destroy(&j->lock);
+    free(j);
+}
 
-    while ((first = atomic_fetch_add(&j->next, j->part)) < j->count)
-        j->work(j->context, first, j->count - first < j->part ? j->count : first + j->part);
+static void do_parts(job *j)
+{
+    int64_t first, done = 0;
+
+    while ((first = atomic_fetch_add(&j->next, j->part)) < j->count) {
+        const int64_t last = j->count - first < j->part ? j->count : first + j->part;
+
+        j->work(j->context, first, last);
+        done += last - first;
+    }
+    if (!done)
+        return;
+    pthread_mutex_lock(&j->lock);
+    j->done += done;
+    if (j->done == j->count)
+        pthread_cond_signal(&j->finished);
+    pthread_mutex_unlock(&j->lock);
+}
+
+static void *help(void *argument)
+{
+    do_parts(argument);
+    leave(argument);
     return NULL;
 }
 
@@ -46,30 +79,57 @@ int parallel_threads(void)
     return threads;
 }
 
+/* Start threads that nobody waits for.  The program's signals are for its own ones. */
+static void start_helpers(job *j, int wanted)
+{
+    sigset_t all, before;
+    pthread_attr_t detached;
+    pthread_t thread;
+
+    if (pthread_attr_init(&detached) != 0)
+        return;
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (int i = 0; i < wanted; i++) {
+        atomic_fetch_add(&j->users, 1);
+        if (pthread_create(&thread, &detached, help, j) != 0) {
+            atomic_fetch_sub(&j->users, 1);
+            break;
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&detached);
+}
+
 void parallel_do(int64_t count, int64_t step, double bytes,
                  void (*work)(void *context, int64_t first, int64_t last), void *context)
 {
-    job j = {.count = count, .work = work, .context = context};
-    pthread_t threads[THREADS_MAX];
-    int wanted = parallel_threads(), started = 0;
-    sigset_t all, before;
-    int64_t steps;
+    const int64_t steps = (count + step - 1) / step;
+    int wanted = parallel_threads();
+    job *j = NULL;
 
     if (bytes / BYTES_A_THREAD < wanted)
         wanted = (int)(bytes / BYTES_A_THREAD);
-    if (wanted < 2) {
+    if (wanted >= 2)
+        j = malloc(sizeof *j);
+    if (!j) {
         work(context, 0, count);
         return;
     }
-    steps = (count + step - 1) / step;
-    j.part = (steps + wanted * PARTS - 1) / (wanted * PARTS) * step;
-    /* The program's signals are for its own threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (started < wanted - 1 && pthread_create(&threads[started], NULL, do_parts, &j) == 0)
-        started++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    do_parts(&j);
-    for (int i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
+    *j = (job){.count = count,
+               .part = (steps + wanted * PARTS - 1) / (wanted * PARTS) * step,
+               .work = work,
+               .context = context};
+    atomic_init(&j->users, 1);
+    atomic_init(&j->next, 0);
+    pthread_mutex_init(&j->lock, NULL);
+    pthread_cond_init(&j->finished, NULL);
+    start_helpers(j, wanted - 1);
+    do_parts(j);
+    pthread_mutex_lock(&j->lock);
+    while (j->done < j->count)
+        pthread_cond_wait(&j->finished, &j->lock);
+    pthread_mutex_unlock(&j->lock);
+    leave(j);
 }

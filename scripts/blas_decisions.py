@@ -31,6 +31,7 @@ SECONDS_A_TURN = 0.003
 SECONDS_LONG = 0.03  # such a call wakes what sleeps
 CLEAR = 1.05
 BUILDERS_MAX = 8
+THREADS = ("OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 ROW_MAJOR, NO_TRANS, TRANS, LOWER, NON_UNIT, LEFT = 101, 111, 112, 122, 131, 141
 ROUTINES = ("gemm", "gemm", "symm", "syrk", "syr2k", "trmm", "trsm")
 
@@ -101,6 +102,7 @@ def build_ahead(library, folder, calls):
         child = os.fork()
         if child == 0:
             try:
+                os.environ.update(dict.fromkeys(THREADS, "1"))
                 blas = load(library, folder, "always")
                 for call in calls[i::builders]:
                     runs, arrays = prepare([blas], call)

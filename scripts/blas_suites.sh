@@ -8,8 +8,8 @@
 # CPU's BLAS alone, and with every product of level 3 on the device (TESSERA_DEVICE, default: cpu).  It
 # fails where the second run has more errors than the first or not all of its tests, or numbers that
 # differ by more than rounding, where a run ends early, and where nothing ran on the device.  They come
-# from Debian's liblapack-test, python3-numpy, python3-scipy, python3-pytest, r-base-core, octave,
-# python3-sklearn and hpcc.  docs/blas.md has what it printed.
+# from Debian's liblapack-test, python3-numpy, python3-scipy, python3-pytest, python3-hypothesis, r-base-core,
+# octave, python3-sklearn and hpcc.  docs/blas.md has what it printed.
 #
 # shellcheck disable=SC2016,SC2317 # programs in quotes; suites are called by their names
 set -euo pipefail

@@ -30,7 +30,7 @@ PEER_PACKAGES=(g++ libopenblas-dev libclblast-dev libboost-dev libtbb-dev libhwy
 
 # To make Debian's packages, and to check them (package.sh); python3-dev and help2man for all that
 # debian/control says.
-DEBIAN_PACKAGES=(debhelper dh-python dpkg-dev fakeroot lintian git help2man doxygen libjs-chart.js
+DEBIAN_PACKAGES=(build-essential debhelper dh-python dpkg-dev fakeroot lintian git help2man doxygen libjs-chart.js
                  python3-dev python3-numpy libcmocka-dev)
 
 # One fact of this system, such as `system_fact VERSION_ID`.

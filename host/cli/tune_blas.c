@@ -68,12 +68,13 @@ static const shape shape_long = {64, 64, 1 << 16}, shape_thin = {2048, 2048, 8};
 enum { BUILDERS_MAX = 8 };
 
 /* All of it is timed in rounds, of some milliseconds a call, on the CPU and on the device by turns:
- * what else the machine does slows both.  Before its turn a process sleeps until the threads of the
- * other one do. */
+ * what else the machine does slows both.  Before its turn a process waits until the threads of the
+ * other one sleep: those of a BLAS look for their next call for tens of milliseconds. */
 enum { ROUNDS = 3, CALLS_MIN = 3, CALLS_MAX = 20 };
+#define CLEAR           3.0
 #define SECONDS_A_SHAPE 0.001
 #define SECONDS_LONG    0.01 /* such a call wakes what sleeps, and its noise is small */
-#define SECONDS_ASLEEP  0.03
+#define SECONDS_ASLEEP  0.1
 
 static size_t times_of(routine r)
 {
@@ -259,7 +260,6 @@ static void answer(void *function, const request *wanted, const arrays *x, doubl
         seconds[0] = best_time(function, ROUTINE_GEMM, wanted->type, wanted->shape, x);
         return;
     }
-    nanosleep(&(struct timespec){0, (long)(SECONDS_ASLEEP * 1e9)}, NULL);
     for (size_t i = 0; i < times_of(wanted->routine); i++) {
         const shape s = shape_of(wanted->routine, i);
 
@@ -324,10 +324,14 @@ typedef struct build {
  * the cache, in which a process waits for what another one compiles. */
 static void build_products(const char *library, int in)
 {
+    static const char *const threads[] = {"OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS",
+                                          "MKL_NUM_THREADS", "OMP_NUM_THREADS"};
     void *handle;
     arrays x;
     build next;
 
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++)
+        setenv(threads[i], "1", 1); /* the cores are for the compilers */
     setenv("TESSERA_BLAS", "always", 1);
     setenv("TESSERA_SAME_KERNELS", "1", 1);
     unsetenv("TESSERA_BLAS_LOG");
@@ -461,10 +465,22 @@ static void leave_out(request *wanted, const times *cpu, times *device)
     }
 }
 
-/* `cpu` is NULL for the CPU itself. */
-static tsr_status time_round(const place *p, times *found, const times *cpu,
+/* Leave out of the last round what takes so many times as long in one place as in the other: no
+ * noise makes it a close call. */
+static void leave_out_clear(request *wanted, const times found[2])
+{
+    const double *here = found[0].t[wanted->type][wanted->routine];
+    const double *there = found[1].t[wanted->type][wanted->routine];
+
+    for (size_t i = 0; i < times_of(wanted->routine); i++)
+        wanted->left_out[i] |= here[i] > CLEAR * there[i] || there[i] > CLEAR * here[i];
+}
+
+/* In a place, 0: the CPU, or 1: the device. */
+static tsr_status time_round(const place *p, int where, bool is_last, times found[2],
                              const bool refused[TYPES], tsr_error *err)
 {
+    times *const best = &found[where];
     double seconds[TIMES_MAX];
     tsr_status st = TSR_OK;
 
@@ -472,20 +488,22 @@ static tsr_status time_round(const place *p, times *found, const times *cpu,
         for (int r = 0; r < ROUTINE_COUNT && !st && !refused[type]; r++) {
             request wanted = {.type = type, .routine = (routine)r};
 
-            if (cpu)
-                leave_out(&wanted, cpu, found);
+            if (where == 1)
+                leave_out(&wanted, &found[0], &found[1]);
+            if (is_last)
+                leave_out_clear(&wanted, found);
             st = place_time(p, &wanted, seconds, err);
             for (size_t i = 0; i < times_of((routine)r) && !st; i++)
-                keep_best(&found->t[type][r][i], seconds[i]);
+                keep_best(&best->t[type][r][i], seconds[i]);
         }
         if (!st && !refused[type])
             st = place_time(p, &(request){type, ROUTINE_GEMM, true, shape_long}, seconds, err);
         if (!st && !refused[type]) {
-            keep_best(&found->shape_long[type], seconds[0]);
+            keep_best(&best->shape_long[type], seconds[0]);
             st = place_time(p, &(request){type, ROUTINE_GEMM, true, shape_thin}, seconds, err);
         }
         if (!st && !refused[type])
-            keep_best(&found->shape_thin[type], seconds[0]);
+            keep_best(&best->shape_thin[type], seconds[0]);
     }
     return st;
 }
@@ -564,7 +582,18 @@ static void build_all(const char *library, const times *cpu, times *device,
     }
 }
 
-static tsr_status time_all(const char *library, const bool refused[TYPES], times found[2],
+static void sleep_until_threads_do(void)
+{
+    nanosleep(&(struct timespec){0, (long)(SECONDS_ASLEEP * 1e9)}, NULL);
+}
+
+/* What is timed. */
+typedef struct target {
+    const char *library;
+    bool compiles; /* the device's kernels */
+} target;
+
+static tsr_status time_all(const target *of, const bool refused[TYPES], times found[2],
                            tsr_error *err)
 {
     place places[2] = {{-1, -1, -1}, {-1, -1, -1}};
@@ -572,17 +601,21 @@ static tsr_status time_all(const char *library, const bool refused[TYPES], times
     tsr_status st = TSR_OK;
 
     for (int p = 0; p < 2 && !st; p++)
-        st = place_open(&places[p], library, modes[p], NULL, err);
+        st = place_open(&places[p], of->library, modes[p], NULL, err);
     for (int round = 0; round < ROUNDS; round++) {
+        const bool is_last = round == ROUNDS - 1;
+
         activity_update("timing products, round %d of %d", round + 1, ROUNDS);
-        st = st ? st : time_round(&places[0], &found[0], NULL, refused, err);
+        sleep_until_threads_do();
+        st = st ? st : time_round(&places[0], 0, is_last, found, refused, err);
+        sleep_until_threads_do();
         st = st ? st : time_least(&places[1], &found[1], refused, err);
-        if (!st && round == 0) {
+        if (!st && round == 0 && of->compiles) {
             activity_update("compiling kernels");
-            build_all(library, &found[0], &found[1], refused);
+            build_all(of->library, &found[0], &found[1], refused);
             activity_update("timing products, round 1 of %d", ROUNDS);
         }
-        st = st ? st : time_round(&places[1], &found[1], &found[0], refused, err);
+        st = st ? st : time_round(&places[1], 1, is_last, found, refused, err);
     }
     places_close(places);
     signal(SIGPIPE, before);
@@ -758,13 +791,13 @@ static int check_options(const options *o)
 }
 
 /* Time everything; found[0] is the CPU's, found[1] the device's. */
-static tsr_status time_both(const char *library, const char *const logs[2], times found[2],
+static tsr_status time_both(const target *of, const char *const logs[2], times found[2],
                             text *cpu_blas, bool refused[TYPES], tsr_error *err)
 {
     bool ignored[TYPES];
     text reason = {0};
     void (*const before)(int) = signal(SIGPIPE, SIG_IGN);
-    tsr_status st = write_logs(library, logs, err);
+    tsr_status st = write_logs(of->library, logs, err);
 
     signal(SIGPIPE, before);
     st = st ? st : read_log(logs[0], cpu_blas, ignored, &reason, err);
@@ -773,7 +806,7 @@ static tsr_status time_both(const char *library, const char *const logs[2], time
     if (!st && refused[0] && refused[1])
         st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "the device takes no products: %s",
                       text_get(&reason));
-    st = st ? st : time_all(library, refused, found, err);
+    st = st ? st : time_all(of, refused, found, err);
     for (size_t type = 0; type < TYPES && !st; type++) {
         for (int p = 0; p < 2 && !refused[type]; p++)
             fill_in(&found[p], type);
@@ -782,7 +815,7 @@ static tsr_status time_both(const char *library, const char *const logs[2], time
     return st;
 }
 
-static tsr_status tune(const options *o, tsr_error *err)
+static tsr_status tune(const options *o, bool compiles, tsr_error *err)
 {
     char library[PATH_MAX];
     char cpu_log[] = "/tmp/tessera-tune-XXXXXX", device_log[] = "/tmp/tessera-tune-XXXXXX";
@@ -805,7 +838,7 @@ static tsr_status tune(const options *o, tsr_error *err)
         setenv("TESSERA_DEVICE", o->value[OPTION_DEVICE], 1);
     st = st ? st : blas_library_find(library, err);
     st = st ? st : tuning_check_folder(err);
-    st = st ? st : time_both(library, logs, found, &cpu_blas, refused, err);
+    st = st ? st : time_both(&(target){library, compiles}, logs, found, &cpu_blas, refused, err);
     /* After the children: drivers do not survive fork(). */
     st = st ? st : choice_find_one(o, &chosen, err);
     activity_end();
@@ -842,9 +875,12 @@ int tune_blas_help(void)
     return EXIT_DONE;
 }
 
+/* Statuses of the process that looks for the device. */
+enum { FOUND_CPU = 64 };
+
 /* Whether the device is there, before anything is timed: its exit status, after a message.  A
  * process of its own looks, as drivers do not survive the fork() of those that time. */
-static int check_device(const options *o)
+static int check_device(const options *o, bool *compiles)
 {
     const pid_t child = fork();
     int status = 0;
@@ -852,23 +888,30 @@ static int check_device(const options *o)
     if (child == 0) {
         choice chosen = {0};
         tsr_error err = {0};
+        tsr_kind kind;
 
-        _exit(choice_find_one(o, &chosen, &err) ? print_error("tune blas", &err, NULL) : EXIT_DONE);
+        if (choice_find_one(o, &chosen, &err))
+            _exit(print_error("tune blas", &err, NULL));
+        kind = tsr_device_kind(chosen.device[0]);
+        _exit(kind == TSR_KIND_CPU || kind == TSR_KIND_HOST ? FOUND_CPU : EXIT_DONE);
     }
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_DONE;
+    status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_DONE;
+    *compiles = status != FOUND_CPU;
+    return *compiles ? status : EXIT_DONE;
 }
 
 int tune_blas(const options *o)
 {
     tsr_error err = {0};
+    bool compiles = false;
     int status = check_options(o);
 
     if (!status)
-        status = check_device(o);
+        status = check_device(o, &compiles);
 
     if (status)
         return status;
-    return tune(o, &err) ? print_error("tune blas", &err, NULL) : EXIT_DONE;
+    return tune(o, compiles, &err) ? print_error("tune blas", &err, NULL) : EXIT_DONE;
 }

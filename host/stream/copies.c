@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "base/team.h"
 #include "session/events.h"
 #include "session/pinned.h"
 #include "stream/budget.h"
@@ -18,6 +19,7 @@
  * Pinned rows that are shorter than ROW_MIN go that way too: the device fetches rows one by one,
  * of 4 KiB at half the link's rate. */
 enum { PIECES = 4, PIECE_BYTES_MAX = 4 << 20, BLOCK_BYTES = 256 << 10, ROW_MIN = 8 << 10 };
+enum { COPY_THREADS_MAX = 8 }; /* more do not copy faster */
 
 /* Buffers that wait for the next call: as many as three operands have slots, of KEPT_BYTES at most,
  * or of a KEPT_SHARE-th of the device's memory if that is more. */
@@ -158,20 +160,33 @@ static void copy_block(const part *x, unsigned char *packed, bool pack)
     }
 }
 
-/* One thread does not fill the link. */
+/* What threads copy, each some blocks of it. */
+typedef struct blocks {
+    const part *whole;
+    unsigned char *packed;
+    bool pack;
+} blocks;
+
+static void copy_one(void *context, size_t which, size_t who)
+{
+    const blocks *b = context;
+    const size_t at = which * BLOCK_BYTES;
+    const part block = {b->whole->rows, b->whole->at + at,
+                        size_min(BLOCK_BYTES, b->whole->bytes - at)};
+
+    (void)who;
+    copy_block(&block, b->packed + at, b->pack);
+}
+
+/* One thread does not fill the link.  But none is waited for that has not begun: a library of the
+ * caller's, such as a BLAS of the CPU, may have threads on all cores that wait for its next call.
+ */
 static void copy_by_threads(const part *x, unsigned char *packed, bool pack)
 {
-    const size_t blocks = size_div_up(x->bytes, BLOCK_BYTES);
+    blocks b = {x, packed, pack};
 
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static)
-#endif
-    for (size_t b = 0; b < blocks; b++) {
-        const size_t at = b * BLOCK_BYTES;
-        const part block = {x->rows, x->at + at, size_min(BLOCK_BYTES, x->bytes - at)};
-
-        copy_block(&block, packed + at, pack);
-    }
+    team_run(size_min(team_threads(), COPY_THREADS_MAX), size_div_up(x->bytes, BLOCK_BYTES),
+             copy_one, &b);
 }
 
 /* ---- pieces -------------------------------------------------------------------------------- */

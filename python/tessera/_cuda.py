@@ -136,6 +136,7 @@ class _Driver:
 
     def __init__(self, library):
         self.library = library
+        self.shared = {}  # contexts by the numbers of devices
         self.call("cuInit", 0)
 
     def code(self, name, *args):
@@ -151,18 +152,18 @@ class _Driver:
 
     @contextlib.contextmanager
     def context(self, ordinal):
-        """The context that a device's users share is that of this thread."""
+        """The context that a device's users share is that of this thread.  It is retained once, for
+        good: where no one else has it, CUDA takes half a second to make it."""
         device, shared, before = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
-        self.call("cuDeviceGet", ctypes.byref(device), ordinal)
-        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(shared), device)
+        if ordinal not in self.shared:
+            self.call("cuDeviceGet", ctypes.byref(device), ordinal)
+            self.call("cuDevicePrimaryCtxRetain", ctypes.byref(shared), device)
+            self.shared[ordinal] = shared
+        self.call("cuCtxPushCurrent_v2", self.shared[ordinal])
         try:
-            self.call("cuCtxPushCurrent_v2", shared)
-            try:
-                yield
-            finally:
-                self.call("cuCtxPopCurrent_v2", ctypes.byref(before))
+            yield
         finally:
-            self.call("cuDevicePrimaryCtxRelease_v2", device)
+            self.call("cuCtxPopCurrent_v2", ctypes.byref(before))
 
     def ordinal(self, address):
         """The number of the device that has the memory at an address."""

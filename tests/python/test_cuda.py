@@ -181,6 +181,7 @@ def test_layout():
                     assert ts.to_numpy(got).tobytes() == a.tobytes()
         assert ts.from_cuda(Exposed(0, np.ones((0, 3)))).shape == (0, 3)
         assert "cuCtxSynchronize" in driver.calls
+        assert driver.calls.count("cuDevicePrimaryCtxRetain") == 1
 
 
 def test_a_gpu_that_fails():
