@@ -17,7 +17,8 @@ set(python_script ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 ${Python3_EX
 # ---- of documents and headers ----------------------------------------------------------------
 
 file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/*.md ${CMAKE_SOURCE_DIR}/docs/*.md
-    ${CMAKE_SOURCE_DIR}/docs/images/* ${CMAKE_SOURCE_DIR}/examples/*.[ch]
+    ${CMAKE_SOURCE_DIR}/docs/images/* ${CMAKE_SOURCE_DIR}/docs/course/*
+    ${CMAKE_SOURCE_DIR}/examples/*.[ch]
     ${CMAKE_SOURCE_DIR}/include/tessera/*.h)
 # One page stands for all.
 set(pages ${manual}/man7/tessera.7)

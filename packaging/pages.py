@@ -106,9 +106,9 @@ def with_own_links(text, folder, installed):
 def documents(source, folder):
     """The README, docs/ and examples/ below `folder`."""
     paths = ["README.md", "CHANGELOG.md", *(
-        os.path.relpath(path, source) for pattern in ("docs/*.md", "docs/images/*", "examples/*.[ch]")
+        os.path.relpath(path, source) for pattern in ("docs/*.md", "docs/images/*", "docs/course/*", "examples/*.[ch]")
         for path in glob.glob(os.path.join(source, pattern)))]
-    installed = set(paths) | {"docs", "docs/images", "examples"}
+    installed = set(paths) | {"docs", "docs/images", "docs/course", "examples"}
     for path in paths:
         to = os.path.join(folder, path)
         os.makedirs(os.path.dirname(to), exist_ok=True)

@@ -17,6 +17,7 @@
 #include "core/registry.h"
 #include "file/output.h"
 #include "measure/lesson_run.h"
+#include "measure/overlap.h"
 #include "session/embedded.h"
 
 /* data/lessons/: each lesson as JSON, and the page. */
@@ -30,16 +31,30 @@ static const char page_name[] = "lesson.html";
 /* Lesson i in the order of the course, or NULL; the caller releases it. */
 static json_t *lesson_at(size_t i)
 {
-    for (size_t k = 0; k < embedded_lesson_count; k++) {
-        json_t *lesson = strcmp(embedded_lessons[k].name, page_name)
-                             ? json_loads(embedded_lessons[k].text, 0, NULL)
-                             : NULL;
+    json_t *next = NULL;
+    json_int_t after = 0;
 
-        if (lesson && (size_t)json_integer_value(json_object_get(lesson, "number")) == i + 1)
-            return lesson;
-        json_decref(lesson);
+    for (size_t n = 0; n <= i; n++) {
+        json_decref(next);
+        next = NULL;
+        for (size_t k = 0; k < embedded_lesson_count; k++) {
+            json_t *lesson = strcmp(embedded_lessons[k].name, page_name) != 0
+                                 ? json_loads(embedded_lessons[k].text, 0, NULL)
+                                 : NULL;
+            const json_int_t place = json_integer_value(json_object_get(lesson, "number"));
+
+            if (lesson && place > after &&
+                (!next || place < json_integer_value(json_object_get(next, "number")))) {
+                json_decref(next);
+                next = json_incref(lesson);
+            }
+            json_decref(lesson);
+        }
+        if (!next)
+            return NULL;
+        after = json_integer_value(json_object_get(next, "number"));
     }
-    return NULL;
+    return next;
 }
 
 static const char *member(const json_t *object, const char *name)
@@ -88,6 +103,19 @@ static int list(const options *o)
     return EXIT_DONE;
 }
 
+void lesson_names(text *out)
+{
+    json_t *lesson = lesson_at(0);
+
+    for (size_t i = 1; lesson; i++) {
+        json_t *next = lesson_at(i);
+
+        text_format(out, "%s%s", next ? ", " : " or ", member(lesson, "name"));
+        json_decref(lesson);
+        lesson = next;
+    }
+}
+
 /* Lesson by name; NULL and a message where there is none. */
 static json_t *lesson_named(const char *name, tsr_error *err)
 {
@@ -129,7 +157,8 @@ static tsr_status read_run(const json_t *run, const options *o, problem *p, sele
     *sel = (selection){.selected = SELECTED_BY_NAME};
     *how = (lesson_run_options){
         .below = number(run, "below"),
-        .launches = number(run, "launches"),
+        .first = number(run, "first"),
+        .launches = number(run, "kept"),
         .as_they_ran = json_is_true(json_object_get(run, "as_they_ran")),
         .wanted = {.without_barrier = number(run, "without_barrier")},
     };
@@ -155,16 +184,95 @@ static tsr_status read_run(const json_t *run, const options *o, problem *p, sele
     return TSR_OK;
 }
 
-/* A device may be without what a run needs, which the page then says. */
-static tsr_status run_one(tsr_session *s, const options *o, json_t *run, tsr_error *err)
+static tsr_status run_variant(tsr_session *s, const options *o, const json_t *run, json_t **out,
+                              tsr_error *err)
 {
     lesson_run_options how;
     selection sel;
     problem p;
-    json_t *trace = NULL;
     tsr_status st = read_run(run, o, &p, &sel, &how, err);
 
-    st = st ? st : lesson_run(s, &p, &sel, &how, &trace, err);
+    return st ? st : lesson_run(s, &p, &sel, &how, out, err);
+}
+
+/* A kernel that belongs to no variant. */
+static tsr_status run_kernel(tsr_session *s, const json_t *run, json_t **out, tsr_error *err)
+{
+    const json_t *buffers = json_object_get(run, "buffers");
+    const lesson_run_options how = {.below = number(run, "below")};
+    lesson_kernel k = {.source = member(run, "file"),
+                       .entry = member(run, "entry"),
+                       .options = member(run, "options"),
+                       .global = number(run, "global"),
+                       .local = number(run, "local")};
+
+    for (; k.buffers < json_array_size(buffers) && k.buffers < OPERANDS_MAX; k.buffers++) {
+        const json_t *one = json_array_get(buffers, k.buffers);
+
+        k.name[k.buffers] = member(one, "name");
+        k.words[k.buffers] = number(one, "words");
+        k.input[k.buffers] = json_is_true(json_object_get(one, "input"));
+    }
+    return lesson_run_kernel(s, &k, &how, out, err);
+}
+
+/* The steps of a timeline: its commands, in the order in which they began. */
+static json_t *timeline_json(const result_row *row)
+{
+    static const char *const kinds[] = {"in", "kernel", "out"};
+    static const char *const names[] = {"copy in", "kernel", "copy out"};
+    json_t *bars = json_array(), *steps = json_array();
+    bool done[RESULT_BARS_MAX] = {false};
+
+    for (size_t n = 0; n < row->bar_count; n++) {
+        const result_bar *next = NULL;
+        json_t *said;
+
+        for (size_t i = 0; i < row->bar_count; i++)
+            if (!done[i] && (!next || row->bars[i].start_ns < next->start_ns))
+                next = &row->bars[i];
+        done[next - row->bars] = true;
+        json_array_append_new(bars,
+                              json_pack("{s:i, s:s, s:s, s:f, s:f}", "queue", (int)next->queue,
+                                        "kind", kinds[next->what], "name", names[next->what],
+                                        "begin", next->start_ns, "end", next->end_ns));
+        said = json_sprintf("Queue %d: `%s` begins at %.0f us and takes %.0f us.",
+                            (int)next->queue + 1, names[next->what], next->start_ns * 1e-3,
+                            (next->end_ns - next->start_ns) * 1e-3);
+        json_array_append_new(steps, json_pack("{s:o}", "text", said));
+    }
+    return json_pack("{s:o, s:o, s:f}", "timeline", bars, "steps", steps, "wall_ns",
+                     row->time.median_ns);
+}
+
+/* A call in chunks over several queues. */
+static tsr_status run_overlap(tsr_session *s, const json_t *run, json_t **out, tsr_error *err)
+{
+    const overlap_options how = {.words = number(run, "words"), .samples = 5, .seed = 1};
+    const overlap_job chunks = {.memory = OVERLAP_PINNED,
+                                .way = OVERLAP_PIPELINE,
+                                .queues = number(run, "queues"),
+                                .chunks = number(run, "chunks")};
+    result_row *row = calloc(1, sizeof(*row));
+    overlap *o = NULL;
+    tsr_status st =
+        row ? overlap_open(s, &how, &o, err) : tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
+
+    st = st ? st : overlap_measure(o, &chunks, row, err);
+    if (!st)
+        *out = timeline_json(row);
+    overlap_close(o);
+    free(row);
+    return st;
+}
+
+static tsr_status run_one(tsr_session *s, const options *o, json_t *run, tsr_error *err)
+{
+    json_t *trace = NULL;
+    tsr_status st = json_object_get(run, "queues") ? run_overlap(s, run, &trace, err)
+                    : json_object_get(run, "file") ? run_kernel(s, run, &trace, err)
+                                                   : run_variant(s, o, run, &trace, err);
+
     if (trace)
         json_object_update_missing(run, trace);
     json_decref(trace);
@@ -249,7 +357,9 @@ static void page_path(const options *o, const char *name, text *out)
         text_format(out, "/%s.html", name);
 }
 
-static int make(const options *o, tsr_session *s, const tsr_device *device, json_t *lesson)
+/* Of several lessons those are left out that the device lacks something for. */
+static int make(const options *o, tsr_session *s, const tsr_device *device, json_t *lesson,
+                bool several)
 {
     const char *name = member(lesson, "name");
     tsr_error err = {0};
@@ -266,10 +376,12 @@ static int make(const options *o, tsr_session *s, const tsr_device *device, json
         page_path(o, name, &path);
         st = write_page(lesson, text_get(&path), &err);
     }
-    if (st)
+    if (st == TSR_EUNSUPPORTED && several)
+        hint("lesson %s is left out: %s", name, err.message);
+    else if (st)
         status = print_error(name, &err, s);
     else if (!o->given[OPTION_QUIET] && strcmp(text_get(&path), "-") != 0)
-        printf("%s: %s\n", name, text_get(&path));
+        fprintf(stderr, "%s: %s\n", name, text_get(&path));
     text_free(&path);
     return status;
 }
@@ -329,7 +441,8 @@ int cmd_lesson(const options *o)
     if (st)
         status = print_error(o->command, &err, s);
     for (size_t i = 0; !st && i < json_array_size(lessons); i++) {
-        const int one = make(o, s, devices.device[0], json_array_get(lessons, i));
+        const int one =
+            make(o, s, devices.device[0], json_array_get(lessons, i), json_array_size(lessons) > 1);
 
         status = status ? status : one;
     }

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+#include "base/text.h"
 #include "cli/options.h"
 #include "tessera/status.h"
 
@@ -19,6 +20,7 @@ int cmd_compare(const options *o);
 int cmd_cache(const options *o);
 int cmd_lab(const options *o);
 int cmd_lesson(const options *o);
+void lesson_names(text *out); /* append ", first, second or third" */
 int cmd_occupancy(const options *o);
 int cmd_diagnose(const options *o);
 int cmd_trace(const options *o);

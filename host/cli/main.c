@@ -35,10 +35,11 @@
 
 /** What a command's help says of OP. */
 typedef enum operand_word {
-    OP_NONE,      /* it has none */
-    OP_ANY,       /* the operations */
-    OP_OPTIONAL,  /* the same; the first where none is named */
-    OP_EXPERIMENT /* it is called NAME, and stands for experiments of the laboratory */
+    OP_NONE,       /* it has none */
+    OP_ANY,        /* the operations */
+    OP_OPTIONAL,   /* the same; the first where none is named */
+    OP_EXPERIMENT, /* it is called NAME, and stands for experiments of the laboratory */
+    OP_LESSON      /* likewise, for lessons */
 } operand_word;
 
 /** Which of an operation's typical sizes a command has for --size. */
@@ -298,7 +299,7 @@ static const subcommand commands[] = {
       0, NULL},
      DEFAULT_DEVICE DEFAULT_SOURCES "-o          none: it has to be given, or --json\n",
      false,
-     OP_NONE,
+     OP_LESSON,
      SIZES_NONE,
      "tessera lesson tiled -o tiled.html\n"
      "tessera lesson tiled --kernel-dir cl -o mine.html\n"},
@@ -562,6 +563,12 @@ static void append_operations(const subcommand *c, text *out)
         text_append(out, "NAME is all");
         for (size_t i = 0; lab_at(i); i++)
             text_format(out, "%s%s", lab_at(i + 1) ? ", " : " or ", lab_at(i)->name);
+        text_append(out, ".\n");
+        return;
+    }
+    if (c->names == OP_LESSON) {
+        text_append(out, "NAME is all");
+        lesson_names(out);
         text_append(out, ".\n");
         return;
     }

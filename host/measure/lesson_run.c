@@ -10,6 +10,9 @@
 #include "measure/verify.h"
 #include "session/source.h"
 
+/* What the workspace holds where no kernel wrote. */
+static const uint32_t unwritten = 0xA5A5A5A5u;
+
 enum { RECORDS_MAX = 1 << 18, BUFFERS_MAX = OPERANDS_MAX + 1, ARRAYS_MAX = 24 };
 
 /* An array that records may be about. */
@@ -30,8 +33,10 @@ typedef struct place {
 typedef struct tracing {
     tsr_session *session;
     const lesson_run_options *options;
-    kept_call *call;
+    const kept_call *call;
     const variant *variant;
+    const char *build; /* options of a kernel that belongs to no variant; NULL of others */
+    json_t *begin; /* what memory held before the first launch whose records are kept; or NULL */
     traced_source source;
     cl_program program;
     cl_mem memory[BUFFERS_MAX]; /* operands, in the order of the posed problem, and the workspace */
@@ -42,6 +47,7 @@ typedef struct tracing {
     size_t count; /* of records, of the launch that ran last */
     traced_array array[ARRAYS_MAX];
     size_t array_count;
+    bool told[TRACE_FILES_MAX]; /* files that records are about */
     place *places;
     size_t place_count;
 } tracing;
@@ -114,6 +120,7 @@ static void add_array(tracing *t, const char *name, bool local, trace_type type,
 static tsr_status fill_memory(tracing *t, tsr_error *err)
 {
     const kept_call *c = t->call;
+    cl_int rc;
     tsr_status st = TSR_OK;
 
     for (size_t i = 0; i < c->operand_count && !st; i++) {
@@ -129,6 +136,12 @@ static tsr_status fill_memory(tracing *t, tsr_error *err)
     }
     if (!st && c->plan.workspace) {
         st = make_buffer(t, c->plan.workspace, &t->memory[c->operand_count], err);
+        rc = st ? CL_SUCCESS
+                : clEnqueueFillBuffer(t->session->queue, t->memory[c->operand_count], &unwritten,
+                                      sizeof(unwritten), 0, c->plan.workspace / 4 * 4, 0, NULL,
+                                      NULL);
+        if (rc != CL_SUCCESS)
+            st = tsr_fail(err, TSR_ECL, rc, "clEnqueueFillBuffer");
         add_array(t, "workspace", false, TRACE_UNSIGNED, c->plan.workspace);
     }
     st =
@@ -157,7 +170,10 @@ static tsr_status build(tracing *t, tsr_error *err)
     text_free(&source);
     if (st)
         return st;
-    plan_options(t->variant, session_facts(t->session), &t->call->plan, &options);
+    if (t->build)
+        text_append(&options, t->build);
+    else
+        plan_options(t->variant, session_facts(t->session), &t->call->plan, &options);
     lines = text_get(&t->source.text);
     t->program = clCreateProgramWithSource(t->session->context, 1, &lines, NULL, &rc);
     if (t->program)
@@ -378,7 +394,7 @@ static json_t *value_json(uint32_t bits, trace_type type)
 }
 
 /* A record as a list; NULL where it is about nothing that is shown. */
-static json_t *record_json(const tracing *t, const uint32_t *r, size_t group)
+static json_t *record_json(tracing *t, const uint32_t *r, size_t group)
 {
     static const char *const kinds[] = {"", "load", "store", "barrier", "set"};
     const unsigned kind = TRACE_CODE_KIND(r[1]);
@@ -396,6 +412,7 @@ static json_t *record_json(const tracing *t, const uint32_t *r, size_t group)
             return NULL;
         shown = t->array[array].type == TRACE_FLOAT ? TRACE_FLOAT : type;
     }
+    t->told[TRACE_CODE_FILE(r[1]) % TRACE_FILES_MAX] = true;
     return json_pack("[i,s,i,i,i,i,o]", (int)r[0], kinds[kind], (int)TRACE_CODE_FILE(r[1]),
                      (int)TRACE_CODE_LINE(r[1]), (int)array, (int)index,
                      kind == TRACE_BARRIER ? json_null() : value_json(r[4], shown));
@@ -437,10 +454,36 @@ static tsr_status launch_json(tracing *t, const command *c, json_t *launches, ts
     return st;
 }
 
+/* What every buffer holds now. */
+static tsr_status take_begin(tracing *t, tsr_error *err)
+{
+    const size_t buffers = t->call->operand_count + (t->call->plan.workspace > 0);
+    tsr_status st = TSR_OK;
+
+    t->begin = json_array();
+    for (size_t i = 0; i < buffers && !st; i++) {
+        uint32_t *held = calloc(t->array[i].bytes / 4 + 1, 4);
+        json_t *list = json_array();
+
+        if (!held)
+            st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu bytes", t->array[i].bytes);
+        else if (t->array[i].bytes)
+            st = copy(t, t->memory[i], t->array[i].bytes, NULL, held, err);
+        for (size_t e = 0; !st && e < t->array[i].bytes / 4; e++)
+            json_array_append_new(list, i == t->call->operand_count && held[e] == unwritten
+                                            ? json_null()
+                                            : value_json(held[e], t->array[i].type));
+        json_array_append_new(t->begin, list);
+        free(held);
+    }
+    return st;
+}
+
 static tsr_status run_commands(tracing *t, json_t *launches, tsr_error *err)
 {
     const plan *p = &t->call->plan;
     const size_t most = t->options->launches ? t->options->launches : SIZE_MAX;
+    size_t launched = 0;
     tsr_status st = TSR_OK;
 
     for (size_t i = 0; i < p->count && !st; i++) {
@@ -449,8 +492,12 @@ static tsr_status run_commands(tracing *t, json_t *launches, tsr_error *err)
         if (c->kind == COMMAND_IMAGE)
             return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s reads an image: it has no trace",
                             t->variant->name);
-        st = c->kind == COMMAND_FILL ? fill(t, c, err) : launch(t, c, err);
-        if (!st && c->kind == COMMAND_LAUNCH && json_array_size(launches) < most)
+        if (c->kind == COMMAND_LAUNCH && t->options->first && launched == t->options->first)
+            st = take_begin(t, err);
+        if (!st)
+            st = c->kind == COMMAND_FILL ? fill(t, c, err) : launch(t, c, err);
+        if (c->kind == COMMAND_LAUNCH && ++launched > t->options->first && !st &&
+            json_array_size(launches) < most)
             st = launch_json(t, c, launches, err);
     }
     return st;
@@ -507,8 +554,9 @@ static json_t *files_json(const tracing *t)
     json_t *list = json_array();
 
     for (size_t i = 0; i < t->source.file_count; i++)
-        json_array_append_new(list, json_pack("{s:s, s:s}", "name", t->source.file[i], "text",
-                                              text_get(&t->source.lines[i])));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s}", "name", t->source.file[i], "text",
+                                        t->told[i] || i == 0 ? text_get(&t->source.lines[i]) : ""));
     return list;
 }
 
@@ -539,6 +587,7 @@ static tsr_status judge(tracing *t, json_t *run, tsr_error *err)
 
 static tsr_status give(tracing *t, json_t *launches, json_t **out, tsr_error *err)
 {
+    const operation *op = t->call->posed.op;
     text parameters = {0}, posed = {0};
     json_t *run;
     tsr_status st = TSR_OK;
@@ -549,18 +598,20 @@ static tsr_status give(tracing *t, json_t *launches, json_t **out, tsr_error *er
     if (st)
         return st;
     params_describe(&t->call->plan.params, &parameters);
-    t->call->posed.op->describe(&t->call->posed, &posed);
-    run =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:O, s:i}", "op",
-                  t->call->posed.op->name, "kernel", t->variant->name, "source", t->variant->source,
-                  "problem", text_get(&posed), "parameters", text_get(&parameters), "operands",
-                  operands_json(t), "arrays", arrays_json(t), "files", files_json(t), "watched",
-                  watched_json(t), "launches", launches, "removed", (int)t->source.removed);
+    if (op)
+        op->describe(&t->call->posed, &posed);
+    run = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:O, s:i}", "op",
+                    op ? op->name : "", "kernel", t->variant->name, "source", t->variant->source,
+                    "problem", text_get(&posed), "parameters", text_get(&parameters), "operands",
+                    operands_json(t), "arrays", arrays_json(t), "files", files_json(t), "watched",
+                    watched_json(t), "launches", launches, "removed", (int)t->source.removed);
     text_free(&parameters);
     text_free(&posed);
     if (!run)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a trace");
-    st = judge(t, run, err);
+    if (t->begin)
+        json_object_set(run, "begin", t->begin);
+    st = op ? judge(t, run, err) : TSR_OK;
     if (st)
         json_decref(run);
     else
@@ -583,28 +634,61 @@ static void close_tracing(tracing *t)
         clReleaseMemObject(t->counters);
     if (t->program)
         clReleaseProgram(t->program);
+    json_decref(t->begin);
     traced_source_free(&t->source);
     free(t->record);
     free(t->places);
+}
+
+/* Build, run and give what came of it. */
+static tsr_status run(tracing *t, json_t **out, tsr_error *err)
+{
+    json_t *launches = json_array();
+    tsr_status st = build(t, err);
+
+    st = st ? st : fill_memory(t, err);
+    st = st ? st : run_commands(t, launches, err);
+    st = st ? st : give(t, launches, out, err);
+    json_decref(launches);
+    close_tracing(t);
+    return st;
 }
 
 tsr_status lesson_run(tsr_session *s, const problem *p, const selection *sel,
                       const lesson_run_options *o, json_t **out, tsr_error *err)
 {
     tracing t = {.session = s, .options = o, .variant = sel->variant};
-    json_t *launches = json_array();
+    kept_call *call = NULL;
     tsr_status st = TSR_OK;
 
     if (!sel->variant->source)
         st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s is C: only kernels are traced",
                       sel->variant->name);
     st = st ? st : session_probe(s, sel->variant->needs | sel->variant->uses, err);
-    st = st ? st : dispatch_call_of(s, p, sel, IN_BUFFERS, &t.call, err);
-    st = st ? st : build(&t, err);
-    st = st ? st : fill_memory(&t, err);
-    st = st ? st : run_commands(&t, launches, err);
-    st = st ? st : give(&t, launches, out, err);
-    json_decref(launches);
-    close_tracing(&t);
+    st = st ? st : dispatch_call_of(s, p, sel, IN_BUFFERS, &call, err);
+    t.call = call;
+    return st ? st : run(&t, out, err);
+}
+
+tsr_status lesson_run_kernel(tsr_session *s, const lesson_kernel *k, const lesson_run_options *o,
+                             json_t **out, tsr_error *err)
+{
+    const variant v = {.name = k->entry, .source = k->source, .entries = {k->entry}};
+    tracing t = {.session = s, .options = o, .variant = &v, .build = k->options};
+    kept_call call = {.operand_count = k->buffers};
+    command *c = plan_launch_1d(&call.plan, 0, k->global, k->local);
+    tsr_status st;
+
+    for (unsigned i = 0; i < k->buffers; i++) {
+        call.order[i] = i;
+        call.operand[i] = (operand){.name = k->name[i],
+                                    .type = TSR_U32,
+                                    .access = k->input[i] ? ACCESS_READ : ACCESS_WRITE,
+                                    .bytes = 4 * k->words[i]};
+        command_operand(c, i);
+    }
+    t.call = &call;
+    st = run(&t, out, err);
+    plan_free(&call.plan);
     return st;
 }

@@ -10,6 +10,8 @@
 typedef struct lesson_run_options {
     trace_wanted wanted;
     size_t below;     /* inputs are whole numbers from 0 to below - 1; 0: from 1 to 9 */
+    size_t first;     /* records of so many launches are left out; "begin" then has what memory
+                         holds behind them */
     size_t launches;  /* only records of the first so many launches are kept; 0: of all */
     bool as_they_ran; /* records of all work-groups in one order, that in which they were made;
                          else group after group */
@@ -30,5 +32,19 @@ typedef struct lesson_run_options {
  */
 tsr_status lesson_run(tsr_session *s, const problem *p, const selection *sel,
                       const lesson_run_options *o, json_t **out, tsr_error *err);
+
+/** A kernel that belongs to no variant, on buffers of 4-byte words. */
+typedef struct lesson_kernel {
+    const char *source, *entry, *options;
+    size_t global, local;
+    size_t buffers; /* the kernel's arguments, in its order */
+    const char *name[OPERANDS_MAX];
+    size_t words[OPERANDS_MAX];
+    bool input[OPERANDS_MAX]; /* filled as inputs are; else the kernel writes it */
+} lesson_kernel;
+
+/** The same of such a kernel; nobody says whether its result is right. */
+tsr_status lesson_run_kernel(tsr_session *s, const lesson_kernel *k, const lesson_run_options *o,
+                             json_t **out, tsr_error *err);
 
 #endif

@@ -13,7 +13,8 @@ typedef enum token_kind { TOKEN_WORD, TOKEN_SIGN, TOKEN_LINE, TOKEN_END } token_
 
 typedef struct token {
     token_kind kind; /* TOKEN_LINE: a line of the preprocessor */
-    const char *blank, *at;
+    const char *blank,
+        *at;       /* blank is NULL of a piece that a macro stood for: a space is before it */
     size_t length; /* from `at` on */
     unsigned file, line;
 } token;
@@ -137,8 +138,8 @@ static size_t token_length(const char *at)
 
     if (*at == '"' || *at == '\'') {
         for (length = 1; at[length] && at[length] != *at; length++)
-            length += at[length] == '\\';
-        return length + 1;
+            length += at[length] == '\\' && at[length + 1];
+        return length + (at[length] != '\0');
     }
     if (!is_word(*at))
         return sign_length(at);
@@ -148,6 +149,43 @@ static size_t token_length(const char *at)
     return length;
 }
 
+/* The body of a macro without arguments that declares pointers to global memory, by its name: the
+ * parameters of several kernels may be one.  NULL: there is none. */
+static const char *declaring_macro(const rewriting *r, const token *t, const char **end)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        const token *m = &r->tokens[i];
+        const char *name = m->at + strlen("#define "), *body = name + t->length;
+
+        if (m->kind != TOKEN_LINE || m->length <= strlen("#define ") + t->length ||
+            strncmp(m->at, "#define ", strlen("#define ")) != 0 ||
+            strncmp(name, t->at, t->length) != 0 || !strchr(" \t\\\n", *body))
+            continue;
+        *end = m->at + m->length;
+        for (const char *s = body; s + 8 < *end; s++)
+            if (!strncmp(s, "__global", 8))
+                return body;
+    }
+    return NULL;
+}
+
+/* Cut up what a macro stands for, as if it stood at a token's place. */
+static void cut_up_macro(rewriting *r, const token *place, const char *body, const char *end)
+{
+    for (const char *s = body; s < end; s++) {
+        token t = *place;
+
+        if (strchr(" \t\\\n", *s))
+            continue;
+        t.blank = NULL;
+        t.at = s;
+        t.kind = is_word(*s) ? TOKEN_WORD : TOKEN_SIGN;
+        t.length = token_length(s);
+        s += t.length - 1;
+        add_token(r, t);
+    }
+}
+
 /* Cut the text up; #line says whose line each is. */
 static void cut_up(rewriting *r, const char *source)
 {
@@ -155,6 +193,7 @@ static void cut_up(rewriting *r, const char *source)
 
     for (const char *s = source; !r->failed;) {
         token t = {.blank = s, .at = behind_blanks(s)};
+        const char *body, *body_end;
 
         for (const char *c = s; c < t.at; c++)
             line += *c == '\n';
@@ -182,8 +221,12 @@ static void cut_up(rewriting *r, const char *source)
             t.kind = is_word(*t.at) ? TOKEN_WORD : TOKEN_SIGN;
             t.length = token_length(t.at);
         }
-        add_token(r, t);
         s = t.at + t.length;
+        body = t.kind == TOKEN_WORD ? declaring_macro(r, &t, &body_end) : NULL;
+        if (body)
+            cut_up_macro(r, &t, body, body_end);
+        else
+            add_token(r, t);
     }
 }
 
@@ -370,8 +413,13 @@ static const trace_watched *watched_at(const rewriting *r, size_t i)
     return NULL;
 }
 
-static const char *const atomics[] = {"atomic_load_explicit", "atomic_store_explicit",
-                                      "atomic_fetch_add_explicit", NULL};
+/* Functions whose first argument is an address: of OpenCL C 2.0, and those of cl/common/ that are
+ * made of them or of NVIDIA's instructions. */
+static const char *const atomic_loads[] = {"atomic_load_explicit", "atomic_fetch_add_explicit",
+                                           "take_ticket",          "state_read",
+                                           "published_at",         NULL};
+static const char *const atomic_stores[] = {"atomic_store_explicit", "state_publish", "publish",
+                                            NULL};
 static const char *const assignments[] = {
     "=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>=", NULL};
 
@@ -380,10 +428,13 @@ static bool does_anything(const rewriting *r, const function *f)
 {
     if (f->kernel)
         return true;
+    if (is_any(r, f->name_at, atomic_loads) || is_any(r, f->name_at, atomic_stores))
+        return false;
     for (size_t i = f->body; i < f->body_end; i++) {
         const function *called = function_at(r, i);
 
-        if (array_at(r, i) || is(r, i, "barrier") || is_any(r, i, atomics) || watched_at(r, i) ||
+        if (is_any(r, i, atomic_loads) || is_any(r, i, atomic_stores) || array_at(r, i) ||
+            is(r, i, "barrier") || watched_at(r, i) ||
             (called && called->traced && !called->kernel))
             return true;
     }
@@ -468,6 +519,10 @@ static void emit(rewriting *r, size_t from, size_t end, text *out);
 /* Blanks and comments as they are, so that lines stay where they were. */
 static void blanks(const rewriting *r, size_t i, text *out)
 {
+    if (!r->tokens[i].blank) {
+        text_append(out, " ");
+        return;
+    }
     text_append_bytes(out, r->tokens[i].blank, (size_t)(r->tokens[i].at - r->tokens[i].blank));
 }
 
@@ -592,7 +647,7 @@ static size_t argument_end(const rewriting *r, size_t i)
 static size_t emit_atomic(rewriting *r, size_t i, text *out)
 {
     const size_t open = i + 1, end = closing(r, open) + 1, first = argument_end(r, open);
-    const bool store = is(r, i, "atomic_store_explicit");
+    const bool store = is_any(r, i, atomic_stores);
 
     blanks(r, i, out);
     if (store) {
@@ -616,6 +671,37 @@ static size_t emit_atomic(rewriting *r, size_t i, text *out)
     return end;
 }
 
+/* What a watched value is shown as. */
+static trace_type shown_as(const trace_watched *w)
+{
+    const char *as = strstr(w->type, " as ");
+
+    return type_of(as ? as + 4 : w->type);
+}
+
+/* "trace_set_TYPE(trace, code, number, " */
+static void watched_head(const rewriting *r, const trace_watched *w, size_t i, text *out)
+{
+    text_format(out, "trace_set_%.*s(trace, ", (int)strcspn(w->type, " "), w->type);
+    code(r, TRACE_VALUE, shown_as(w), i, out);
+    text_format(out, ", %zu, ", (size_t)(w - r->wanted->watched));
+}
+
+/* A call of a watched function at token i. */
+static size_t emit_watched_call(rewriting *r, size_t i, text *out)
+{
+    const size_t open = i + 1, end = closing(r, open) + 1, first = argument_end(r, open);
+
+    blanks(r, i, out);
+    watched_head(r, watched_at(r, i), i, out);
+    emit(r, first + 1, end - 1, out);
+    text_append(out, ", ");
+    text_append_bytes(out, r->tokens[i].at, r->tokens[i].length);
+    emit(r, open, end, out);
+    text_append(out, ")");
+    return end;
+}
+
 /* A watched variable at token i that is set. */
 static size_t emit_watched(rewriting *r, size_t i, text *out)
 {
@@ -623,14 +709,15 @@ static size_t emit_watched(rewriting *r, size_t i, text *out)
     const size_t end = w && is(r, i + 1, "[") ? closing(r, i + 1) + 1 : i + 1;
     size_t stop;
 
+    if (w && is(r, i + 1, "("))
+        return emit_watched_call(r, i, out);
     if (!w || !is_any(r, end, assignments))
         return i;
     stop = value_end(r, end);
     copy(r, i, out);
     emit(r, i + 1, end, out);
-    text_format(out, " = trace_set_%s(trace, ", w->type);
-    code(r, TRACE_VALUE, type_of(w->type), i, out);
-    text_format(out, ", %zu, ", (size_t)(w - r->wanted->watched));
+    text_append(out, " = ");
+    watched_head(r, w, i, out);
     if (end > i + 1)
         emit(r, i + 2, end - 1, out);
     else
@@ -672,6 +759,23 @@ static size_t emit_loop(rewriting *r, size_t i, text *out)
     emit(r, first + 1, second, out);
     text_append(out, ")");
     emit(r, second, end + 1, out);
+    return end + 1;
+}
+
+/* The same of `while`; that of a `do` has no body. */
+static size_t emit_while(rewriting *r, size_t i, text *out)
+{
+    const size_t end = closing(r, i + 1);
+    size_t body_end = is(r, end + 1, "{") ? closing(r, end + 1) : end + 1;
+
+    while (!is(r, end + 1, "{") && body_end + 1 < r->count && !is(r, body_end, ";"))
+        body_end++;
+    if (is(r, end + 1, ";") || waits(r, end, body_end))
+        return i;
+    copy(r, i, out);
+    text_append(out, " (trace_goes_on() && ");
+    emit(r, i + 1, end + 1, out);
+    text_append(out, ")");
     return end + 1;
 }
 
@@ -719,10 +823,12 @@ static void emit(rewriting *r, size_t from, size_t end, text *out)
         }
         if (is(r, i, "barrier") && is(r, i + 1, "("))
             next = emit_barrier(r, i, out);
-        else if (is_any(r, i, atomics) && is(r, i + 1, "("))
+        else if ((is_any(r, i, atomic_loads) || is_any(r, i, atomic_stores)) && is(r, i + 1, "("))
             next = emit_atomic(r, i, out);
         else if (is(r, i, "for") && is(r, i + 1, "("))
             next = emit_loop(r, i, out);
+        else if (is(r, i, "while") && is(r, i + 1, "("))
+            next = emit_while(r, i, out);
         if (next == i)
             next = emit_access(r, i, out);
         if (next == i)
@@ -931,8 +1037,13 @@ static void emit_all(rewriting *r, text *out)
     size_t i = 0;
 
     define_recording(out);
-    for (size_t k = 0; k < r->wanted->watched_count; k++)
-        define_type(r->wanted->watched[k].type, out);
+    for (size_t k = 0; k < r->wanted->watched_count; k++) {
+        char type[32];
+
+        snprintf(type, sizeof(type), "%.*s", (int)strcspn(r->wanted->watched[k].type, " "),
+                 r->wanted->watched[k].type);
+        define_type(type, out);
+    }
     for (size_t k = 0; k <= r->function_count; k++) {
         const size_t end = k < r->function_count ? r->functions[k].start : r->count - 1;
 

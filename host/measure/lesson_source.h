@@ -46,7 +46,9 @@ enum { TRACE_IN_LOCAL = 8 };
 #define TRACE_CODE_FILE(code)  ((code) >> 16 & 0xFF)
 #define TRACE_CODE_LINE(code)  ((code)&0xFFFF)
 
-/** A variable of a kernel whose values are recorded, and its type in OpenCL C. */
+/** A variable of a kernel whose values are recorded, and its type in OpenCL C; or a function of two
+ *  arguments, whose results are, with the second of them as the subscript.  "uint as float": the
+ *  bits of a float, as warps exchange them. */
 typedef struct trace_watched {
     const char *name, *type;
 } trace_watched;

@@ -185,7 +185,133 @@ class Pages(unittest.TestCase):
                                                    ("local", "load"), ("local", "store")]):
                     n = sum(r[KIND] == kind and run["arrays"][r[ARRAY]]["space"] == space for r in records)
                     self.assertEqual(cells[k], str(n), (path, run["id"], space, kind))
-                self.assertEqual(cells[-1], "right" if run["right"] else "wrong")
+                self.assertEqual(cells[-1], {True: "right", False: "wrong", None: ""}[run.get("right")])
+
+    def rounds(self, run, name):
+        """What an array holds after each round that touches it: a launch, or a part between barriers."""
+        array = [a["name"] for a in run["arrays"]].index(name)
+        touched = [k for k, l in enumerate(run["launches"])
+                   if any(r[KIND] in ("load", "store") and r[ARRAY] == array for r in l["records"])]
+        memory, after = Memory(run), {}
+        for k, launch in enumerate(run["launches"]):
+            passed, parts = {}, {}
+            for record in launch["records"]:
+                part = passed.get(record[ITEM], 0)
+                parts.setdefault(part, []).append(record)
+                passed[record[ITEM]] = part + (record[KIND] == "barrier")
+            for part in sorted(parts):
+                for record in parts[part]:
+                    memory.take(k, record)
+                    if record[KIND] in ("load", "store") and record[ARRAY] == array:
+                        after[k if len(touched) > 1 else k * 1000 + part] = None
+                after.update({key: memory.array(name) for key in after
+                              if key == (k if len(touched) > 1 else k * 1000 + part)})
+        return after
+
+    def test_rounds(self):
+        """Networks and trees: the numbers on the wires are what memory held after each round."""
+        seen = 0
+        for name in ("bitonic", "reduction", "blelloch"):
+            lesson = on_page(self.page(name))
+            self.browser.open(self.page(name))
+            for run in lesson["runs"]:
+                views = [v for v in run["views"] if v["view"] == "rounds"]
+                if not views:
+                    continue
+                self.choose(run, "together")
+                self.browser.key("End")
+                after = self.rounds(run, views[0]["name"])
+                shown = self.browser.value(
+                    '[...document.querySelectorAll("svg text[data-round]")].map('
+                    'e => [Number(e.dataset.round), Number(e.dataset.index), e.textContent])')
+                self.assertEqual({r for r, _, _ in shown}, set(after), run["id"])
+                for key, index, text in shown:
+                    held = str(after[key].get(index, "\u00b7"))
+                    self.assertEqual(text, "max" if held == str(2**32 - 1) else held, (run["id"], key, index))
+                seen += len(shown)
+        self.assertGreater(seen, 500)
+
+    def in_a_warp(self, run, launch, records):
+        """Those of the first record's warp."""
+        x, y, _ = launch["local"]
+
+        def warp(record):
+            wide, high = launch["global"][:2]
+            i, j = record[ITEM] % wide, record[ITEM] // wide % high
+            return group_of(launch, record[ITEM]), (i % x + j % y * x) // 32
+        return [r for r in records if warp(r) == warp(records[0])]
+
+    def test_banks(self):
+        """Turns that a step of a warp takes, from the words that it wants."""
+        lesson, worst = on_page(self.page("banks")), {}
+        self.browser.open(self.page("banks"))
+        for run in lesson["runs"]:
+            self.choose(run, "together")
+            tile = [a["name"] for a in run["arrays"]].index("tile")
+            for k, (launch, records) in enumerate(self.steps()):
+                self.browser.key("ArrowRight")
+                mine = [r for r in records if r[KIND] in ("load", "store") and r[ARRAY] == tile]
+                ways = 0
+                if mine:
+                    words = {r[INDEX] for r in self.in_a_warp(run, run["launches"][launch], mine)}
+                    ways = max(sum(w % 32 == b for w in words) for b in range(32))
+                    worst[(run["id"], mine[0][KIND])] = max(ways, worst.get((run["id"], mine[0][KIND]), 0))
+                self.assertEqual(self.browser.value('document.querySelector("svg[data-ways]").dataset.ways'),
+                                 str(ways), (run["id"], k))
+        self.assertEqual(worst, {("tile", "store"): 1, ("tile", "load"): 32, ("padded", "store"): 1,
+                                 ("padded", "load"): 1, ("swizzle", "store"): 1, ("swizzle", "load"): 1})
+
+    def test_sectors(self):
+        """Sectors that a step of a warp touches, from the addresses."""
+        lesson, most = on_page(self.page("coalescing")), {}
+        self.browser.open(self.page("coalescing"))
+        for run in lesson["runs"]:
+            self.choose(run, "together")
+            for launch, records in self.steps():
+                self.browser.key("ArrowRight")
+                mine = [r for r in records if r[KIND] in ("load", "store") and
+                        run["arrays"][r[ARRAY]]["space"] == "global"]
+                sectors = 0
+                if mine:
+                    warp = self.in_a_warp(run, run["launches"][launch], mine)
+                    sectors = len({r[INDEX] * 4 // 32 for r in warp})
+                    most[(run["id"], mine[0][KIND])] = sectors
+                self.assertEqual(self.browser.value('document.querySelector("svg[data-sectors]").dataset.sectors'),
+                                 str(sectors), run["id"])
+        self.assertEqual([most[("stride%d" % s, "load")] for s in (1, 2, 4, 8, 32)], [4, 8, 16, 32, 32])
+        self.assertEqual([most[("read-coalesced", k)] for k in ("load", "store")], [4, 32])
+        self.assertEqual([most[("tile", k)] for k in ("load", "store")], [4, 4])
+
+    def test_timeline(self):
+        """Bars as long as the commands took, one more with each step."""
+        lesson = on_page(self.page("overlap"))
+        self.browser.open(self.page("overlap"))
+        for run in lesson["runs"]:
+            self.choose(run)
+            end = max(b["end"] for b in run["timeline"])
+            for k in range(len(run["timeline"])):
+                self.browser.key("ArrowRight")
+            bars = self.browser.value('[...document.querySelectorAll("rect[data-bar]")].map(e => '
+                                      '[e.getAttribute("x"), e.getAttribute("width"), e.dataset.on])')
+            for bar, (x, width, on) in zip(run["timeline"], bars):
+                self.assertAlmostEqual(float(x), 70 + bar["begin"] / end * 1000, 3)
+                self.assertAlmostEqual(float(width), max(2, (bar["end"] - bar["begin"]) / end * 1000), 3)
+                self.assertEqual(on, "true")
+
+    @unittest.skipUnless(os.path.exists(os.path.join(SOURCE, "docs", "course", "shuffle.html")), "no such page")
+    def test_lanes(self):
+        """What each lane got and has, in the order of the records."""
+        lesson = on_page(self.page("shuffle"))
+        self.browser.open(self.page("shuffle"))
+        for run in lesson["runs"]:
+            self.choose(run, "together")
+            self.browser.key("End")
+            shown = self.browser.value('[...document.querySelectorAll("text[data-lane]")].map('
+                                       'e => [Number(e.dataset.row), Number(e.dataset.lane), e.textContent])')
+            for lane in range(32):
+                records = [r for r in run["launches"][0]["records"] if r[ITEM] == lane and r[KIND] == "set"
+                           and (run["watched"][r[ARRAY]] == "value" or r[INDEX])]
+                self.assertEqual([t for _, i, t in sorted(shown) if i == lane], [str(r[VALUE]) for r in records])
 
     def test_every_page(self):
         """At both widths, light and dark: each run's beginning, middle and end; nothing is wider than

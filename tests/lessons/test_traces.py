@@ -1,5 +1,7 @@
 """Traces: each record is what memory held, and the end of all is the result; on PoCL and in Oclgrind."""
 
+import glob
+import json
 import os
 import shutil
 import tempfile
@@ -39,22 +41,48 @@ class Traces(unittest.TestCase):
                 continue
             self.assertTrue(run["launches"][0]["records"], run["id"])
             if "without_barrier" not in run:
-                self.assertTrue(run["right"], run["detail"])
+                self.assertIsNot(run.get("right"), False, run.get("detail"))
             if not run.get("as_they_ran"):
                 early = self.check_reads(run)
-                if run["right"] and "without_barrier" not in run:
+                if "without_barrier" not in run:
                     self.assertEqual(early, 0, run["id"])
-            if not run.get("launches_kept"):
+            if "kept" not in run:
                 self.check_end(run)
 
     def test_pocl(self):
-        for name in ("tiled",):
+        for name in ("bitonic", "radix", "blelloch"):
             self.check_lesson(traced(name))
 
     @unittest.skipUnless(os.environ.get("OCLGRIND_LIBRARY"), "no Oclgrind")
     def test_simulator(self):
-        for name in ("tiled",):
+        for name in ("tiled", "bitonic", "reduction", "blelloch", "banks", "coalescing"):
             self.check_lesson(traced(name, simulator=True))
+
+    def test_overlap(self):
+        """A bar of each command; each chunk is copied in, computed and copied out in this order."""
+        for run in traced("overlap")["runs"]:
+            self.assertEqual(len(run["timeline"]), 3 * run["chunks"])
+            self.assertEqual(len(run["steps"]), len(run["timeline"]))
+            self.assertEqual({b["queue"] for b in run["timeline"]}, set(range(run["queues"])))
+            for queue in range(run["queues"]):
+                bars = [b for b in run["timeline"] if b["queue"] == queue]
+                self.assertEqual([b["kind"] for b in bars], ["in", "kernel", "out"] * (len(bars) // 3))
+                for one, other in zip(bars, bars[1:]):
+                    self.assertLessEqual(one["end"], other["begin"])
+
+    def test_what_a_device_lacks(self):
+        """One lesson fails with the reason; of several it is left out."""
+        done = command("lesson", "shuffle", "--json")
+        if done.returncode == 0:
+            self.check_lesson(json.loads(done.stdout))
+            return
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("it needs inline PTX", done.stderr.decode())
+        with tempfile.TemporaryDirectory() as folder:
+            done = command("lesson", "shuffle", "overlap", "-o", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("lesson shuffle is left out", done.stderr.decode())
+            self.assertEqual(os.listdir(folder), ["overlap.html"])
 
     @unittest.skipUnless(os.environ.get("OCLGRIND_LIBRARY"), "no Oclgrind")
     def test_barriers(self):
@@ -86,6 +114,48 @@ class Traces(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text.replace("tile_b[y][x] =", "tile_b[x][y] ="))
             self.assertFalse(traced("tiled", "--kernel-dir", mine)["runs"][0]["right"])
+
+    def turns(self, run):
+        """The most words of one bank that the first warp reads of a tile at once."""
+        local = [k for k, a in enumerate(run["arrays"]) if a["space"] == "local"]
+        reads, number = {}, {}
+        for r in run["launches"][0]["records"]:
+            if r[KIND] == "load" and r[ARRAY] in local and r[ITEM] < 32:
+                number[r[ITEM]] = number.get(r[ITEM], -1) + 1
+                reads.setdefault(number[r[ITEM]], set()).add(r[INDEX])
+        return max(sum(w % 32 == b for w in words) for words in reads.values() for b in range(32))
+
+    def test_what_pages_suggest(self):
+        """Each change that a page asks its reader to try does what the page says."""
+        tried = 0
+        for path in sorted(glob.glob(os.path.join(SOURCE, "data", "lessons", "*.json"))):
+            with open(path, encoding="utf-8") as f:
+                lesson = json.load(f)
+            simulator = lesson["name"] not in ("radix", "shuffle") and bool(os.environ.get("OCLGRIND_LIBRARY"))
+            for change in lesson.get("tries", []):
+                with tempfile.TemporaryDirectory() as folder:
+                    mine = os.path.join(folder, "cl")
+                    shutil.copytree(os.path.join(SOURCE, "cl"), mine)
+                    for file, old, new in change["edits"]:
+                        with open(os.path.join(mine, file), encoding="utf-8") as f:
+                            text = f.read()
+                        self.assertIn(old, text, path)
+                        with open(os.path.join(mine, file), "w", encoding="utf-8") as f:
+                            f.write(text.replace(old, new))
+                    done = command("lesson", lesson["name"], "--json", "--kernel-dir", mine, simulator=simulator)
+                if b"inline PTX" in done.stderr:
+                    continue
+                self.assertEqual(done.returncode, 0, done.stderr)
+                runs = {r["id"]: r for r in json.loads(done.stdout)["runs"]}
+                for run, right in change["right"].items():
+                    self.assertEqual(runs[run]["right"], right, (path, change))
+                for run, turns in change.get("turns", {}).items():
+                    self.assertEqual(self.turns(runs[run]), turns, (path, change))
+                for run, sectors in change.get("sectors", {}).items():
+                    reads = {r[INDEX] * 4 // 32 for r in runs[run]["launches"][0]["records"] if r[KIND] == "load"}
+                    self.assertEqual(len(reads), sectors, (path, change))
+                tried += 1
+        self.assertGreater(tried, 10)
 
     def test_usage(self):
         for args, status, says in [

@@ -54,6 +54,8 @@ class Memory:
         for operand, array in zip(run["operands"], run["arrays"]):
             if operand["before"] is not None:
                 self.cells.update({(array["name"], 0, i): v for i, v in enumerate(operand["before"])})
+        for values, array in zip(run.get("begin", []), run["arrays"]):
+            self.cells.update({(array["name"], 0, i): v for i, v in enumerate(values) if v is not None})
 
     def take(self, launch, record):
         """One record of a launch, which is given by its number."""
