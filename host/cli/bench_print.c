@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "cli/activity.h"
@@ -97,8 +98,20 @@ void bench_print_aside(bench *b, result_row *row)
         row_table_line(row, false, 0, 0, row->precision);
 }
 
+/* A kernel of somebody's own has a step's arguments, and the name of its file. */
+static void name_file(const bench *b, result_row *row)
+{
+    const char *path = b->o->value[OPTION_KERNEL_FILE];
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *file = slash ? slash + 1 : path;
+
+    if (file)
+        snprintf(row->name, sizeof(row->name), "%.*s", (int)strcspn(file, "."), file);
+}
+
 void bench_print_row(bench *b, result_row *row)
 {
+    name_file(b, row);
     place_row(b, row, true);
     if (b->table && !b->headed)
         row_table_head(row, false);

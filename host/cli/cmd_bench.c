@@ -346,6 +346,8 @@ static int check_command(const options *o)
         return wrong_usage("%s: both '%s' and --jobs say what to run", o->command, o->operand[0]);
     if (o->settings.count)
         return wrong_usage("%s: --%s %s", o->command, o->settings.list[0].option, why);
+    if (o->given[OPTION_KERNEL_FILE])
+        return wrong_usage("%s: --kernel-file is of one variant, and --jobs of many", o->command);
     return refuse_option(o, of_jobs, ARRAY_COUNT(of_jobs), why);
 }
 
@@ -379,6 +381,8 @@ static int parse_job(const bench *b, const job_line *line, options *out)
         status = wrong_usage("bench: overlap is no job of a file");
     if (!status && (out->given[OPTION_HELP] || out->given[OPTION_VERSION]))
         status = wrong_usage("bench: a job has neither --help nor --version");
+    if (!status && out->given[OPTION_KERNEL_FILE])
+        status = wrong_usage("bench: a job has no --kernel-file");
     if (!status)
         status = refuse_option(out, of_command, ARRAY_COUNT(of_command),
                                "is an option of the command, not of a job");

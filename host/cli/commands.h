@@ -21,6 +21,7 @@ int cmd_cache(const options *o);
 int cmd_lab(const options *o);
 int cmd_lesson(const options *o);
 void lesson_names(text *out); /* append ", first, second or third" */
+int cmd_course(const options *o);
 int cmd_occupancy(const options *o);
 int cmd_diagnose(const options *o);
 int cmd_trace(const options *o);

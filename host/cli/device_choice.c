@@ -8,6 +8,8 @@
 #include "cli/activity.h"
 #include "cli/json_print.h"
 #include "cli/messages.h"
+#include "cli/operands.h"
+#include "core/registry.h"
 #include "device/device.h"
 
 const char *choice_wanted(const options *o)
@@ -102,6 +104,30 @@ static void warn_cache(const cache *c)
     warned = true;
 }
 
+/* "OP/OP_IDEA.cl=FILE": the variant's source and what --kernel-file puts in its place. */
+static tsr_status replace_source(const options *o, text *out, tsr_error *err)
+{
+    const char *file = o->value[OPTION_KERNEL_FILE], *name = o->value[OPTION_KERNEL];
+    const variant *v = NULL;
+    const operation *op;
+    tsr_status st;
+
+    if (o->given[OPTION_KERNEL_DIR])
+        return tsr_fail(err, TSR_ENAME, 0, "--kernel-dir and --kernel-file exclude each other");
+    if (!name || !strcmp(name, "all") || !(operation_named(o->command) || o->operand_count))
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--kernel-file needs --kernel V, a variant in whose place it runs");
+    st = operation_asked(o, operation_named(o->command) ? o->command : o->operand[0], NULL, &op,
+                         err);
+    st = st ? st : variant_find(op, name, &v, err);
+    if (st)
+        return st;
+    if (!v->source)
+        return tsr_fail(err, TSR_ENAME, 0, "--kernel-file: %s is C code, without a kernel", name);
+    text_format(out, "%s=%s", v->source, file);
+    return out->failed ? tsr_fail(err, TSR_ENOMEM, 0, "out of memory") : TSR_OK;
+}
+
 tsr_status choice_open(const tsr_device *device, const options *o, tsr_session **out,
                        tsr_error *err)
 {
@@ -110,11 +136,17 @@ tsr_status choice_open(const tsr_device *device, const options *o, tsr_session *
                                   .copies = o->given[OPTION_COPY],
                                   .same_kernels = o->given[OPTION_REPEAT], /* to compare times */
                                   .device_memory = o->device_memory};
-    tsr_status st;
+    text replaced = {0};
+    tsr_status st = TSR_OK;
 
+    if (o->given[OPTION_KERNEL_FILE])
+        st = replace_source(o, &replaced, err);
+    if (replaced.length)
+        wanted.kernel_dir = text_get(&replaced);
     activity_begin("opening %s", tsr_device_name(device));
-    st = tsr_session_open(device, &wanted, out, err);
+    st = st ? st : tsr_session_open(device, &wanted, out, err);
     activity_end();
+    text_free(&replaced);
     if (st || o->given[OPTION_QUIET])
         return st;
     activity_watch(*out);

@@ -24,9 +24,9 @@
 #define TAKES_ALWAYS (OPTION(OPTION_HELP) | OPTION(OPTION_VERSION))
 #define TAKES_RUN                                                                                  \
     (OPTION(OPTION_OUTPUT) | OPTION(OPTION_AS) | OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) |   \
-     OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_COPY) |                        \
-     OPTION(OPTION_DEVICE_MEMORY) | OPTION(OPTION_PINNED) | OPTION(OPTION_VERIFY) |                \
-     OPTION(OPTION_REPEAT) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET))
+     OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_KERNEL_FILE) |                 \
+     OPTION(OPTION_COPY) | OPTION(OPTION_DEVICE_MEMORY) | OPTION(OPTION_PINNED) |                  \
+     OPTION(OPTION_VERIFY) | OPTION(OPTION_REPEAT) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET))
 #define TAKES_PROBLEM (OPTION(OPTION_SIZE) | OPTION(OPTION_TYPE))
 #define TAKES_SEARCH                                                                               \
     (TAKES_PROBLEM | OPTION(OPTION_OUTPUT) | OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) |       \
@@ -122,9 +122,9 @@ static const subcommand commands[] = {
      0,
      2,
      {OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) | OPTION(OPTION_SET) |
-          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_TINY) | OPTION(OPTION_SMALL) |
-          OPTION(OPTION_DEFAULTS) | OPTION(OPTION_STOP_ON_FAILURE) | OPTION(OPTION_SEED) |
-          OPTION(OPTION_TYPE) | OPTION(OPTION_JSON),
+          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_KERNEL_FILE) | OPTION(OPTION_TINY) |
+          OPTION(OPTION_SMALL) | OPTION(OPTION_DEFAULTS) | OPTION(OPTION_STOP_ON_FAILURE) |
+          OPTION(OPTION_SEED) | OPTION(OPTION_TYPE) | OPTION(OPTION_JSON),
       0, NULL},
      DEFAULT_DEVICE DEFAULT_SOURCES
      "OP each\n"
@@ -172,11 +172,12 @@ static const subcommand commands[] = {
      cmd_bench,
      1,
      1,
-     {TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_HELD) | OPTION(OPTION_WALL) |
-          OPTION(OPTION_BRIEF) | OPTION(OPTION_JOBS) | OPTION(OPTION_BUILD_ONLY) |
-          OPTION(OPTION_ERRORS) | OPTION(OPTION_EXPLAIN) | OPTION(OPTION_CSV) |
-          OPTION(OPTION_REPEAT) | OPTION(OPTION_SECONDS) | OPTION(OPTION_QUEUES) |
-          OPTION(OPTION_CHUNKS) | OPTION(OPTION_PINNED) | OPTION(OPTION_ROUNDS),
+     {TAKES_SEARCH | OPTION(OPTION_KERNEL_FILE) | OPTION(OPTION_PEERS) | OPTION(OPTION_HELD) |
+          OPTION(OPTION_WALL) | OPTION(OPTION_BRIEF) | OPTION(OPTION_JOBS) |
+          OPTION(OPTION_BUILD_ONLY) | OPTION(OPTION_ERRORS) | OPTION(OPTION_EXPLAIN) |
+          OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT) | OPTION(OPTION_SECONDS) |
+          OPTION(OPTION_QUEUES) | OPTION(OPTION_CHUNKS) | OPTION(OPTION_PINNED) |
+          OPTION(OPTION_ROUNDS),
       WITH_SIZES | WITH_INPUTS, NULL},
      "--queues    1,2,3,4,8\n"
      "--chunks    32\n"
@@ -224,8 +225,8 @@ static const subcommand commands[] = {
      1,
      1,
      {TAKES_PROBLEM | OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) | OPTION(OPTION_SET) |
-          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_WARM) | OPTION(OPTION_SEED) |
-          OPTION(OPTION_JSON) | OPTION(OPTION_QUIET),
+          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_KERNEL_FILE) | OPTION(OPTION_WARM) |
+          OPTION(OPTION_SEED) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET),
       WITH_SIZES | WITH_INPUTS, NULL},
      DEFAULT_DEVICE DEFAULT_SOURCES DEFAULT_CHOICE DEFAULT_SETTING "--seed      1\n",
      false,
@@ -303,6 +304,35 @@ static const subcommand commands[] = {
      SIZES_NONE,
      "tessera lesson tiled -o tiled.html\n"
      "tessera lesson tiled --kernel-dir cl -o mine.html\n"},
+    {"course",
+     "[COURSE [TABLE]...|all] [--small] [--repeat N] [--device D|all] [-o FILE]",
+     "what documents that teach GPUs say, measured here: their tables, row by row",
+     "Without COURSE it lists them and their tables.  COURSE may be a file of one's own, "
+     "FILE.course,\n"
+     "as host/cli/course_file.h of the sources describes it.  Each row is a variant, checked "
+     "before "
+     "it is\n"
+     "timed, a point of an experiment, or a limit of the device; the document's own figure stands\n"
+     "beside it, and behind each table why a machine shows what it shows.  Steps in C run on the\n"
+     "host's processor, whatever the device.  -o writes the rows as JSON lines while the tables "
+     "go\n"
+     "to standard output; 'tessera compare' makes a page with charts of them.\n",
+     cmd_course,
+     0,
+     SIZE_MAX,
+     {OPTION(OPTION_SMALL) | OPTION(OPTION_REPEAT) | OPTION(OPTION_SECONDS) |
+          OPTION(OPTION_DEVICE) | OPTION(OPTION_OUTPUT) | OPTION(OPTION_JSON) |
+          OPTION(OPTION_QUIET) | OPTION(OPTION_KERNEL_DIR),
+      0, NULL},
+     DEFAULT_DEVICE DEFAULT_SOURCES "--repeat    5 at least\n"
+                                    "--seconds   0.2\n"
+                                    "-o          the tables alone\n",
+     false,
+     OP_NONE,
+     SIZES_NONE,
+     "tessera course 003\n"
+     "tessera course 003 levels\n"
+     "tessera course all -o course.jsonl\n"},
     {"occupancy",
      "[--group N] [--registers N] [--local BYTES] [--capability C|all | --device D]",
      "work a compute unit holds at once, and what runs out first: the occupancy calculator",

@@ -818,7 +818,8 @@ static void part_lab(const page *p, text *out)
                  "<p class=\"note\">Experiments of <code>tessera lab</code>: one knob is turned, "
                  "and what the device makes of it stands beside what courses on GPUs teach "
                  "(dashed). <code>tessera lab NAME</code> says what that is, and why a device "
-                 "may differ.</p>\n"
+                 "may differ; so does <code>tessera course NAME TABLE</code> of a table of a "
+                 "course.</p>\n"
                  "<div class=\"figures\"></div></section>\n");
 }
 

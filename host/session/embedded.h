@@ -17,4 +17,8 @@ extern const size_t embedded_file_count;
 extern const embedded_file embedded_tunings[];
 extern const size_t embedded_tuning_count;
 
+/** Courses: data/course/.  Of the command alone. */
+extern const embedded_file embedded_courses[];
+extern const size_t embedded_course_count;
+
 #endif

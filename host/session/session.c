@@ -13,6 +13,7 @@
 #include "session/pinned.h"
 #include "session/probe.h"
 #include "session/program.h"
+#include "session/source.h"
 #include "session/state.h"
 
 static tsr_status apply_options(tsr_session *s, const tsr_session_options *options, tsr_error *err)
@@ -24,7 +25,8 @@ static tsr_status apply_options(tsr_session *s, const tsr_session_options *optio
         folder = getenv("TESSERA_KERNEL_DIR");
     if (folder)
         text_append(&s->kernel_dir, folder);
-    if (s->kernel_dir.length && (stat(folder, &kept) != 0 || !S_ISDIR(kept.st_mode)))
+    if (s->kernel_dir.length && !source_is_replaced(folder) &&
+        (stat(folder, &kept) != 0 || !S_ISDIR(kept.st_mode)))
         return tsr_fail(err, TSR_EFILE, 0, "kernel folder '%.400s' is no folder that can be read",
                         folder);
     cache_open(&s->cache);

@@ -29,23 +29,59 @@ static tsr_status read_embedded(const char *file, text *out, tsr_error *err)
     return tsr_fail(err, TSR_EFILE, 0, "kernel source '%s' is not in the library", file);
 }
 
-static tsr_status read_from_folder(const char *folder, const char *file, text *out, tsr_error *err)
+/* The path in a "SOURCE=PATH" that replaces this source; NULL where the text is none, or of another
+ * source. */
+static const char *replaced(const char *folder, const char *file)
 {
-    text path = {0}, why = {0};
+    const size_t length = strlen(file);
+
+    return source_is_replaced(folder) && !strncmp(folder, file, length) && folder[length] == '='
+               ? folder + length + 1
+               : NULL;
+}
+
+bool source_is_replaced(const char *folder)
+{
+    return folder && strstr(folder, ".cl=") != NULL;
+}
+
+static tsr_status read_path(const char *path, text *out, tsr_error *err)
+{
+    text why = {0};
     tsr_status st = TSR_OK;
     char *bytes;
     size_t size;
 
-    text_format(&path, "%s/%s", folder, file);
-    if (file_read(text_get(&path), SOURCE_MAX, FILE_OF_ANYBODY, &bytes, &size, &why)) {
+    if (file_read(path, SOURCE_MAX, FILE_OF_ANYBODY, &bytes, &size, &why)) {
         text_append_bytes(out, bytes, size);
         free(bytes);
     } else {
-        st = tsr_fail(err, TSR_EFILE, 0, "kernel source '%s': %s", text_get(&path), text_get(&why));
+        st = tsr_fail(err, TSR_EFILE, 0, "kernel source '%s': %s", path, text_get(&why));
     }
-    text_free(&path);
     text_free(&why);
     return st;
+}
+
+static tsr_status read_from_folder(const char *folder, const char *file, text *out, tsr_error *err)
+{
+    text path = {0};
+    tsr_status st;
+
+    text_format(&path, "%s/%s", folder, file);
+    st = read_path(text_get(&path), out, err);
+    text_free(&path);
+    return st;
+}
+
+static tsr_status read_source(const char *folder, const char *file, text *out, tsr_error *err)
+{
+    const char *path = replaced(folder, file);
+
+    if (path)
+        return read_path(path, out, err);
+    return folder && *folder && !source_is_replaced(folder)
+               ? read_from_folder(folder, file, out, err)
+               : read_embedded(file, out, err);
 }
 
 /* The file named by a line `#include "NAME"`, into name; false where the line is none. */
@@ -89,8 +125,7 @@ static tsr_status expand(expansion *x, const char *file, unsigned depth, text *o
         return TSR_OK;
     if (depth > INCLUDES_MAX)
         return tsr_fail(err, TSR_EFILE, 0, "kernel source '%s': includes go too deep", file);
-    st = x->folder && *x->folder ? read_from_folder(x->folder, file, &content, err)
-                                 : read_embedded(file, &content, err);
+    st = read_source(x->folder, file, &content, err);
     text_format(out, "#line 1 \"%s\"\n", file);
     for (const char *line = text_get(&content); *line && st == TSR_OK; line_number++) {
         const char *end = strchr(line, '\n');

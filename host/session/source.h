@@ -1,6 +1,8 @@
-/** Kernel sources: embedded in the library, or read from a folder. */
+/** Kernel sources: embedded in the library, or read from a folder; or embedded but for one. */
 #ifndef SESSION_SOURCE_H
 #define SESSION_SOURCE_H
+
+#include <stdbool.h>
 
 #include "base/text.h"
 #include "tessera/status.h"
@@ -9,10 +11,14 @@
  * Text of one kernel file with its `#include "x.clh"` lines expanded, each
  * file once, with #line directives so that compiler messages name the file.
  *
- * @param folder  Read from here; "" or NULL: the embedded sources.
+ * @param folder  Read from here; "" or NULL: the embedded sources; "OP/OP_IDEA.cl=PATH": these,
+ * with the file at PATH in place of one.
  * @return TSR_OK, TSR_EFILE or TSR_ENOMEM.
  */
 tsr_status source_read(const char *folder, const char *file, text *out, tsr_error *err);
+
+/** Whether that is "SOURCE=PATH". */
+bool source_is_replaced(const char *folder);
 
 /**
  * Leave kernels out that are not to run: compilers take as long for each as for one that is, up to

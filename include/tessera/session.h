@@ -27,7 +27,9 @@ typedef struct tsr_session tsr_session;
 /** How a session is opened.  Zero-initialise it for the defaults. */
 typedef struct tsr_session_options {
     const char *kernel_dir; /* read kernel sources from this folder; NULL: the environment
-                               variable TESSERA_KERNEL_DIR, else the embedded ones */
+                               variable TESSERA_KERNEL_DIR, else the embedded ones.
+                               "OP/OP_IDEA.cl=PATH": the embedded ones, but for this one, in whose
+                               place the file at PATH stands */
     int no_cache;           /* nonzero: neither read nor write the binary cache */
     int copies;             /* nonzero: calls on host memory copy their arrays to buffers even where
                                device and host share memory */

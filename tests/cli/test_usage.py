@@ -25,7 +25,7 @@ class Help(HelpCase):
                 self.assertIn("--help", r.out)
 
     def test_help_fits_the_terminal(self):
-        for name in (*COMMANDS, "bench", "tune", "roofline", "lab", "compare"):
+        for name in (*COMMANDS, "bench", "tune", "roofline", "lab", "course", "compare"):
             for columns in (60, 80, 120):
                 text = self.page(name, columns)
                 head = text.split("\nExamples:\n")[0]  # what is copied stays in one line
@@ -36,7 +36,7 @@ class Help(HelpCase):
 
     def test_help_has_examples(self):
         """Two of each command and more; their options are ones that it takes."""
-        for name in (*COMMANDS, "bench", "tune", "roofline", "lab", "compare"):
+        for name in (*COMMANDS, "bench", "tune", "roofline", "lab", "course", "compare"):
             text, examples = self.page(name).split("\nExamples:\n")
             lines = examples.splitlines()
             self.assertGreaterEqual(len(lines), 2, name)
@@ -59,7 +59,7 @@ class Help(HelpCase):
         for command, *args in (("kernels",), ("tune", FIRST), self.example(FIRST)):
             self.assertNotRegex(self.option(command, "device"), r"\ball\b")
             self.fail_with(2, command, *args, "--device", "all", says="'all'")
-        for command in ("devices", "verify", "bench", "roofline", "lab"):
+        for command in ("devices", "verify", "bench", "roofline", "lab", "course"):
             self.assertRegex(self.option(command, "device"), r"\ball\b")
         self.assertIn("or all", self.option("bench", "kernel"))
         self.assertNotIn("all", self.option(FIRST, "kernel"))

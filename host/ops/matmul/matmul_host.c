@@ -186,6 +186,51 @@ const variant matmul_kij = {.name = "kij",
                             .plan = plan_loops,
                             .host = run_kij};
 
+static tsr_status run_cubes_8(const problem *p, void *const operands[], tsr_error *err)
+{
+    return run(matmul_of(p), operands, (ladder_loops){cubes_8_f32, cubes_8_f64, cubes_8_i32}, err);
+}
+
+const variant matmul_blocked_8 = {
+    .name = "blocked-8",
+    .idea = "i-j-k on cubes of 8: rows of B that lie near stay in the cache for 8 rows of A",
+    .plan = plan_loops,
+    .host = run_cubes_8};
+
+static tsr_status run_cubes_16(const problem *p, void *const operands[], tsr_error *err)
+{
+    return run(matmul_of(p), operands, (ladder_loops){cubes_16_f32, cubes_16_f64, cubes_16_i32},
+               err);
+}
+
+const variant matmul_blocked_16 = {.name = "blocked-16",
+                                   .idea = "the same on cubes of 16",
+                                   .plan = plan_loops,
+                                   .host = run_cubes_16};
+
+static tsr_status run_cubes_32(const problem *p, void *const operands[], tsr_error *err)
+{
+    return run(matmul_of(p), operands, (ladder_loops){cubes_32_f32, cubes_32_f64, cubes_32_i32},
+               err);
+}
+
+const variant matmul_blocked_32 = {.name = "blocked-32",
+                                   .idea = "the same on cubes of 32",
+                                   .plan = plan_loops,
+                                   .host = run_cubes_32};
+
+static tsr_status run_collapse(const problem *p, void *const operands[], tsr_error *err)
+{
+    return run(matmul_of(p), operands, (ladder_loops){collapse_f32, collapse_f64, collapse_i32},
+               err);
+}
+
+const variant matmul_openmp_collapse = {
+    .name = "openmp-collapse",
+    .idea = "i-j-k on every core: collapse(2) shares out the elements of C",
+    .plan = plan_openmp,
+    .host = run_collapse};
+
 static tsr_status run_blocked(const problem *p, void *const operands[], tsr_error *err)
 {
     return run(matmul_of(p), operands, (ladder_loops){blocked_f32, blocked_f64, blocked_i32}, err);

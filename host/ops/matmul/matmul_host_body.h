@@ -53,6 +53,47 @@ static void NAMED(kij)(const NAMED(terms) * t)
                     t->a[i * t->a_row + p * t->a_column] * t->b[p * t->b_row + j * t->b_column];
 }
 
+/* The definition, whose elements of s threads share out. */
+static void NAMED(collapse)(const NAMED(terms) * t)
+{
+#ifdef _OPENMP
+#pragma omp parallel for collapse(2) schedule(static)
+#endif
+    for (size_t i = 0; i < t->m; i++)
+        for (size_t j = 0; j < t->n; j++)
+            for (size_t p = 0; p < t->k; p++)
+                t->s[i * t->lds + j] +=
+                    t->a[i * t->a_row + p * t->a_column] * t->b[p * t->b_row + j * t->b_column];
+}
+
+/* Cubes of `side`, and the definition in each. */
+static void NAMED(cubes)(const NAMED(terms) * t, size_t side)
+{
+    for (size_t i0 = 0; i0 < t->m; i0 += side)
+        for (size_t j0 = 0; j0 < t->n; j0 += side)
+            for (size_t p0 = 0; p0 < t->k; p0 += side)
+                for (size_t i = i0; i < size_min(i0 + side, t->m); i++)
+                    for (size_t j = j0; j < size_min(j0 + side, t->n); j++)
+                        for (size_t p = p0; p < size_min(p0 + side, t->k); p++)
+                            t->s[i * t->lds + j] += t->a[i * t->a_row + p * t->a_column] *
+                                                    t->b[p * t->b_row + j * t->b_column];
+}
+
+static void NAMED(cubes_8)(const NAMED(terms) * t)
+{
+    NAMED(cubes)(t, 8);
+}
+
+static void NAMED(cubes_16)(const NAMED(terms) * t)
+{
+    NAMED(cubes)(t, 16);
+}
+
+static void NAMED(cubes_32)(const NAMED(terms) * t)
+{
+    NAMED(cubes)(t, 32);
+}
+
 /* One row of s, from columns j0 to j1, of terms p0 to p1: the inner loop runs along rows of B. */
 static void NAMED(row_part)(const NAMED(terms) * t, size_t i, size_t j0, size_t j1, size_t p0,
                             size_t p1)

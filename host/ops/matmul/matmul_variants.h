@@ -6,7 +6,8 @@
 #include "tessera/matmul.h"
 
 /* matmul_host.c: the device `host`. */
-extern const variant matmul_ijk, matmul_jik, matmul_ikj, matmul_kij, matmul_blocked, matmul_openmp;
+extern const variant matmul_ijk, matmul_jik, matmul_ikj, matmul_kij, matmul_blocked_8,
+    matmul_blocked_16, matmul_blocked_32, matmul_openmp_collapse, matmul_blocked, matmul_openmp;
 
 /* matmul_simd.c: C, on the host and on CPUs. */
 extern const variant matmul_simd;

@@ -131,6 +131,32 @@ const char *matvec_host_plan(const job *j, plan *out)
     return real_unsupported(p->type, p->precision, j->device, &out->reason);
 }
 
+/* As first programs are written and compiled.  A is one array to a caller, so rows that were
+ * allocated one by one are taken in an order that jumps from one far place to the next. */
+const variant matvec_scattered_O0 = {
+    .name = "scattered-O0",
+    .idea = "the plain loop at -O0 over pointers to rows that lie far from one another",
+    .plan = matvec_host_plan,
+    .host = matvec_run_scattered_O0};
+
+const variant matvec_pointers_O0 = {.name = "row-pointers-O0",
+                                    .idea =
+                                        "the same, each row behind the one before it, in one block",
+                                    .plan = matvec_host_plan,
+                                    .host = matvec_run_pointers_O0};
+
+const variant matvec_unroll_2_O0 = {
+    .name = "unroll-2-O0",
+    .idea = "scattered-O0 with two products a turn, added to one sum: half the turns",
+    .plan = matvec_host_plan,
+    .host = matvec_run_unroll_2_O0};
+
+const variant matvec_unroll_4_O0 = {
+    .name = "unroll-4-O0",
+    .idea = "four products a turn: one load and store of the sum for four of them",
+    .plan = matvec_host_plan,
+    .host = matvec_run_unroll_4_O0};
+
 static tsr_status run_row_pointers(const problem *p, void *const operands[], tsr_error *err)
 {
     static const matvec_loops loops = {row_pointers_f32, row_pointers_f64};

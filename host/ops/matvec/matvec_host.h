@@ -36,4 +36,10 @@ tsr_status matvec_run_contiguous_O1(const problem *p, void *const operands[], ts
 tsr_status matvec_run_contiguous_O2(const problem *p, void *const operands[], tsr_error *err);
 tsr_status matvec_run_contiguous_O3(const problem *p, void *const operands[], tsr_error *err);
 
+/* At -O0 alone. */
+tsr_status matvec_run_pointers_O0(const problem *p, void *const operands[], tsr_error *err);
+tsr_status matvec_run_scattered_O0(const problem *p, void *const operands[], tsr_error *err);
+tsr_status matvec_run_unroll_2_O0(const problem *p, void *const operands[], tsr_error *err);
+tsr_status matvec_run_unroll_4_O0(const problem *p, void *const operands[], tsr_error *err);
+
 #endif

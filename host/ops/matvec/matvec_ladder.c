@@ -185,6 +185,48 @@ const variant matvec_group_row = {
     .tunable_count = ARRAY_COUNT(group_row_tunables),
     .plan = group_row_plan};
 
+/* ---- group-shfl ---------------------------------------------------------------------------- */
+
+enum { WARP = 32 };
+
+static const tunable group_shfl_tunables[] = {
+    {"GROUP", MATVEC_GROUP ", all on one row", {32, 64, 128, 256, 512, 1024}, 256, 32},
+};
+
+static const char *group_shfl_plan(const job *j, plan *out)
+{
+    const size_t rows = matvec_of(j->problem)->rows;
+    const size_t local = matvec_group(j, out), warps = local / WARP;
+    const char *why = unsupported(j, out);
+    command *c;
+
+    if (!why)
+        why = matvec_unsupported_team(j, WARP, local, out);
+    if (!why && local % WARP)
+        why = plan_unsupported(out, "its work-groups are whole warps, and the device takes %zu",
+                               local);
+    if (why)
+        return why;
+    c = launch(j, size_min(rows, MATVEC_GROUPS_MAX), local, out);
+    if (c) {
+        c->traffic.local = sizeof(float) * (double)rows * 2 * (double)warps;
+        c->traffic.barriers = 2 * (double)size_div_up(rows, c->global[0] / local);
+    }
+    return NULL;
+}
+
+const variant matvec_group_shfl = {
+    .name = "group-shfl",
+    .idea = "group-row whose warps add up by NVIDIA's shuffle: two barriers a row, not one a round",
+    .answers = 1u << CAUSE_BARRIERS,
+    .source = "matvec/matvec_group_shfl.cl",
+    .entries = {"matvec_group_shfl"},
+    .build = "",
+    .needs = 1u << FEATURE_PTX,
+    .tunables = group_shfl_tunables,
+    .tunable_count = ARRAY_COUNT(group_shfl_tunables),
+    .plan = group_shfl_plan};
+
 /* ---- local-x ------------------------------------------------------------------------------- */
 
 static const tunable local_x_tunables[] = {

@@ -5,7 +5,8 @@
 #include "core/variant.h"
 
 /* matvec_host.c: the device `host`. */
-extern const variant matvec_row_pointers, matvec_contiguous, matvec_contiguous_O0,
+extern const variant matvec_scattered_O0, matvec_pointers_O0, matvec_unroll_2_O0,
+    matvec_unroll_4_O0, matvec_row_pointers, matvec_contiguous, matvec_contiguous_O0,
     matvec_contiguous_O1, matvec_contiguous_O2, matvec_contiguous_O3, matvec_unroll_2,
     matvec_unroll_4, matvec_openmp;
 
@@ -13,7 +14,7 @@ extern const variant matvec_row_pointers, matvec_contiguous, matvec_contiguous_O
 extern const variant matvec_simd;
 
 /* matvec_ladder.c: lessons, y := A x of float32. */
-extern const variant matvec_naive, matvec_tree, matvec_group_row, matvec_local_x;
+extern const variant matvec_naive, matvec_tree, matvec_group_row, matvec_group_shfl, matvec_local_x;
 
 /* matvec_rows.c: a row of op(A) is summed in one place: a work-item, a sub-group, a team of them.
  */

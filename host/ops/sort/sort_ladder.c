@@ -1,6 +1,7 @@
 /**
  * The bitonic network step by step.  As lessons, which sort uint32 keys and nothing else: in global
- * memory (cl/sort/sort_naive.cl, which explains the flip form) and in tiles of local memory
+ * memory (cl/sort/sort_naive.cl, which explains the flip form), in the form of textbooks
+ * (cl/sort/sort_alternating.cl and sort_padded.cl), and in tiles of local memory
  * (cl/sort/sort_two_phase.cl).  In full, with every type, index, values and rows: in global memory
  * (cl/sort/sort_general.cl), and in tiles with registers (cl/sort/sort_registers.cl).  And the
  * host's sort, for comparison.
@@ -206,6 +207,86 @@ const variant sort_naive = {
     .entries = {"sort_naive"},
     .build = "",
     .plan = plan_naive,
+};
+
+/* The sub-stages of the textbook's form, of so many positions: a work-item each. */
+static void add_alternating(const tsr_sort_problem *s, unsigned entry, size_t group,
+                            size_t positions, bool padded, plan *out)
+{
+    for (size_t size = 2; size <= positions; size *= 2)
+        for (size_t stride = size / 2; stride > 0; stride /= 2) {
+            command *c = sort_launch(out, s, entry, positions, group);
+
+            if (padded)
+                command_workspace(c);
+            else
+                command_operand(c, 0);
+            command_u32(c, (uint32_t)positions);
+            command_u32(c, (uint32_t)size);
+            command_u32(c, (uint32_t)stride);
+            sort_step_moves(c, s, positions, 2 * sort_element_bytes(s));
+            c->traffic.requested = c->bytes;
+            c->traffic.busy = (double)positions / 2 / (double)c->global[0];
+        }
+}
+
+static const char *plan_alternating(const job *j, plan *out)
+{
+    const tsr_sort_problem *s = sort_of(j->problem);
+    const char *why = unsupported_lesson(s, "general", out);
+
+    if (why)
+        return why;
+    if (s->n & (s->n - 1))
+        return plan_unsupported(out, "it sorts powers of 2 alone: use `padded` for %zu keys", s->n);
+    add_alternating(s, 0, group_fit(j->device, 0, NETWORK_GROUP), s->n, false, out);
+    return NULL;
+}
+
+const variant sort_alternating = {
+    .name = "alternating",
+    .idea = "the textbook's network: directions alternate; a work-item a key, powers of 2 alone",
+    .source = "sort/sort_alternating.cl",
+    .entries = {"sort_alternating"},
+    .build = "",
+    .plan = plan_alternating,
+};
+
+/* Entries of sort_padded.cl. */
+enum { PADDED_FILL, PADDED_EXCHANGE, PADDED_KEEP };
+
+static const char *plan_padded(const job *j, plan *out)
+{
+    const tsr_sort_problem *s = sort_of(j->problem);
+    const size_t group = group_fit(j->device, 0, NETWORK_GROUP), bytes = sort_element_bytes(s);
+    const size_t positions = (size_t)1 << size_log2_up(s->n);
+    const char *why = unsupported_lesson(s, "general", out);
+    command *c;
+
+    if (why || sort_is_done(s))
+        return why;
+    out->workspace = positions * bytes;
+    c = sort_launch(out, s, PADDED_FILL, positions, group);
+    step_lesson(c, s);
+    command_workspace(c);
+    command_u32(c, (uint32_t)positions);
+    c->bytes = c->traffic.requested = (double)bytes * (double)(s->n + positions);
+    add_alternating(s, PADDED_EXCHANGE, group, positions, true, out);
+    c = sort_launch(out, s, PADDED_KEEP, s->n, group);
+    command_workspace(c);
+    step_lesson(c, s);
+    sort_step_moves(c, s, s->n, 2 * bytes);
+    c->traffic.requested = c->bytes;
+    return NULL;
+}
+
+const variant sort_padded = {
+    .name = "padded",
+    .idea = "the same for any number of keys: sentinels, the largest, fill up to a power of 2",
+    .source = "sort/sort_padded.cl",
+    .entries = {"sort_padded_fill", "sort_padded_exchange", "sort_padded_keep"},
+    .build = "",
+    .plan = plan_padded,
 };
 
 /* Entries of sort_two_phase.cl, and of sort_registers.cl with two more. */

@@ -9,7 +9,8 @@
 extern const variant sort_host_radix;
 
 /* Bitonic networks, step by step, the first two as lessons: host/ops/sort/sort_ladder.c. */
-extern const variant sort_qsort, sort_naive, sort_two_phase, sort_general, sort_two_phase_registers;
+extern const variant sort_qsort, sort_naive, sort_alternating, sort_padded, sort_two_phase,
+    sort_general, sort_two_phase_registers;
 
 /* Networks that hold keys in registers: sort_fused.c. */
 extern const variant sort_fused_passes, sort_fused_passes_subgroup, sort_fused_passes_warp,
@@ -35,10 +36,10 @@ tsr_status sort_host_parts(const problem *p, const sort_parts *parts, void *cons
 
 /** Variants that sort all keys of each row, in their order: in a table of variants. */
 #define SORT_VARIANTS_OF_ALL_KEYS                                                                  \
-    &sort_naive, &sort_two_phase, &sort_general, &sort_two_phase_registers, &sort_fused_passes,    \
-        &sort_fused_passes_subgroup, &sort_fused_passes_warp, &sort_fused_passes_shfl,             \
-        &sort_radix, &sort_radix_warp, &sort_onesweep, &sort_cpu_vectors, &sort_cpu_merges,        \
-        &sort_cpu_radix, &sort_short_rows, &sort_rows_registers, &sort_rows_warp, &sort_rows_shfl, \
-        &sort_counted
+    &sort_naive, &sort_alternating, &sort_padded, &sort_two_phase, &sort_general,                  \
+        &sort_two_phase_registers, &sort_fused_passes, &sort_fused_passes_subgroup,                \
+        &sort_fused_passes_warp, &sort_fused_passes_shfl, &sort_radix, &sort_radix_warp,           \
+        &sort_onesweep, &sort_cpu_vectors, &sort_cpu_merges, &sort_cpu_radix, &sort_short_rows,    \
+        &sort_rows_registers, &sort_rows_warp, &sort_rows_shfl, &sort_counted
 
 #endif

@@ -1,0 +1,824 @@
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "cli/activity.h"
+#include "cli/bench_problem.h"
+#include "cli/bench_rows.h"
+#include "cli/commands.h"
+#include "cli/course_file.h"
+#include "cli/device_choice.h"
+#include "cli/interrupt.h"
+#include "cli/json_print.h"
+#include "cli/messages.h"
+#include "cli/operands.h"
+#include "cli/terminal.h"
+#include "core/dispatch.h"
+#include "core/registry.h"
+#include "device/device.h"
+#include "measure/bench.h"
+#include "measure/explain.h"
+#include "measure/lab/lab.h"
+#include "measure/occupancy.h"
+#include "measure/overlap.h"
+#include "measure/roofline.h"
+
+enum { WORDS_MAX = 32, COMMAND_SIZE = 160, WARP = 32 };
+
+/* What `bench` takes in a row of a course. */
+static const option_set bench_takes = {OPTION(OPTION_SIZE) | OPTION(OPTION_TYPE) |
+                                           OPTION(OPTION_KERNEL) | OPTION(OPTION_SET) |
+                                           OPTION(OPTION_WARM) | OPTION(OPTION_SEED),
+                                       WITH_SIZES | WITH_INPUTS, NULL, false};
+
+/* Points of an experiment, which several rows may show. */
+typedef struct points {
+    const experiment *what;
+    result_row *rows;
+    size_t count;
+    tsr_status st;
+    tsr_error err;
+} points;
+
+/* A row as it is shown, for the device's scale. */
+typedef struct shown_row {
+    const course_row *row;
+    char series[48], x[24], line[COMMAND_SIZE];
+    double claim; /* 0: none */
+} shown_row;
+
+/* One run of the command. */
+typedef struct classroom {
+    const options *o;
+    choice devices, host;
+    row_file files[2]; /* -o and standard output, where wanted */
+    size_t file_count;
+    bool table;
+    const volatile sig_atomic_t *stop;
+    size_t done;
+    bool unkept; /* a row could not be written */
+    int status;
+    course course;
+    bool *wanted; /* of each table of the course */
+    /* Of the device: */
+    tsr_session *session, *on_host; /* NULL until a row runs there */
+    const tsr_device *device;
+    unsigned scale; /* of course_expand */
+    points *points;
+    size_t points_count;
+    limits limits;
+    bool has_limits;
+    overlap *overlap;
+    /* Of the table that runs: */
+    size_t printed; /* its rows */
+    int wide, says_wide;
+    double base;
+    size_t claims, agreed;
+} classroom;
+
+static void worsen(classroom *c, int status)
+{
+    c->status = c->status ? c->status : status;
+}
+
+static bool ended(const classroom *c)
+{
+    return *c->stop || c->unkept || ferror(stdout);
+}
+
+/* ---- the list ------------------------------------------------------------------------------- */
+
+static json_t *course_json(const course *c)
+{
+    json_t *tables = json_array();
+
+    for (size_t t = 0; t < c->table_count; t++) {
+        const course_table *what = &c->tables[t];
+        json_t *rows = json_array();
+
+        for (size_t i = 0; i < c->row_count; i++)
+            if (c->rows[i].table == t)
+                json_array_append_new(rows,
+                                      json_pack("{s:s, s:s, s:s, s:s, s:b, s:s}", "series",
+                                                c->rows[i].series, "x", c->rows[i].x, "says",
+                                                c->rows[i].says, "claim", c->rows[i].claim, "base",
+                                                c->rows[i].base, "command", c->rows[i].command));
+        json_array_append_new(
+            tables, json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:o}", "name",
+                              what->name, "title", what->title, "lines", what->lines, "knob",
+                              what->knob, "figure", course_figure_name(what->figure),
+                              "claims_values", what->claims_values, "says", what->says, "why",
+                              what->why, "wrong", what->wrong, "see", what->see, "rows", rows));
+    }
+    return json_pack("{s:s, s:s, s:s, s:o}", "name", c->name, "title", c->title, "about", c->about,
+                     "tables", tables);
+}
+
+static void print_wrapped(const char *head, const char *s)
+{
+    const size_t width = terminal_width(STDOUT_FILENO);
+    text page = {0};
+
+    text_format(&page, "  %s", head);
+    text_wrap(&page, s, 2 + text_width(head), 2, width);
+    puts(text_get(&page));
+    text_free(&page);
+}
+
+static void list_course(const course *c)
+{
+    const size_t width = terminal_width(STDOUT_FILENO);
+
+    printf("%s  %s\n", c->name, c->title);
+    for (size_t t = 0; t < c->table_count; t++) {
+        text line = {0};
+
+        text_format(&line, "  %-12s ", c->tables[t].name);
+        text_wrap(&line, c->tables[t].title, 15, 15, width);
+        puts(text_get(&line));
+        text_free(&line);
+    }
+}
+
+/* Without a name, options that are about running one would do nothing. */
+static int list(const options *o)
+{
+    json_t *all = json_array();
+    tsr_error err = {0};
+    char name[32];
+    int status = EXIT_DONE;
+
+    for (option_id id = 0; id < OPTION_COUNT; id++) {
+        if (!o->given[id] || id == OPTION_JSON || id == OPTION_QUIET)
+            continue;
+        json_decref(all);
+        return wrong_usage("course: --%s needs the name of a course, or all", option_name(id));
+    }
+    for (size_t i = 0; course_at(i, name) && !status; i++) {
+        course c;
+
+        if (course_read(name, &c, &err))
+            status = print_error(o->command, &err, NULL);
+        else if (o->given[OPTION_JSON])
+            json_array_append_new(all, course_json(&c));
+        else
+            list_course(&c);
+        course_free(&c);
+    }
+    if (!status && o->given[OPTION_JSON])
+        return json_print(json_pack("{s:s, s:o}", "schema", "tessera-course-1", "courses", all));
+    if (!status)
+        puts("\n'tessera course NAME' runs one, 'tessera course NAME TABLE' one table of it.");
+    json_decref(all);
+    return status;
+}
+
+/* ---- the command line ----------------------------------------------------------------------- */
+
+static tsr_status unknown_table(const course *c, const char *name, tsr_error *err)
+{
+    text all = {0};
+    tsr_status st;
+
+    for (size_t t = 0; t < c->table_count; t++)
+        text_format(&all, "%s %s", t ? "," : "", c->tables[t].name);
+    st = tsr_fail(err, TSR_ENAME, 0, "course %s has no table '%s' (it has%s)", c->name, name,
+                  text_get(&all));
+    text_free(&all);
+    return st;
+}
+
+/* A course, and of it the tables that are named behind it, or all. */
+static tsr_status choose(classroom *c, const char *name, const char *const tables[], size_t count,
+                         tsr_error *err)
+{
+    tsr_status st = course_read(name, &c->course, err);
+
+    if (st)
+        return st;
+    c->wanted = calloc(c->course.table_count, sizeof *c->wanted);
+    if (!c->wanted)
+        return tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
+    for (size_t t = 0; t < c->course.table_count; t++)
+        c->wanted[t] = !count;
+    for (size_t i = 0; i < count; i++) {
+        size_t t = 0;
+
+        while (t < c->course.table_count && strcmp(tables[i], c->course.tables[t].name) != 0)
+            t++;
+        if (t == c->course.table_count)
+            return unknown_table(&c->course, tables[i], err);
+        c->wanted[t] = true;
+    }
+    return TSR_OK;
+}
+
+static void forget(classroom *c)
+{
+    free(c->wanted);
+    c->wanted = NULL;
+    course_free(&c->course);
+}
+
+/* As `bench`: -o takes the rows; without it, or with "-", --json has standard output. */
+static tsr_status open_files(classroom *c, tsr_error *err)
+{
+    const char *path = c->o->value[OPTION_OUTPUT];
+    const bool to_stdout = path && !strcmp(path, "-");
+    tsr_status st = TSR_OK;
+
+    c->table = !to_stdout && !c->o->given[OPTION_JSON];
+    if (path)
+        st = row_file_open(path, false, &c->files[c->file_count++], err);
+    if (!st && !c->table && !to_stdout)
+        st = row_file_open("-", false, &c->files[c->file_count++], err);
+    return st;
+}
+
+/* ---- what rows run -------------------------------------------------------------------------- */
+
+static tsr_status on_device(classroom *c, tsr_error *err)
+{
+    if (tsr_device_is_host(c->device))
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "it runs on OpenCL devices");
+    return c->session ? TSR_OK : choice_open(c->device, c->o, &c->session, err);
+}
+
+static tsr_status in_c(classroom *c, tsr_error *err)
+{
+    return c->on_host ? TSR_OK : choice_open(c->host.device[0], c->o, &c->on_host, err);
+}
+
+/* The device of a variant: steps in C run on the host's processor. */
+static tsr_status session_of(classroom *c, const operation *op, const char *name, tsr_session **out,
+                             tsr_error *err)
+{
+    const variant *v = NULL;
+    tsr_status st = name ? variant_find(op, name, &v, err) : TSR_OK;
+    const bool host = v && !v->source;
+
+    st = st ? st : host ? in_c(c, err) : on_device(c, err);
+    *out = host ? c->on_host : c->session;
+    return st;
+}
+
+/* The figures that a call's commands tell. */
+static tsr_status look_at_commands(tsr_session *s, const problem *p, const tsr_run *run,
+                                   const bench_options *how, course_figure figure, result_row *row,
+                                   tsr_error *err)
+{
+    explanation x;
+    const explained *longest = NULL;
+    tsr_status st;
+
+    if (!s->context)
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "C code has no commands to look at");
+    st = explain_call(s, p, run, how, &x, err);
+    for (size_t i = 0; !st && i < x.count; i++)
+        if (!longest || x.command[i].time.median_ns > longest->time.median_ns)
+            longest = &x.command[i];
+    row->rate = 0;
+    if (longest && figure == FIGURE_OCCUPANCY)
+        row->rate = 100 * longest->occupancy;
+    else if (longest)
+        row->rate = explain_bytes(&x) / row->time.median_ns;
+    explain_free(&x);
+    return st;
+}
+
+static double over(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+/* Take the figure of a row that bench_variant has filled; what is not known is 0. */
+static tsr_status take_figure(tsr_session *s, const problem *p, const tsr_run *run,
+                              const bench_options *how, course_figure figure, const limits *l,
+                              result_row *row, tsr_error *err)
+{
+    static const char *const units[] = {
+        [FIGURE_FLOPS] = "GFLOP/s",     [FIGURE_TIME] = "us",           [FIGURE_COPIES] = "us",
+        [FIGURE_LAUNCHES] = "commands", [FIGURE_INTENSITY] = "op/byte", [FIGURE_LOCAL] = "op/byte",
+        [FIGURE_OCCUPANCY] = "%",       [FIGURE_MOVED] = "GB/s",        [FIGURE_SHARE] = "%"};
+
+    if (figure == FIGURE_RATE)
+        return TSR_OK;
+    snprintf(row->unit, sizeof(row->unit), "%s", units[figure]);
+    if (figure == FIGURE_OCCUPANCY || figure == FIGURE_MOVED)
+        return look_at_commands(s, p, run, how, figure, row, err);
+    if (figure == FIGURE_SHARE && l)
+        roofline_place(l, row);
+    row->rate = figure == FIGURE_FLOPS       ? row->work / row->time.median_ns
+                : figure == FIGURE_TIME      ? row->time.median_ns * 1e-3
+                : figure == FIGURE_COPIES    ? (row->to_device_ns + row->from_device_ns) * 1e-3
+                : figure == FIGURE_LAUNCHES  ? (double)row->commands
+                : figure == FIGURE_INTENSITY ? over(row->work, row->requested_bytes)
+                : figure == FIGURE_LOCAL     ? over(row->work, row->local_traffic_bytes)
+                                             : 100 * row->share;
+    return TSR_OK;
+}
+
+static tsr_status run_bench(classroom *c, const course_table *t, int argc, char **argv,
+                            result_row *row, tsr_error *err)
+{
+    options o = {0};
+    const operation *op;
+    problem p;
+    tsr_session *s = NULL;
+    bench_options how = {.seconds = c->o->given[OPTION_SECONDS] ? c->o->seconds : 0.2,
+                         .least_samples = c->o->given[OPTION_REPEAT] ? c->o->repeat : 0,
+                         .costs = t->figure == FIGURE_COPIES,
+                         .stop = c->stop};
+    tsr_run run;
+    tsr_status st;
+
+    if (options_parse(argc, argv, &bench_takes, &o)) {
+        options_free(&o);
+        return tsr_fail(err, TSR_ENAME, 0, "its command is wrong");
+    }
+    how.seed = o.seed;
+    how.warm = o.given[OPTION_WARM];
+    run = (tsr_run){.variant = o.value[OPTION_KERNEL], .set = o.set, .set_count = o.set_count};
+    if (o.operand_count != 1)
+        st = tsr_fail(err, TSR_ENAME, 0, "bench of a course names one operation");
+    else
+        st = operation_asked(&o, o.operand[0], NULL, &op, err);
+    st = st ? st : bench_problem(op, o.size_count ? o.size[0] : NULL, &o, &p, err);
+    st = st ? st : session_of(c, op, run.variant, &s, err);
+    if (!st && s->context && !c->has_limits)
+        c->has_limits = roofline_recall(s, &c->limits);
+    st = st ? st : bench_variant(s, &p, &run, &how, row, err);
+    if (!st && row->outcome == RESULT_TIMED && row->time.count)
+        st = take_figure(s, &p, &run, &how, t->figure, c->has_limits ? &c->limits : NULL, row, err);
+    options_free(&o);
+    return st;
+}
+
+static bool keep_point(const result_row *row, void *context)
+{
+    points *p = context;
+    result_row *more = realloc(p->rows, (p->count + 1) * sizeof *more);
+
+    if (!more)
+        return false;
+    p->rows = more;
+    p->rows[p->count++] = *row;
+    return true;
+}
+
+/* An experiment is run once for all rows that show points of it. */
+static tsr_status find_points(classroom *c, const char *name, const points **out, tsr_error *err)
+{
+    const experiment *e = lab_named(name);
+    lab_options how = {.samples = c->o->given[OPTION_REPEAT] ? c->o->repeat : 0,
+                       .size = c->o->given[OPTION_SMALL] ? 64 : 0,
+                       .stop = c->stop,
+                       .on_row = keep_point};
+    points *p;
+
+    if (!e)
+        return tsr_fail(err, TSR_ENAME, 0, "there is no experiment '%s'", name);
+    for (size_t i = 0; i < c->points_count; i++)
+        if (c->points[i].what == e)
+            return *out = &c->points[i], TSR_OK;
+    p = realloc(c->points, (c->points_count + 1) * sizeof *p);
+    if (!p)
+        return tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
+    c->points = p;
+    p += c->points_count++;
+    *p = (points){.what = e};
+    how.size = e->counted ? how.size : 0;
+    how.context = p;
+    p->st = lab_run(c->session, e, &how, &p->err);
+    *out = p;
+    return TSR_OK;
+}
+
+/* "lab EXPERIMENT / SERIES / X" */
+static tsr_status run_lab(classroom *c, char *words, result_row *row, tsr_error *err)
+{
+    char *name = words + strspn(words, " "), *series = strstr(name, " / ");
+    char *x = series ? strstr(series + 3, " / ") : NULL;
+    const points *p = NULL;
+    tsr_status st = on_device(c, err);
+
+    if (st)
+        return st;
+    if (!x)
+        return tsr_fail(err, TSR_ENAME, 0, "lab of a course is EXPERIMENT / SERIES / X");
+    *series = *x = '\0';
+    series += 3;
+    x += 3;
+    st = find_points(c, name, &p, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < p->count; i++) {
+        const bool refused = !*p->rows[i].x && p->rows[i].outcome != RESULT_TIMED;
+
+        if ((!*p->rows[i].name || !strcmp(p->rows[i].name, series)) &&
+            (refused || !strcmp(p->rows[i].x, x))) {
+            *row = p->rows[i];
+            return TSR_OK;
+        }
+    }
+    if (p->st)
+        return *err = p->err, p->st;
+    return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s has no point %s at %s here", name, series, x);
+}
+
+static tsr_status run_limit(classroom *c, const char *name, result_row *row, tsr_error *err)
+{
+    tsr_status st = on_device(c, err);
+    size_t l = 0;
+
+    name += strspn(name, " ");
+    while (l < LIMIT_COUNT && strcmp(limit_name((limit)l), name) != 0)
+        l++;
+    if (l == LIMIT_COUNT)
+        return tsr_fail(err, TSR_ENAME, 0, "there is no limit '%s'", name);
+    if (!st && !c->has_limits)
+        c->has_limits = roofline_recall(c->session, &c->limits);
+    if (!st && !c->has_limits) {
+        st = roofline_measure(c->session, false, &c->limits, NULL, NULL, err);
+        c->has_limits = !st;
+    }
+    if (!st)
+        roofline_row(c->device, (limit)l, &c->limits.of[l], row);
+    return st;
+}
+
+/* "overlap MEMORY QUEUES" */
+static tsr_status run_overlap(classroom *c, const char *words, course_figure figure,
+                              result_row *row, tsr_error *err)
+{
+    const bool small = c->o->given[OPTION_SMALL];
+    overlap_job j = {.way = OVERLAP_PIPELINE, .chunks = small ? 8 : 32};
+    overlap_options how = {.seconds = c->o->given[OPTION_SECONDS] ? c->o->seconds : 0.2,
+                           .samples = c->o->given[OPTION_REPEAT] ? c->o->repeat : 0,
+                           .seed = 1,
+                           .stop = c->stop};
+    char memory[16];
+    tsr_status st = on_device(c, err);
+
+    if (st)
+        return st;
+    if (sscanf(words, "%15s %zu", memory, &j.queues) != 2 || !j.queues ||
+        j.queues > OVERLAP_QUEUES_MAX)
+        return tsr_fail(err, TSR_ENAME, 0, "overlap of a course is MEMORY QUEUES");
+    while (j.memory < OVERLAP_MEMORY_COUNT && strcmp(overlap_memory_name(j.memory), memory) != 0)
+        j.memory++;
+    if (j.memory == OVERLAP_MEMORY_COUNT)
+        return tsr_fail(err, TSR_ENAME, 0, "there is no memory '%s'", memory);
+    how.words = small ? 1 << 16 : overlap_usual_words(c->session);
+    st = c->overlap ? TSR_OK : overlap_open(c->session, &how, &c->overlap, err);
+    if (!st && overlap_unsupported(c->overlap, &j))
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s", overlap_unsupported(c->overlap, &j));
+    st = st ? st : overlap_measure(c->overlap, &j, row, err);
+    if (!st && figure == FIGURE_CREATION) {
+        row->rate = row->queue_ns * 1e-3;
+        snprintf(row->unit, sizeof(row->unit), "us");
+    }
+    return st;
+}
+
+/* "occupancy GROUP REGISTERS LOCAL CAPABILITY" */
+static tsr_status run_occupancy(const classroom *c, const char *words, result_row *row,
+                                tsr_error *err)
+{
+    size_t group, registers, local;
+    unsigned major, minor;
+    unit_capacity unit;
+    const char *bound;
+
+    if (sscanf(words, "%zu %zu %zu %u.%u", &group, &registers, &local, &major, &minor) != 5 ||
+        !occupancy_capacity(10 * major + minor, &unit))
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "occupancy of a course is GROUP REGISTERS LOCAL CAPABILITY");
+    result_start(row, c->device);
+    row->rate =
+        floor(occupancy_of(&unit, group, registers, local, &bound) * (double)unit.items / WARP);
+    row->verified = true;
+    snprintf(row->unit, sizeof(row->unit), "warps");
+    return TSR_OK;
+}
+
+static tsr_status run_command(classroom *c, const course_table *t, char *words, result_row *row,
+                              tsr_error *err)
+{
+    char *argv[WORDS_MAX + 1] = {NULL};
+    char *rest = words + strcspn(words, " ");
+    int argc = 0;
+
+    if (!strncmp(words, "lab ", 4))
+        return run_lab(c, rest, row, err);
+    if (!strncmp(words, "limit ", 6))
+        return run_limit(c, rest, row, err);
+    if (!strncmp(words, "overlap ", 8))
+        return run_overlap(c, rest, t->figure, row, err);
+    if (!strncmp(words, "occupancy ", 10))
+        return run_occupancy(c, rest, row, err);
+    for (char *word = strtok_r(words, " ", &rest); word && argc < WORDS_MAX;
+         word = strtok_r(NULL, " ", &rest))
+        argv[argc++] = word;
+    if (!argc || strcmp(argv[0], "bench") != 0)
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "it is neither bench, lab, limit, overlap nor occupancy");
+    return run_bench(c, t, argc, argv, row, err);
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static void number_text(double x, char out[16])
+{
+    snprintf(out, 16, x >= 99.95 ? "%.0f" : x >= 9.995 ? "%.1f" : x >= 0.0995 ? "%.2f" : "%.3g", x);
+}
+
+static void show(const classroom *c, const course_row *r, shown_row *out)
+{
+    char claim[16];
+
+    out->row = r;
+    course_expand(r->series, c->scale, out->series, sizeof(out->series));
+    course_expand(r->x, c->scale, out->x, sizeof(out->x));
+    course_expand(r->claim, c->scale, claim, sizeof claim);
+    course_expand(r->command, c->scale, out->line, sizeof(out->line));
+    out->claim = fmax(strtod(claim, NULL), 0); /* "-" is none */
+}
+
+/* What a row is called in the table. */
+static void label_of(const shown_row *r, char *out, size_t size)
+{
+    snprintf(out, size, "%s%s%s", r->series, *r->series ? ", " : "", r->x);
+}
+
+static void print_head(classroom *c, const course_table *t, size_t number, const char *unit)
+{
+    shown_row shown;
+    char label[96];
+
+    c->wide = (int)text_width(t->knob);
+    c->says_wide = (int)text_width("document");
+    for (size_t i = 0; i < c->course.row_count; i++) {
+        const course_row *r = &c->course.rows[i];
+
+        if (r->table != number)
+            continue;
+        show(c, r, &shown);
+        label_of(&shown, label, sizeof label);
+        if ((int)text_width(label) > c->wide)
+            c->wide = (int)text_width(label);
+        if ((int)text_width(r->says) > c->says_wide)
+            c->says_wide = (int)text_width(r->says);
+    }
+    printf("%s%s:%s  %s: %s\n", c->done ? "\n" : "", c->course.name, t->lines, t->name, t->title);
+    if (*t->says)
+        print_wrapped("The document: ", t->says);
+    printf("\n  %-*s  %-*s  %9s%s\n", c->wide, t->knob, c->says_wide, "document", unit,
+           t->claims_values ? "  expected" : "    x base  expected");
+}
+
+static void print_row(classroom *c, const course_table *t, const shown_row *r,
+                      const result_row *row)
+{
+    char label[96], value[16], ratio[16], claim[16];
+
+    label_of(r, label, sizeof label);
+    printf("  %s%*s  %s%*s  ", label, c->wide - (int)text_width(label), "", r->row->says,
+           c->says_wide - (int)text_width(r->row->says), "");
+    if (row->outcome != RESULT_TIMED) {
+        printf("%s: %s\n", result_outcome_name(row->outcome), row->unsupported);
+        fflush(stdout);
+        return;
+    }
+    number_text(row->rate, value);
+    printf("%9s", value);
+    if (!t->claims_values) {
+        number_text(row->ratio, ratio);
+        printf(" %9s", row->ratio > 0 ? ratio : "");
+    }
+    if (row->claim > 0) {
+        const double compared = t->claims_values ? row->rate : row->ratio;
+
+        number_text(row->claim, claim);
+        printf(" %9s  %s", claim, lab_agrees(compared, row->claim) ? "agrees" : "differs");
+    }
+    puts("");
+    fflush(stdout);
+}
+
+static void print_end(const classroom *c, const course_table *t)
+{
+    puts("");
+    if (c->claims)
+        printf("  %zu of %zu agree here, within a factor of 1.5.\n", c->agreed, c->claims);
+    if (*t->why)
+        print_wrapped("Why: ", t->why);
+    if (*t->wrong)
+        print_wrapped("Where the document errs: ", t->wrong);
+    if (*t->see)
+        print_wrapped("More: ", t->see);
+    fflush(stdout);
+}
+
+/* The row as files have it: of kind `lab`, whose experiment is the table. */
+static void enter_row(const classroom *c, const course_table *t, const shown_row *r,
+                      result_row *row)
+{
+    if (!*row->device)
+        result_start(row, c->device);
+    row->kind = RESULT_LAB;
+    snprintf(row->op, sizeof(row->op), "lab");
+    snprintf(row->problem, sizeof(row->problem), "course %s, %s", c->course.name, t->name);
+    row->size[0] = row->type[0] = row->precision[0] = row->order[0] = '\0';
+    row->requested_bytes = row->local_traffic_bytes = row->wall_ns = 0;
+    row->tiles = row->strict_tiles = 0;
+    snprintf(row->name, sizeof(row->name), "%s", *r->series ? r->series : "here");
+    snprintf(row->parameters, sizeof(row->parameters), "%s=%s", t->knob, r->x);
+    snprintf(row->chosen, sizeof(row->chosen), "%s", r->line);
+    snprintf(row->experiment, sizeof(row->experiment), "%s %s", c->course.name, t->name);
+    snprintf(row->knob, sizeof(row->knob), "%s", t->knob);
+    snprintf(row->x, sizeof(row->x), "%s", r->x);
+    row->claim = r->claim;
+    row->ratio = 0;
+}
+
+static void add_row(classroom *c, const course_table *t, const shown_row *r, result_row *row)
+{
+    tsr_error err = {0};
+
+    if (row->outcome == RESULT_TIMED) {
+        if (r->row->base)
+            c->base = row->rate;
+        if (c->base > 0 && !t->claims_values)
+            row->ratio = row->rate / c->base;
+        c->claims += row->claim > 0;
+        c->agreed +=
+            row->claim > 0 && lab_agrees(t->claims_values ? row->rate : row->ratio, row->claim);
+    } else if (r->row->base) {
+        c->base = 0; /* what follows has nothing to be compared with */
+    }
+    if (c->table && !c->printed++)
+        print_head(c, t, r->row->table, row->unit);
+    if (c->table)
+        print_row(c, t, r, row);
+    c->done++;
+    for (size_t i = 0; i < c->file_count && !c->unkept; i++) {
+        if (!row_file_add(&c->files[i], row, &err))
+            continue;
+        worsen(c, print_error(c->o->command, &err, NULL));
+        c->unkept = true;
+    }
+}
+
+static void run_row(classroom *c, const course_table *t, const course_row *r)
+{
+    shown_row shown;
+    char words[COMMAND_SIZE];
+    result_row row = {0};
+    tsr_error err = {0};
+    tsr_status st;
+
+    show(c, r, &shown);
+    snprintf(words, sizeof words, "%s", shown.line);
+    activity_begin("course %s, %s: %s", c->course.name, t->name, shown.x);
+    st = run_command(c, t, words, &row, &err);
+    activity_end();
+    if (*c->stop && (st || !row.time.count))
+        return;
+    enter_row(c, t, &shown, &row);
+    if (st && row.outcome == RESULT_TIMED)
+        result_refuse(&row,
+                      st == TSR_EUNSUPPORTED ? RESULT_UNSUPPORTED
+                      : st == TSR_EBOUND     ? RESULT_WRONG
+                                             : RESULT_FAILED,
+                      err.message);
+    else if (!st && row.outcome == RESULT_TIMED && !(row.rate > 0))
+        result_refuse(&row, RESULT_UNSUPPORTED, "this is not known of it here");
+    add_row(c, t, &shown, &row);
+    if (st && st != TSR_EUNSUPPORTED)
+        worsen(c, print_error(shown.x, &err, c->session));
+    else if (row.outcome == RESULT_WRONG)
+        worsen(c, EXIT_BOUND);
+}
+
+static void run_tables(classroom *c)
+{
+    for (size_t t = 0; t < c->course.table_count; t++) {
+        const course_table *what = &c->course.tables[t];
+
+        if (!c->wanted[t] || ended(c))
+            continue;
+        c->printed = c->claims = c->agreed = 0;
+        c->base = 0;
+        for (size_t i = 0; i < c->course.row_count && !ended(c); i++)
+            if (c->course.rows[i].table == t)
+                run_row(c, what, &c->course.rows[i]);
+        if (c->table && c->printed)
+            print_end(c, what);
+    }
+}
+
+static void run_device(classroom *c, const tsr_device *device)
+{
+    char id[DEVICE_ID_SIZE];
+
+    c->device = device;
+    c->scale = c->o->given[OPTION_SMALL]                                        ? 0
+               : device->facts.kind == DEVICE_CPU || tsr_device_is_host(device) ? 1
+                                                                                : 2;
+    c->has_limits = false;
+    device_id_text(device, id);
+    if (c->table)
+        printf("%s%s: %s\n  on %s (%s)\n\n", c->done ? "\n" : "", c->course.name, c->course.title,
+               tsr_device_name(device), id);
+    run_tables(c);
+    for (size_t i = 0; i < c->points_count; i++)
+        free(c->points[i].rows);
+    c->points_count = 0;
+    overlap_close(c->overlap);
+    c->overlap = NULL;
+    tsr_session_close(c->session);
+    c->session = NULL;
+}
+
+/* Also of one that is interrupted: see interrupt_watch(). */
+static int finish(void *context)
+{
+    classroom *c = context;
+    tsr_error err = {0};
+
+    for (size_t i = 0; i < c->file_count; i++)
+        if (row_file_close(&c->files[i], &err))
+            worsen(c, print_error(c->o->command, &err, NULL));
+    if (*c->stop && !c->status) {
+        fprintf(stderr, "tessera: %s: interrupted: %zu rows are done\n", c->o->command, c->done);
+        return EXIT_INTERRUPTED;
+    }
+    return c->status;
+}
+
+static void run_course(classroom *c)
+{
+    for (size_t i = 0; i < c->devices.count && !ended(c); i++)
+        /* `all` leaves the host out, which most rows do not run on. */
+        if (c->devices.count == 1 || !tsr_device_is_host(c->devices.device[i]))
+            run_device(c, c->devices.device[i]);
+}
+
+/* Courses one after another: "all", or a name with tables behind it. */
+static int run_courses(classroom *c)
+{
+    const options *o = c->o;
+    char name[32];
+    tsr_error err = {0};
+
+    if (strcmp(o->operand[0], "all") != 0) {
+        run_course(c);
+        return finish(c);
+    }
+    for (size_t i = 0; course_at(i, name) && !ended(c); i++) {
+        forget(c);
+        if (choose(c, name, NULL, 0, &err))
+            worsen(c, print_error(o->command, &err, NULL));
+        else
+            run_course(c);
+    }
+    return finish(c);
+}
+
+int cmd_course(const options *o)
+{
+    classroom c = {.o = o};
+    options of_host = {.command = o->command};
+    tsr_error err = {0};
+    char first[32];
+    bool all;
+    int status;
+
+    if (!o->operand_count)
+        return list(o);
+    all = !strcmp(o->operand[0], "all");
+    if (all && o->operand_count > 1)
+        return wrong_usage("course: all takes no table, and '%s' is named", o->operand[1]);
+    of_host.given[OPTION_DEVICE] = true;
+    of_host.value[OPTION_DEVICE] = "host";
+    if (choose(&c, all ? course_at(0, first) : o->operand[0], o->operand + 1,
+               all ? 0 : o->operand_count - 1, &err) ||
+        choice_find(o, &c.devices, &err) || choice_find(&of_host, &c.host, &err) ||
+        open_files(&c, &err)) {
+        status = print_error(o->command, &err, NULL);
+    } else {
+        c.stop = interrupt_watch(finish, &c);
+        status = run_courses(&c);
+    }
+    forget(&c);
+    free(c.points);
+    tsr_session_close(c.on_host);
+    choice_close(&c.devices);
+    choice_close(&c.host);
+    return status;
+}

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Write docs/course/COURSE.md: each course of `tessera course` beside what machines showed.
+
+    scripts/course_pages.py --tessera build/tessera [--check]
+
+Tables have a column for each device that data/results/course-*.jsonl has rows of; --check compares the
+pages with what it would write, and changes none.
+"""
+
+import argparse
+import glob
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+PAGES = os.path.join(ROOT, "docs", "course")
+RESULTS = os.path.join(ROOT, "data", "results")
+
+
+def read_rows():
+    """{(experiment, series, x, device)}: the last row of each, and the devices in order."""
+    rows, devices = {}, []
+    for path in sorted(glob.glob(os.path.join(RESULTS, "course-*.jsonl"))):
+        device = os.path.basename(path)[len("course-"):-len(".jsonl")]
+        devices.append(device)
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                r = json.loads(line)
+                rows[r["experiment"], r["name"], r["x"], device] = r
+    return rows, devices
+
+
+def expand(text, scale):
+    """What course_expand of host/cli/course_file.h makes of it."""
+    out = ""
+    while "{" in text:
+        before, _, rest = text.partition("{")
+        inner, _, text = rest.partition("}")
+        parts = inner.split("|")
+        out += before + parts[min(scale, len(parts) - 1)]
+    return out + text
+
+
+def number(x):
+    for least, form in ((99.95, "%.0f"), (9.995, "%.1f"), (0.0995, "%.2f")):
+        if x >= least:
+            return form % x
+    return "%.3g" % x
+
+
+def cell(row, values):
+    if row is None:
+        return "", ""
+    if row["outcome"] != "timed":
+        return "not here", ""
+    value = number(row["rate"])
+    return value, "" if values or not row["ratio"] else number(row["ratio"])
+
+
+def table(course, t, rows, devices):
+    where = "%s %s" % (course["name"], t["name"])
+    named = [r for r in rows.values() if r["experiment"] == where and r["outcome"] == "timed"]
+    unit = named[0]["unit"] if named else {"rate": "", "flops": "GFLOP/s", "time": "us"}.get(t["figure"], "")
+    heads, widths = [t["knob"], "document", "expected"], ["---", "---", "---:"]
+    for d in devices:
+        heads += ["%s, %s" % (d.upper(), unit) if unit else d.upper()]
+        widths.append("---:")
+        if not t["claims_values"]:
+            heads.append("x base")
+            widths.append("---:")
+    lines = ["| %s |" % " | ".join(heads), "| %s |" % " | ".join(widths)]
+    for row in t["rows"]:
+        series, x = expand(row["series"], 2), expand(row["x"], 2)
+        claim = expand(row["claim"], 2)
+        cells = [series + ", " * bool(series) + x, "" if row["says"] == "-" else row["says"],
+                 "" if claim == "-" else claim]
+        for d in devices:
+            value, ratio = cell(rows.get((where, series or "here", x, d)), t["claims_values"])
+            cells += [value] if t["claims_values"] else [value, ratio]
+        lines.append("| %s |" % " | ".join(cells))
+    return lines
+
+
+def wrap(text, width=100):
+    lines, line = [], ""
+    for word in text.split():
+        if line and len(line) + 1 + len(word) > width:
+            lines.append(line)
+            line = word
+        else:
+            line += " " * bool(line) + word
+    return lines + [line]
+
+
+def page(course, rows, devices):
+    out = ["# %s: %s" % (course["name"], course["title"]), ""] + wrap(course["about"]) + ["",
+           "    tessera course %s" % course["name"], ""]
+    out += wrap("[README.md](README.md) says what the columns are.%s" % (
+        " \"x base\" is over the row that others of its table are compared with." if devices else ""))
+    for t in course["tables"]:
+        out += ["", "## %s" % t["title"], ""] + wrap(
+            "Lines %s; `tessera course %s %s`. The document: %s"
+            % (t["lines"], course["name"], t["name"], t["says"])) + [""]
+        out += table(course, t, rows, devices)
+        out += [""] + wrap("Why: " + t["why"]) if t["why"] else []
+        out += [""] + wrap("Where the document errs: " + t["wrong"]) if t["wrong"] else []
+        out += ["", "More: `%s`" % t["see"]] if t["see"] else []
+    return "\n".join(out) + "\n"
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("--tessera", default="tessera")
+    p.add_argument("--check", action="store_true")
+    args = p.parse_args()
+    listed = subprocess.run([args.tessera, "course", "--json"], stdout=subprocess.PIPE, check=True)
+    rows, devices = read_rows()
+    status = 0
+    for course in json.loads(listed.stdout)["courses"]:
+        path, text = os.path.join(PAGES, course["name"] + ".md"), page(course, rows, devices)
+        if not args.check:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text)
+            continue
+        with open(path, encoding="utf-8") as f:
+            if f.read() != text:
+                print("%s is not what scripts/course_pages.py writes" % path, file=sys.stderr)
+                status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,260 @@
+"""tessera course: each table of each course, in little, and courses of one's own."""
+
+import json
+import os
+import re
+import shlex
+import unittest
+
+from cli_support import DATA, OPERATIONS, SOURCE, Case, has_opencl
+
+# The table of docs/course/README.md: what a line of a document needs, and the command that shows it.
+SHOWN = os.path.join(SOURCE, "docs", "course", "README.md")
+
+OWN = """# a comment
+course own One of one's own
+about What it is about.
+table first A table,
+  whose title goes on
+lines 1-2
+says What is said.
+base {a|b} | 1 | - | occupancy 256 32 0 9.0
+series other
+row c | 2 | {0.5|0.25} | occupancy 256 64 0 9.0
+why Why it is so.
+wrong What is wrong.
+see tessera devices
+table second
+claims values
+row d | - | 16 | occupancy 256 128 0 9.0
+"""
+
+
+def rows_of(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+class Listed(Case):
+    def test_list(self):
+        courses = json.loads(self.succeed("course", "--json").out)["courses"]
+        out = self.succeed("course").out
+        self.assertGreaterEqual(len(courses), 5)
+        for course in courses:
+            self.assertIn("%s  %s\n" % (course["name"], course["title"]), out)
+            self.assertRegex(course["about"], r"^[A-Z].*\.$")
+            names = [table["name"] for table in course["tables"]]
+            self.assertEqual(len(names), len(set(names)))
+            for table in course["tables"]:
+                where = "%s %s" % (course["name"], table["name"])
+                self.assertLess(len(where), 16)
+                self.assertRegex(table["lines"], r"^\d+(-\d+)?(, \d+(-\d+)?)*$", where)
+                for text in [table["says"], table["why"]] + [table["wrong"]] * bool(table["wrong"]):
+                    self.assertRegex(text, r'^["A-Z0-9].*[.?]$', where)
+                for row in table["rows"]:
+                    self.assertLess(len(row["x"]), 40, where)
+        self.assertIn("003", self.fail_with(2, "course", "0003", says="no course '0003'").err)
+
+    def test_points_exist(self):
+        """Points of experiments are among those that were recorded, or could not be there."""
+        recorded = []
+        for name in sorted(os.listdir(os.path.join(DATA, "results"))):
+            if name.startswith("lab-"):
+                with open(os.path.join(DATA, "results", name), encoding="utf-8") as f:
+                    recorded += rows_of(f.read())
+        points = {(r["experiment"], r["name"], r["x"]) for r in recorded}
+        missing = {(r["experiment"], r["name"]) for r in recorded if r["outcome"] != "timed"}
+        for course in json.loads(self.succeed("course", "--json").out)["courses"]:
+            for row in (row for table in course["tables"] for row in table["rows"]):
+                if row["command"].startswith("lab "):
+                    name, series, x = row["command"][4:].split(" / ")
+                    self.assertTrue((name, series, x) in points or (name, series) in missing
+                                    or (name, "") in missing, row["command"])
+
+    def test_wrong_usage(self):
+        self.fail_with(2, "course", "--small", says="--small needs the name of a course")
+        self.fail_with(2, "course", "all", "levels", says="all takes no table")
+        self.fail_with(2, "course", "003", "nosuch", says=["has no table 'nosuch'", "levels"])
+        self.fail_with(1, "course", "./nosuch.course", says="nosuch.course")
+
+
+@unittest.skipUnless(has_opencl(), "no OpenCL device")
+class Own(Case):
+    def course(self, *options):
+        return self.succeed("course", "own.course", "--device", "cpu", *options)
+
+    def test_tables(self):
+        self.write("own.course", OWN)
+        out = self.course().out
+        self.assertIn("own:1-2  first: A table, whose title goes on\n", out)
+        self.assertRegex(out, r"(?m)^  b +1 +64\.0 +1\.00$")
+        self.assertRegex(out, r"(?m)^  other, c +2 +32\.0 +0\.50 +0\.25  differs$")
+        self.assertRegex(out, r"(?m)^  d +- +16\.0 +16\.0  agrees$")
+        for text in ("The document: What is said.", "0 of 1 agree here", "Why: Why it is so.",
+                     "Where the document errs: What is wrong.", "More: tessera devices"):
+            self.assertIn(text, out)
+        self.assertRegex(self.course("--small").out, r"(?m)^  other, c .* 0\.50  agrees$")
+
+    def test_one_table(self):
+        self.write("own.course", OWN)
+        out = self.course("second").out
+        self.assertIn("second", out)
+        self.assertNotIn("first", out)
+
+    def test_rows(self):
+        self.write("own.course", OWN)
+        self.course("-o", "rows.jsonl")
+        with open(self.path("rows.jsonl"), encoding="utf-8") as f:
+            rows = rows_of(f.read())
+        self.assertEqual([(r["kind"], r["experiment"], r["name"], r["x"], r["rate"], r["ratio"],
+                           r["claim"]) for r in rows],
+                         [("lab", "own first", "here", "b", 64, 1, 0),
+                          ("lab", "own first", "other", "c", 32, 0.5, 0.25),
+                          ("lab", "own second", "here", "d", 16, 0, 16)])
+        self.assertEqual(rows[0]["chosen"], "occupancy 256 32 0 9.0")
+        self.assertIn("course own, first", self.succeed("compare", "rows.jsonl").out)
+
+    def test_what_is_no_course(self):
+        for text, says in (("", "names no course"), ("lines 1\n", "line 1: no keyword before"),
+                           (OWN.replace("says", "sais"), "line 7: no keyword of a table"),
+                           (OWN.replace("| - | occ", "| occ", 1), "line 8: a row is X"),
+                           (OWN.replace("lines", "figure"), "line 6: there is no such figure")):
+            self.write("own.course", text)
+            self.fail_with(1, "course", "own.course", "--device", "cpu", says=says)
+
+    def test_rows_that_cannot_run(self):
+        """They are named, the others run, and the status tells."""
+        for command, says in (("bench nosuch", "nosuch"), ("lab nosuch / a / b", "no experiment"),
+                              ("limit nosuch", "no limit"), ("dance", "neither bench, lab"),
+                              ("overlap nosuch 1", "no memory 'nosuch'"),
+                              ("occupancy 1", "occupancy of a course")):
+            self.write("own.course", OWN.replace("occupancy 256 64 0 9.0", command))
+            got = self.fail_with(2, "course", "own.course", "--device", "cpu", says=says)
+            self.assertRegex(got.out, r"(?m)^  other, c +2 +failed: ")
+            self.assertRegex(got.out, r"(?m)^  d ")
+
+
+@unittest.skipUnless(has_opencl(), "no OpenCL device")
+class Courses(Case):
+    def test_every_row(self):
+        """All of them once, with little work."""
+        self.succeed("course", "all", "--small", "--repeat", "2", "--seconds", "0.01", "--device",
+                     "cpu", "-o", "rows.jsonl")
+        with open(self.path("rows.jsonl"), encoding="utf-8") as f:
+            rows = rows_of(f.read())
+        courses = json.loads(self.succeed("course", "--json").out)["courses"]
+        self.assertEqual(len(rows), sum(len(t["rows"]) for c in courses for t in c["tables"]))
+        for r in rows:
+            if r["outcome"] == "timed":
+                self.assertGreater(r["rate"], 0, r)
+                self.assertTrue(r["verified"], r)
+            else:
+                self.assertEqual(r["outcome"], "unsupported", r)
+                self.assertRegex(
+                    r["unsupported"],
+                    "NVIDIA|sub-group|no queues|not known of it here|256 MiB|has no |"
+                    "runs a group on each|does not have|shared virtual", r)
+        self.assertGreater(sum(r["outcome"] == "timed" for r in rows), len(rows) * 3 / 4)
+        self.succeed("compare", "rows.jsonl", "--html", "page.html")
+
+    def test_what_the_page_shows(self):
+        """The commands of docs/course/README.md's table run; tables of courses, which the other test
+        has run, exist."""
+        with open(SHOWN, encoding="utf-8") as f:
+            table = [line for line in f if re.match(r"\| \d{3}:", line)]
+        commands = [c for line in table for c in re.findall(r"`tessera ([^`]+)`", line)]
+        courses = {c["name"]: [t["name"] for t in c["tables"]]
+                   for c in json.loads(self.succeed("course", "--json").out)["courses"]}
+        self.assertGreater(len(table), 40)
+        # Limits of the device are measured once.
+        cache = {"TESSERA_CACHE_DIR": self.path("cache")}
+        self.succeed("roofline", "--limits", "--device", "cpu", env=cache)
+        for command in dict.fromkeys(commands):
+            words = [re.sub(r"^(data|cl)\b", lambda m: os.path.join(SOURCE, m.group()), w)
+                     for w in shlex.split(command)]
+            if words[0] == "course":
+                self.assertLessEqual(set(words[2:]), set(courses[words[1]]), command)
+                continue
+            if words[0] == "lab":
+                words += ["--device", "cpu", "--repeat", "2"]
+            elif words[0] in ("bench", "diagnose"):
+                words += ["--device", "cpu"] + ["--seconds", "0.01"] * (words[0] == "bench")
+                words += ["--size", "65536" if words[1] == "overlap" else "128"]
+            elif words[0] == "verify":
+                words += ["--tiny", "--device", "cpu"]
+            with self.subTest(command=command):
+                self.succeed(*words, env=cache)
+
+    def test_exercises(self):
+        """The text that each changes is there once, and verification sees what the page says."""
+        with open(os.path.join(SOURCE, "docs", "course", "exercises.md"), encoding="utf-8") as f:
+            text = f.read()
+        done = 0
+        for head, part in re.findall(r"(?ms)^## (.*?)\n(.*?)(?=^## |\Z)", text):
+            for step, old, new, seen in re.findall(r"(?m)^\| (.+?) \| `(.+?)` → `(.+?)` \| (.+) \|$",
+                                                   part):
+                op, name = step.split() if " " in step else (head, step)
+                folder = os.path.join(SOURCE, "cl", op)
+                file = os.path.join(folder, "%s_%s.cl" % (op, name.replace("-", "_")))
+                with open(file, encoding="utf-8") as f:
+                    source = f.read()
+                self.assertIn(old, source, step)
+                self.write("mine.cl", source.replace(old, new))
+                with self.subTest(step=step, change=new):
+                    got = self.tessera("verify", op, name, "--kernel-file", "mine.cl", "--tiny",
+                                       "--defaults", "--device", "cpu")
+                    if seen.startswith("wrong"):
+                        self.assertEqual(got.status, 3, got)
+                    elif " else " not in seen and " in place " not in seen:
+                        self.assertEqual(got.status, 0, got)
+                done += 1
+        self.assertGreater(done, 25)
+
+
+@unittest.skipUnless(has_opencl(), "no OpenCL device")
+class KernelFile(Case):
+    """--kernel-file: a kernel of one's own in the place of a step of the first operation."""
+
+    def setUp(self):
+        super().setUp()
+        self.op = OPERATIONS[0]
+        listed = json.loads(self.succeed("kernels", self.op, "--json", "--device", "cpu").out)
+        self.step = next(v["name"] for v in listed["operations"][0]["variants"]
+                         if v["suited"] and v["runs_on"] == "device")
+        file = os.path.join(SOURCE, "cl", self.op,
+                            "%s_%s.cl" % (self.op, self.step.replace("-", "_")))
+        with open(file, encoding="utf-8") as f:
+            self.source = f.read()
+        self.options = ["--device", "cpu", "--size", "16", "--repeat", "2", "--seconds", "0.01"]
+
+    def test_a_row_of_its_name(self):
+        self.write("mine.cl", self.source)
+        self.succeed("bench", self.op, "--kernel", self.step, "--kernel-file", "mine.cl",
+                     *self.options, "-o", "rows.jsonl")
+        with open(self.path("rows.jsonl"), encoding="utf-8") as f:
+            rows = rows_of(f.read())
+        self.assertEqual([(r["name"], r["verified"]) for r in rows], [("mine", True)])
+
+    def test_wrong_and_broken(self):
+        self.write("wrong.cl", self.source.replace("sum +=", "sum -="))
+        r = self.tessera("bench", self.op, "--kernel", self.step, "--kernel-file", "wrong.cl",
+                         *self.options)
+        self.assertEqual(r.status, 3, r)
+        self.write("broken.cl", "".join(self.source.rsplit(";", 1)))
+        r = self.tessera("verify", self.op, self.step, "--kernel-file", "broken.cl", "--tiny",
+                         "--device", "cpu")
+        self.assertEqual(r.status, 1, r)
+
+    def test_wrong_usage(self):
+        self.write("mine.cl", self.source)
+        for options, says in (([], "needs --kernel V"), (["--kernel", "all"], "needs --kernel V"),
+                              (["--kernel", self.step, "--kernel-dir", "."], "exclude each other")):
+            self.fail_with(2, "bench", self.op, "--kernel-file", "mine.cl", *options,
+                           *self.options, says=says)
+        self.fail_with(1, "bench", self.op, "--kernel", self.step, "--kernel-file", "none.cl",
+                       *self.options, says="none.cl")
+        self.write("some.jobs", "bench %s\n" % self.op)
+        self.fail_with(2, "bench", "--jobs", "some.jobs", "--kernel-file", "mine.cl", says="--jobs")
+
+
+if __name__ == "__main__":
+    unittest.main()
