@@ -170,6 +170,33 @@ class Pages(unittest.TestCase):
                              wrong)
             self.assertTrue(b.value('document.querySelector("pre.source .gone").textContent').strip().startswith("barrier("))
 
+    def test_zero_fill(self):
+        """At the edge: elements of tiles that are stored though nothing was read for them are marked,
+        those of the group that is shown."""
+        lesson, b = on_page(self.page("tiled")), self.browser
+        run = next(r for r in lesson["runs"] if r["id"] == "edge")
+        b.open(self.page("tiled"))
+        self.choose(run, "together")
+        launch, seen = run["launches"][0], 0
+        for group in sorted({group_of(launch, r[ITEM]) for r in launch["records"]}):
+            b.key("Home")
+            b.click('#groups button[data-group="%d"]' % group)
+            read = set()
+            for _, records in self.steps():
+                b.key("ArrowRight")
+                lines = {(r[ITEM], r[LINE]) for r in records}
+                if records[0][KIND] == "load":
+                    read |= lines
+                if records[0][KIND] == "barrier":
+                    read = set()
+                expected = sorted(r[INDEX] for r in records if records[0][KIND] == "store" and r[ARRAY] > 2 and
+                                  group_of(launch, r[ITEM]) == group and (r[ITEM], r[LINE]) not in read)
+                marked = b.value('[...document.querySelectorAll("td.fill")].map(e => Number(e.dataset.index))')
+                self.assertEqual(sorted(marked), expected, (group, records[0]))
+                seen += len(marked)
+        # 216 stores into tiles, and 150 reads of the matrices.
+        self.assertEqual(seen, 216 - 150)
+
     def test_counts(self):
         """The table of counts, against the records."""
         for path in PAGES:
