@@ -26,7 +26,7 @@ TEST_PACKAGES+=(help2man doxygen groff-base man-db zsh fish)
 # To compare with other libraries (`tessera bench --peers`).  Each is optional.  cuBLAS and CUB come
 # with NVIDIA's CUDA toolkit, which the distribution does not have.
 PEER_PACKAGES=(g++ libopenblas-dev libclblast-dev libboost-dev libtbb-dev libhwy-dev
-               ocl-icd-opencl-dev)
+               libopencv-imgproc-dev ocl-icd-opencl-dev)
 
 # To make Debian's packages, and to check them (package.sh); python3-dev and help2man for all that
 # debian/control says.

@@ -56,6 +56,9 @@ typedef REAL_N(VEC) numbers;
 #define STORE_VEC(v, n, to)   STORE_AT(v, n, to)
 #endif
 
+/* Vectors whose loads are on their way at once. */
+#define AHEAD (VECTORS < 4 ? VECTORS : 4)
+
 /* A call, as one argument; the host's axpy_call has the same members. */
 typedef struct axpy_call {
     ulong n;
@@ -79,11 +82,19 @@ axpy_general(__global const element *restrict x, __global const element *y, __gl
         x += first;
         y += first;
         z += first;
-        for (uint l = 0; l < VECTORS; l++) {
-            const uint at = (l * GROUP + item) * VEC;
-            const numbers sum = factor_x * LOAD_VEC(VEC, x + at) + LOAD_VEC(VEC, y + at);
+        for (uint l = 0; l < VECTORS; l += AHEAD) {
+            numbers sum[AHEAD];
 
-            STORE_VEC(sum, VEC, z + at);
+            /* z may be y, so that no load could pass a store: the loads of several come first. */
+#pragma unroll
+            for (uint k = 0; k < AHEAD; k++) {
+                const uint at = ((l + k) * GROUP + item) * VEC;
+
+                sum[k] = factor_x * LOAD_VEC(VEC, x + at) + LOAD_VEC(VEC, y + at);
+            }
+#pragma unroll
+            for (uint k = 0; k < AHEAD; k++)
+                STORE_VEC(sum[k], VEC, z + ((l + k) * GROUP + item) * VEC);
         }
         return;
     }

@@ -18,52 +18,29 @@
  * Local memory: a reduced value for each work-item.
  * Limits: indexes in 64 bits.
  */
-#ifndef VEC
-#error "VEC: elements of a load"
-#endif
-
-#include "reduce/reduce_values.clh"
+#define TAKEN VEC
+#include "reduce/reduce_loads.clh"
 
 #define REDUCED reduced
 #define COMBINE combine
 #include "common/group_reduce.clh"
 
-#if !defined(GROUP) || !defined(TEAM) || !defined(LOADS) || !defined(ALIGNED)
-#error "GROUP, TEAM, LOADS, ALIGNED: work-items of a group and of a team, and their loads"
-#endif
-
-#if VEC > 1
-#define PASTE(type, n)          type##n
-#define PASTE_EXPANDED(type, n) PASTE(type, n)
-typedef PASTE_EXPANDED(ELEMENT, VEC) loaded;
-#else
-typedef ELEMENT loaded;
+#if !defined(GROUP) || !defined(TEAM) || !defined(LOADS)
+#error "GROUP, TEAM, LOADS: work-items of a group and of a team, and their loads"
 #endif
 
 #define TEAMS (GROUP / TEAM)
 
-static inline loaded load(__global const ELEMENT *from, ulong i, ulong step)
-{
-#if VEC > 1 && ALIGNED
-    return *(__global const loaded *)(from + i);
-#elif VEC > 1
-    return PASTE_EXPANDED(vload, VEC)(0, from + i);
-#else
-    return from[i * step];
-#endif
-}
-
 /* Take what was loaded: element number `index` and those behind it. */
 static inline void take_loaded(chain *c, loaded x, ulong index)
 {
-#if VEC > 1
     ELEMENT elements[VEC];
 
-    PASTE_EXPANDED(vstore, VEC)(x, 0, elements);
-    chain_take_vector(c, elements, index);
-#else
-    chain_take(c, x, index);
-#endif
+    spread(x, elements);
+    if (VEC == 1)
+        chain_take(c, elements[0], index);
+    else
+        chain_take_several(c, elements, index);
 }
 
 /* The chains of this work-item, and then those of its team; the first work-item gets the result. */

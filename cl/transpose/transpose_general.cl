@@ -11,12 +11,16 @@
  *     memory writes at a time, a power of two, or 1 where no row begins within.
  * Launch: 1-D, work-groups of TILE * ITEMS, one for each tile that is begun.
  * Local memory: TILE rows of a tile and what is to spare.
+ * Limits: fewer than 2^32 tiles.
  */
 #include "transpose/transpose_element.clh"
 
 #if TILE % SECTOR
 #error "SECTOR: a divisor of TILE, so that all tiles of a row of B begin as early"
 #endif
+
+/* Loads of a work-item. */
+#define LOADS ((TILE + SECTOR - 1 + ITEMS - 1) / ITEMS)
 
 /* A call, as one argument; the host's transpose_call has the same members. */
 typedef struct transpose_call {
@@ -31,22 +35,28 @@ transpose_general(__global const element *restrict a, __global element *restrict
                   const transpose_call call)
 {
     __local element tile[(TILE + SECTOR - 1) * PITCH];
-    const ulong across = (call.columns + TILE - 1) / TILE;
-    const ulong down = (call.rows + SECTOR - 1 + TILE - 1) / TILE;
-    const ulong matrix = get_group_id(0) / (across * down);
-    const ulong row = get_group_id(0) / across % down * TILE;
-    const ulong column = get_group_id(0) % across * TILE;
+    const uint across = (uint)((call.columns + TILE - 1) / TILE);
+    const uint down = (uint)((call.rows + SECTOR - 1 + TILE - 1) / TILE);
+    const uint strip = (uint)get_group_id(0) / across, matrix = strip / down;
+    const ulong row = (ulong)(strip % down) * TILE;
+    const ulong column = (ulong)((uint)get_group_id(0) % across) * TILE;
     const uint x = (uint)get_local_id(0) % TILE, y = (uint)get_local_id(0) / TILE;
     const uint columns = (uint)min(call.columns - column, (ulong)TILE);
     const ulong from_b = call.from_b + matrix * call.stride_b + column * call.ld_b + row;
+    element next[LOADS];
+    const ulong first = row + y - (SECTOR - 1); /* wraps above the first: no row */
+    const bool inside = x < columns;
 
-    a += call.from_a + matrix * call.stride_a + column;
-    for (uint i = y; i < TILE + SECTOR - 1; i += ITEMS) {
-        const ulong r = row + i - (SECTOR - 1); /* wraps above the first: no row */
-
-        if (x < columns && r < call.rows)
-            tile[i * PITCH + x] = a[r * call.ld_a + x];
-    }
+    a += call.from_a + matrix * call.stride_a + column + x + first * call.ld_a;
+    /* All loads are on their way before the first is waited for. */
+#pragma unroll
+    for (uint l = 0; l < LOADS; l++, a += ITEMS * call.ld_a)
+        if (inside && first + l * ITEMS < call.rows && y + l * ITEMS < TILE + SECTOR - 1)
+            next[l] = *a;
+#pragma unroll
+    for (uint l = 0; l < LOADS; l++)
+        if (inside && first + l * ITEMS < call.rows && y + l * ITEMS < TILE + SECTOR - 1)
+            tile[(y + l * ITEMS) * PITCH + x] = next[l];
     /* Filled before read: a column of the tile comes from other work-items. */
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = y; i < columns; i += ITEMS) {

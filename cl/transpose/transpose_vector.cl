@@ -2,15 +2,15 @@
  *
  * Idea: as transpose_padded, but a work-item loads four neighbours of a row of A by one instruction,
  *     and stores four of a row of B: a quarter of the instructions, and tiles of 64 x 64 elements,
- *     whose rows are longer stretches of memory.  In local memory the four go one by one: the rows
- *     of the tile have odd lengths.
+ *     whose rows are longer stretches of memory.  All loads of a work-item come before its first
+ *     store.  In local memory the four go one by one: the rows of the tile have odd lengths.
  * Work split: work-group g moves tile g of A, counted row by row; its work-items are 16 across and ITEMS
  *     down, and take rows of the tile in turns.
  * Parameters: ITEMS, rows of work-items, a divisor of 64; ALIGNED: 1 where rows of A and of B begin at
  *     multiples of four elements, else 0: then a vector may be loaded in parts.
  * Launch: 1-D, work-groups of 16 * ITEMS, one for each tile that is begun.
  * Local memory: 64 * 65 floats.
- * Limits: elements of 4 bytes; one matrix, row by row without gaps.
+ * Limits: elements of 4 bytes; one matrix, row by row without gaps; fewer than 2^32 tiles.
  */
 #ifndef ITEMS
 #error "ITEMS: rows of work-items, a divisor of 64"
@@ -36,19 +36,26 @@ transpose_vector(ulong rows, ulong columns, __global const float *restrict a, ul
 {
     __local float tile[TILE][TILE + 1];
     const uint x = (uint)get_local_id(0) % VECTORS * 4, y = (uint)get_local_id(0) / VECTORS;
-    const ulong across = (columns + TILE - 1) / TILE;
-    const ulong row = get_group_id(0) / across * TILE, column = get_group_id(0) % across * TILE;
+    const uint across = (uint)((columns + TILE - 1) / TILE), group = (uint)get_group_id(0);
+    const ulong row = (ulong)(group / across) * TILE, column = (ulong)(group % across) * TILE;
+    float4 next[TILE / ITEMS];
 
     a += from_a + row * columns + column;
     b += from_b + column * rows + row;
-    for (uint i = y; i < TILE; i += ITEMS) {
-        if (row + i < rows && column + x + 4 <= columns) {
-            const float4 v = LOAD(a + i * columns + x);
+    /* All loads are on their way before the first is waited for. */
+#pragma unroll
+    for (uint l = 0; l < TILE / ITEMS; l++)
+        if (row + y + l * ITEMS < rows && column + x + 4 <= columns)
+            next[l] = LOAD(a + (y + l * ITEMS) * columns + x);
+#pragma unroll
+    for (uint l = 0; l < TILE / ITEMS; l++) {
+        const uint i = y + l * ITEMS;
 
-            tile[i][x] = v.x;
-            tile[i][x + 1] = v.y;
-            tile[i][x + 2] = v.z;
-            tile[i][x + 3] = v.w;
+        if (row + i < rows && column + x + 4 <= columns) {
+            tile[i][x] = next[l].x;
+            tile[i][x + 1] = next[l].y;
+            tile[i][x + 2] = next[l].z;
+            tile[i][x + 3] = next[l].w;
         } else if (row + i < rows) {
             for (uint k = x; k < x + 4 && column + k < columns; k++)
                 tile[i][k] = a[i * columns + k];
@@ -58,8 +65,7 @@ transpose_vector(ulong rows, ulong columns, __global const float *restrict a, ul
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = y; i < TILE; i += ITEMS) {
         if (column + i < columns && row + x + 4 <= rows) {
-            const float4 v =
-                (float4)(tile[x][i], tile[x + 1][i], tile[x + 2][i], tile[x + 3][i]);
+            const float4 v = (float4)(tile[x][i], tile[x + 1][i], tile[x + 2][i], tile[x + 3][i]);
 
             STORE(v, b + i * rows + x);
         } else if (column + i < columns) {

@@ -15,7 +15,8 @@ extern "C" {
 /** How much of red, green and blue there is in the brightness. */
 typedef enum tsr_luma {
     TSR_LUMA_BT601 = 0, /* 0.299, 0.587, 0.114: Recommendation ITU-R BT.601 */
-    TSR_LUMA_BT709      /* 0.2126, 0.7152, 0.0722: Recommendation ITU-R BT.709 */
+    TSR_LUMA_BT709,     /* 0.2126, 0.7152, 0.0722: Recommendation ITU-R BT.709 */
+    TSR_LUMA_OPENCV     /* BT.601 with the bits of OpenCV's cvtColor */
 } tsr_luma;
 
 /**
@@ -28,6 +29,7 @@ typedef enum tsr_luma {
  * whole numbers: (WR red + WG green + WB blue + 32768) / 65536, where
  *
  *     BT.601   19595, 38470, 7471        BT.709   13933, 46871, 4732
+ *     OpenCV   19596, 38470, 7470
  *
  * Of float32 it is fma(wb, blue, fma(wg, green, wr red)), each step rounded once, with weights
  * rounded to float32.  So the result is the same to the bit for every variant and device, but that

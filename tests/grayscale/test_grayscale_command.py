@@ -70,7 +70,7 @@ class Grayscale(Case):
 
     def test_white_stays_white(self):
         np.save(self.path("x.npy"), np.full((3, 3, 3), 255, np.uint8))
-        for weights in ("bt601", "bt709"):
+        for weights in ("bt601", "bt709", "opencv"):
             self.convert("x.npy", "g.npy", "--weights", weights)
             self.assertTrue((np.load(self.path("g.npy")) == 255).all())
 

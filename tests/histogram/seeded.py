@@ -9,7 +9,7 @@ BUGS = {
         ("local", "histogram/histogram_local.cl", "atomic_inc(&table[bin_of(edges, call.bins, v)])",
          0, "table[bin_of(edges, call.bins, v)]++", ["GROUP=32"]),
     "sweep-histogram-carry":
-        ("naive", "histogram/histogram.clh", "before + times < before", 0, "false", []),
+        ("naive", "histogram/histogram.clh", "(before + low < before)", 0, "0", []),
     "sweep-histogram-last-bin":
         ("naive", "histogram/histogram.clh", "v <= edges[bins]", 0, "v < edges[bins]", []),
     "sweep-histogram-one-off":
@@ -32,11 +32,17 @@ BUGS = {
         ("own", "histogram/histogram_own.cl", "call.add ? sums[call.all.counts + bin] : 0", 0, "0", []),
     "sweep-histogram-weight-carry":
         ("naive", "histogram/histogram_naive.cl", "(before + low < before)", 0, "0", []),
+    "sweep-histogram-bytes-one-value":
+        ("bytes", "histogram/histogram_bytes.cl", "16u", 0, "15u", []),
+    "sweep-histogram-bytes-last-group":
+        ("bytes", "histogram/histogram_bytes.cl", "g + k * SHARES < groups", 0,
+         "g + k * SHARES + 1 < groups", []),
     "sweep-histogram-bytes-tail":
         ("bytes", "histogram/histogram_bytes.cl", "head + vectors * 16 + item", 0,
          "head + vectors * 16 + item + 1", []),
 }
 
 TYPES = {"sweep-histogram-carry": "f64", "sweep-histogram-one-off": "f64",
-         "sweep-histogram-bytes-tail": "u8", "sweep-histogram-own-add": "f64",
+         "sweep-histogram-bytes-tail": "u8", "sweep-histogram-bytes-one-value": "u8",
+         "sweep-histogram-bytes-last-group": "u8", "sweep-histogram-own-add": "f64",
          "sweep-histogram-weight-carry": "i64"}

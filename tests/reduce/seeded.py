@@ -29,6 +29,14 @@ BUGS = {
         ("first-add", "reduce/reduce_first_add.cl", "i + GROUP < call.n", 0, "i < call.n", []),
     "sweep-reduce-last-group-values":
         ("last-group", "reduce/reduce_last_group.cl", "g < groups", 0, "g + 1 < groups", []),
+    "sweep-reduce-whole-values":
+        ("whole", "reduce/reduce_whole.cl", "g < groups", 0, "g + 1 < groups", []),
+    "sweep-reduce-whole-block":
+        ("whole", "reduce/reduce_whole.cl", "r.index += *found", 0, "r.index = *found", []),
+    "sweep-reduce-whole-broadcast":
+        ("whole", "reduce/reduce_whole.cl", "r = shared[0];", 0, "", ["GROUP=32"]),
     "sweep-reduce-group-atomic-offset":
         ("group-atomic", "reduce/reduce_group_atomic.cl", "result + call.to", 0, "result", []),
 }
+
+TYPES = {"sweep-reduce-whole-block": "i8"}

@@ -167,11 +167,22 @@ class Scan(Case):
             self.assertGreater(count, 3)
             np.testing.assert_allclose(got, wanted, rtol=2e-3, atol=1e-2)
 
-    def test_segments_are_not_cut(self):
-        np.save(self.path("x.npy"), np.ones(1000, np.float32))
-        np.save(self.path("o.npy"), np.uint64([0, 400, 1000]))
-        self.fail_with(1, "scan", "x.npy", "-o", "s.npy", "--segments", "o.npy", "--device", "cpu",
-                       "--copy", "--device-memory", "1K", says="segments, which are not cut, need")
+    def test_segments_in_pieces(self):
+        rng = np.random.default_rng(9)
+        for dtype, count, by, args in (
+                ("i4", 2, "sum", ()), ("i4", 300, "sum", ("--exclusive",)),
+                ("f4", 40, "sum", ("--reverse",)), ("f4", 3000, "max", ("--reverse",)),
+                ("f2", 50, "sum", ("--exclusive", "--reverse")), ("i1", 9, "min", ("--exclusive",)),
+                ("i4", 7, "sum", ("--same-type",)), ("f8", 1, "sum", ())):
+            x = rng.integers(-9, 9, 5000).astype(dtype)
+            inner = np.sort(rng.integers(0, 5001, count - 1))
+            np.save(self.path("o.npy"), np.concatenate([[0], inner, [5000]]))
+            args = ("--segments", "o.npy", "--by", by, *args)
+            whole = self.scan(x, *args)
+            for memory in ("1K", "5K"):
+                got, pieces = self.pieces(x, memory, *args)
+                self.assertGreater(pieces, 3)
+                np.testing.assert_array_equal(got, whole)
 
     def test_json_has_the_words(self):
         np.save(self.path("x.npy"), np.ones((2, 3, 4), np.float32))

@@ -153,7 +153,7 @@ typedef struct axpy_call {
 
 /* A GPU has many work-items, and loads of 16 bytes.  A core of a CPU runs those of its group in
  * turns: one takes a whole block, and the compiler makes vectors of it. */
-enum { VECTORS_CPU = 64, VECTORS_GPU = 4, VEC_BYTES_CPU = 64, VEC_BYTES_GPU = 16, VEC_MAX = 16 };
+enum { VECTORS_CPU = 64, VECTORS_GPU = 1, VEC_BYTES_CPU = 64, VEC_BYTES_GPU = 16, VEC_MAX = 16 };
 
 static const tunable general_tunables[] = {
     {"GROUP", GROUP_MEANING, {0, 1, 32, 128, 256}, 0, 32},
@@ -180,9 +180,9 @@ static const char *general_plan(const job *j, plan *out)
     const size_t group = param(j->params, "GROUP"), vectors = param(j->params, "VECTORS");
     const size_t given = param(j->params, "VEC");
     const size_t local = group_fit(j->device, 0, group ? group : cpu ? 1 : GROUP_GPU);
-    const size_t taken = vectors ? vectors : cpu ? VECTORS_CPU : VECTORS_GPU;
     const size_t usual = (cpu ? VEC_BYTES_CPU : VEC_BYTES_GPU) / tsr_type_size(p->type);
     const size_t vec = given ? given : size_min(usual, VEC_MAX);
+    const size_t taken = vectors ? vectors : cpu ? VECTORS_CPU : VECTORS_GPU;
     const axpy_call call = {.n = p->n,
                             .from_x = axpy_view(p, AXPY_X).offset,
                             .from_y = axpy_view(p, AXPY_Y).offset,

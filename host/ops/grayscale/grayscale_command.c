@@ -7,7 +7,7 @@
 #include "ops/grayscale/grayscale_problem.h"
 
 static const field_choice lumas[] = {
-    {"bt601", TSR_LUMA_BT601}, {"bt709", TSR_LUMA_BT709}, {NULL, 0}};
+    {"bt601", TSR_LUMA_BT601}, {"bt709", TSR_LUMA_BT709}, {"opencv", TSR_LUMA_OPENCV}, {NULL, 0}};
 
 static const field fields[] = {
     {.name = "type",
@@ -32,9 +32,10 @@ static const field fields[] = {
      .otherwise = "bt601",
      .taken = WITH_FILES | WITH_SIZES,
      .value = "NAME",
-     .meaning = "weights of red, green and blue: bt601, 0.299, 0.587 and 0.114, or bt709, 0.2126, "
-                "0.7152 and 0.0722",
-     .expects = "bt601 or bt709",
+     .meaning =
+         "weights of red, green and blue: bt601, 0.299, 0.587 and 0.114; bt709, 0.2126, 0.7152 "
+         "and 0.0722; or opencv, bt601 as OpenCV rounds it",
+     .expects = "bt601, bt709 or opencv",
      .choices = lumas},
 };
 
@@ -51,7 +52,7 @@ const char *grayscale_luma_name(const problem *p)
 static const file_use files[] = {{.operand = GRAYSCALE_COLOUR}};
 
 static const operation_help help = {
-    .usage = "IN -o OUT [--weights bt601|bt709]",
+    .usage = "IN -o OUT [--weights bt601|bt709|opencv]",
     .summary = "convert a picture in colour to grey",
     .details =
         "IN is a picture in a .png or .ppm file, or an array of height x width x 3 or 4, uint8 or\n"
@@ -95,6 +96,8 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"256x256", "1024x1024", "8192x8192", NULL};
 static const char *const tune_sizes_cpu[] = {"256x256", "1024x1024", "2048x2048", NULL};
 
+static const peer_library peers[] = {{"opencv", "OpenCV", "libopencv-imgproc-dev"}, {0}};
+
 const operation_command grayscale_command = {
     .sizes = {.bench = "2048x2048",
               .roofline = "8192x8192",
@@ -102,6 +105,7 @@ const operation_command grayscale_command = {
               .tune = tune_sizes,
               .tune_cpu = tune_sizes_cpu},
     .problem_bytes = sizeof(tsr_grayscale_problem),
+    .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
     .members = members,

@@ -61,7 +61,7 @@ static inline view grayscale_grey(const tsr_grayscale_problem *p)
     return view_of(p->type, 1, n, n, p->offset_out, 1, 0);
 }
 
-/** grayscale_command.c: "bt601" or "bt709". */
+/** grayscale_command.c: "bt601", "bt709" or "opencv". */
 const char *grayscale_luma_name(const problem *p);
 
 /* grayscale_proof.c: as the members of struct operation. */

@@ -40,7 +40,7 @@ static const size_t shapes[][2] = {{5, 7},  {1, 1},   {0, 3},    {3, 67},   {1, 
                                    {17, 1}, {64, 64}, {129, 65}, {31, 257}, {1, 5003}, {300, 401}};
 static const size_t offsets[][2] = {{0, 0}, {1, 3}, {4, 8}, {5, 1}, {2, 0}};
 
-enum { TINY_SHAPES = 5, KINDS = 8 };
+enum { TINY_SHAPES = 5, KINDS = 12 };
 
 bool grayscale_sweep(size_t i, bool tiny, problem *out)
 {
@@ -54,7 +54,7 @@ bool grayscale_sweep(size_t i, bool tiny, problem *out)
                                 .height = shapes[shape][0],
                                 .width = shapes[shape][1],
                                 .channels = i & 2 ? 4 : 3,
-                                .luma = i & 4 ? TSR_LUMA_BT709 : TSR_LUMA_BT601,
+                                .luma = i % KINDS / 4,
                                 .offset_in = offset[0],
                                 .offset_out = offset[1]};
     *out = problem_from(&operation_grayscale, &p, sizeof(p));
@@ -64,7 +64,8 @@ bool grayscale_sweep(size_t i, bool tiny, problem *out)
 /* The brightness of a pixel of bytes, by the weights of the contract. */
 static double grey_of_bytes(const tsr_grayscale_problem *p, const uint8_t *pixel)
 {
-    static const uint64_t parts[][3] = {{19595, 38470, 7471}, {13933, 46871, 4732}};
+    static const uint64_t parts[][3] = {
+        {19595, 38470, 7471}, {13933, 46871, 4732}, {2 * 9798, 2 * 19235, 2 * 3735}};
     uint64_t sum = 0;
 
     for (size_t c = 0; c < 3; c++)
@@ -89,7 +90,8 @@ tsr_status grayscale_verify(const problem *q, const device_facts *d, const void 
                             const void *const after[], const void *expected, verdict *out,
                             tsr_error *err)
 {
-    static const float weights[][3] = {{0.299f, 0.587f, 0.114f}, {0.2126f, 0.7152f, 0.0722f}};
+    static const float weights[][3] = {
+        {0.299f, 0.587f, 0.114f}, {0.2126f, 0.7152f, 0.0722f}, {0.299f, 0.587f, 0.114f}};
     const tsr_grayscale_problem *p = grayscale_of(q);
     const view grey = grayscale_grey(p);
     const float *w = weights[p->luma];

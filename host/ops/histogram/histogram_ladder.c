@@ -1,6 +1,7 @@
 /* Histograms on a device, from plain to fast. */
 #include "base/sizes.h"
 #include "core/groups.h"
+#include "core/last_group.h"
 #include "ops/histogram/histogram_problem.h"
 
 /* Work-items of a group where GROUP is 0.  A core runs those of its group in turns: on a CPU one
@@ -46,6 +47,19 @@ const char *histogram_unsupported(const tsr_histogram_problem *p, const device_f
     return NULL;
 }
 
+/* Counts become 0. */
+static void add_clear(const tsr_histogram_problem *p, size_t groups, size_t local, plan *out)
+{
+    const histogram_call call = histogram_call_of(p);
+    const view counts = histogram_counts(p);
+    const size_t clearing = size_min(groups, size_div_up(p->bins, local));
+    command *c = plan_launch_1d(out, CLEAR, clearing * local, local);
+
+    command_operand(c, HISTOGRAM_COUNTS);
+    command_block(c, &call, sizeof(call));
+    c->bytes = (double)view_bytes(&counts);
+}
+
 /* The plan of groups of `local` work-items, whose tables take `table` bytes of local memory, of
  * which a launch says `argument`. */
 static const char *plan_groups(const job *j, size_t groups, size_t local, size_t table,
@@ -65,14 +79,8 @@ static const char *plan_groups(const job *j, size_t groups, size_t local, size_t
         return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
                                 table, j->device->local_memory);
     plan_set(out, "GROUP", (uint32_t)local);
-    if (!p->add) {
-        const size_t clearing = size_min(groups, size_div_up(p->bins, local));
-
-        c = plan_launch_1d(out, CLEAR, clearing * local, local);
-        command_operand(c, HISTOGRAM_COUNTS);
-        command_block(c, &call, sizeof(call));
-        c->bytes = (double)view_bytes(&counts);
-    }
+    if (!p->add)
+        add_clear(p, groups, local, out);
     c = plan_launch_1d(out, COUNT, groups * local, local);
     command_operand(c, HISTOGRAM_X);
     command_operand(c, HISTOGRAM_EDGES);
@@ -228,8 +236,14 @@ const variant histogram_few = {.name = "few",
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
-/* Of a work-item at once. */
-enum { BYTES_A_LOAD = 16, BYTE_VALUES = 256 };
+/* Of a work-item at once; and how many loads it has at least before there are more groups. */
+enum { BYTES_A_LOAD = 16, BYTE_VALUES = 256, LOADS_MIN = 2 };
+
+/* Edges that each group copies into local memory, if there are no more. */
+enum { NEAR_EDGES = 1 << 10 };
+
+/* Bins that the last group sets to 0 by itself: for more it would take longer than a launch. */
+enum { CLEARED_MAX = 1 << 12 };
 
 /* Work-items of a group on a GPU where GROUP is 0: its large table serves many. */
 enum { BYTES_GROUP_GPU = 1024 };
@@ -243,16 +257,52 @@ static const tunable bytes_tunables[] = {
 static const char *bytes_plan(const job *j, plan *out)
 {
     const tsr_histogram_problem *p = histogram_of(j->problem);
-    const size_t set = param(j->params, "GROUP");
+    const last_group way = last_group_of(j->device);
+    const size_t set = param(j->params, "GROUP"), copies = param(j->params, "COPIES");
     const size_t usual = j->device->kind == DEVICE_CPU ? GROUP_CPU : BYTES_GROUP_GPU;
     const size_t local = group_fit(j->device, 0, set ? set : usual);
+    const size_t each = BYTES_A_LOAD * (way == LAST_GROUP_NONE ? ELEMENTS_MIN : LOADS_MIN);
+    const size_t groups = groups_for(j, local, each);
+    const size_t table = BYTE_VALUES * sizeof(uint32_t) * copies;
+    const size_t near = p->bins < NEAR_EDGES ? NEAR_EDGES : 0;
+    const size_t beside = (BYTE_VALUES + size_max(local, BYTE_VALUES)) * sizeof(uint64_t) +
+                          size_max(near, 1) * sizeof(float);
+    const bool clears = way != LAST_GROUP_NONE && !p->add && p->bins <= CLEARED_MAX;
+    const histogram_call call = histogram_call_of(p);
+    const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
+    const char *why = histogram_unsupported(p, j->device);
+    command *c;
 
     if (tsr_type_size(p->type) != 1)
         return plan_unsupported(out, "it counts the values of 8 bits, not %s",
                                 tsr_type_name(p->type));
+    if (why)
+        return why;
+    if (p->weights)
+        return "it counts, and has no sums of weights";
+    if (table + beside > j->device->local_memory)
+        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
+                                table + beside, j->device->local_memory);
     histogram_define(p, out);
-    return plan_groups(j, groups_for(j, local, BYTES_A_LOAD * ELEMENTS_MIN), local,
-                       BYTE_VALUES * sizeof(uint32_t) * param(j->params, "COPIES"), 0, out);
+    last_group_defines(j->device, way, &out->defines);
+    plan_define(out, "CLEARS=%d", clears);
+    plan_define(out, "NEAR=%zu", near);
+    plan_set(out, "GROUP", (uint32_t)local);
+    if (!p->add && !clears)
+        add_clear(p, groups, local, out);
+    c = plan_launch_1d(out, COUNT, groups * local, local);
+    command_operand(c, HISTOGRAM_X);
+    command_operand(c, HISTOGRAM_EDGES);
+    command_operand(c, HISTOGRAM_COUNTS);
+    if (way != LAST_GROUP_NONE) {
+        out->workspace = groups * BYTE_VALUES * sizeof(uint32_t);
+        command_workspace(c);
+        command_group_counters(c);
+    }
+    command_block(c, &call, sizeof(call));
+    c->bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) + (double)view_bytes(&counts) +
+               2 * (double)(out->workspace ? out->workspace : groups * view_bytes(&counts));
+    return NULL;
 }
 
 const variant histogram_bytes = {
@@ -261,6 +311,8 @@ const variant histogram_bytes = {
     .source = "histogram/histogram_bytes.cl",
     .entries = {"histogram_bytes", "histogram_clear"},
     .build = "",
+    .uses = LAST_GROUP_USES,
+    .group_counters = true,
     .tunables = bytes_tunables,
     .tunable_count = ARRAY_COUNT(bytes_tunables),
     .plan = bytes_plan};

@@ -204,8 +204,34 @@ static const distribution distributions[] = {
     DISTRIBUTION_UNIFORM,  DISTRIBUTION_FEW, DISTRIBUTION_ORDERED, DISTRIBUTION_REVERSED,
     DISTRIBUTION_CONSTANT, DISTRIBUTION_TWO, DISTRIBUTION_SAWTOOTH};
 
-/* The last problems have weights. */
-enum { TINY_SHAPES = 5, TINY_COUNTED = 24, COUNTED = 52, TINY_WEIGHTED = 12, WEIGHTED = 26 };
+/* Then there are weights; the last problems are of bytes, long enough for several groups, of which
+ * runs have one value. */
+enum {
+    TINY_SHAPES = 5,
+    TINY_COUNTED = 24,
+    COUNTED = 52,
+    TINY_WEIGHTED = 12,
+    WEIGHTED = 26,
+    TINY_BYTES = 1,
+    BYTES = 7
+};
+
+static bool bytes_problem(size_t i, bool tiny, problem *out)
+{
+    const size_t bins[] = {256, 12, 5000};
+    const tsr_histogram_problem p = {.type = i % 2 ? TSR_I8 : TSR_U8,
+                                     .n = tiny ? 301 : 70001 + 1000 * i,
+                                     .bins = bins[i % ARRAY_COUNT(bins)],
+                                     .add = i % 4 == 1,
+                                     .offset_x = i % 5};
+
+    if (i >= (tiny ? TINY_BYTES : BYTES))
+        return false;
+    *out = problem_from(&operation_histogram, &p, sizeof(p));
+    /* One value first. */
+    out->inputs = distributions[(i + 4) % ARRAY_COUNT(distributions)];
+    return true;
+}
 
 bool histogram_sweep(size_t i, bool tiny, problem *out)
 {
@@ -225,7 +251,7 @@ bool histogram_sweep(size_t i, bool tiny, problem *out)
                                      .offset_weights = weighted ? offset[1] : 0};
 
     if (i >= counted + (tiny ? TINY_WEIGHTED : WEIGHTED))
-        return false;
+        return bytes_problem(i - counted - (tiny ? TINY_WEIGHTED : WEIGHTED), tiny, out);
     *out = problem_from(&operation_histogram, &p, sizeof(p));
     out->inputs = (i + i / SINGLE_TYPE_COUNT) % 2 == 0
                       ? DISTRIBUTION_SPECIAL

@@ -51,12 +51,16 @@ tsr_type reduce_value_type(const tsr_reduce_problem *p)
     return type_is_signed(p->type) ? TSR_I64 : TSR_U64;
 }
 
-bool reduce_is_plain(const tsr_reduce_problem *p)
+bool reduce_is_whole(const tsr_reduce_problem *p)
 {
     const reduce_shape s = reduce_shape_of(p);
 
-    return p->type == TSR_F32 && p->by <= TSR_REDUCE_MAX && s.outer == 1 && s.inner == 1 &&
-           (s.step == 1 || s.n <= 1);
+    return s.outer == 1 && s.inner == 1 && (s.step == 1 || s.n <= 1);
+}
+
+bool reduce_is_plain(const tsr_reduce_problem *p)
+{
+    return p->type == TSR_F32 && p->by <= TSR_REDUCE_MAX && reduce_is_whole(p);
 }
 
 const char reduce_not_plain[] =
@@ -107,7 +111,7 @@ static const variant *const variants[] = {
     &reduce_loop,       &reduce_simd,      &reduce_atomic,   &reduce_interleaved,
     &reduce_sequential, &reduce_first_add, &reduce_subgroup, &reduce_shuffle,
     &reduce_redux,      &reduce_tree,      &reduce_vector,   &reduce_group_atomic,
-    &reduce_last_group, &reduce_rows,      &reduce_columns,
+    &reduce_last_group, &reduce_whole,     &reduce_rows,     &reduce_columns,
 };
 
 /* ---- the operation ------------------------------------------------------------------------- */
@@ -211,6 +215,8 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         out[n++] = "vector";
         out[n++] = "tree";
     }
+    if (d->kind != DEVICE_CPU && reduce_is_whole(reduce_of(p)))
+        out[n++] = "whole";
     out[n++] = "rows";
     out[n++] = "columns";
     return n;

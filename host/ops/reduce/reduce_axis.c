@@ -1,8 +1,10 @@
-/* Reductions along an axis on a device, of every type: teams of work-items for rows, a work-item
- * for each column.  Few long ones are cut into parts, whose results a second launch reduces. */
+/* Reductions of every type on a device.  Along an axis: teams of work-items for rows, a work-item
+ * for each column; few long ones are cut into parts, whose results a second launch reduces.  Of a
+ * whole array: groups, of which the last one reduces what all have left. */
 #include "base/elements.h"
 #include "base/sizes.h"
 #include "core/groups.h"
+#include "core/last_group.h"
 #include "ops/reduce/reduce_problem.h"
 
 /* Work-items of a group where GROUP is 0.  On a CPU, whose cores run the work-items of a group in
@@ -228,3 +230,73 @@ const variant reduce_columns = {
     .tunables = columns_tunables,
     .tunable_count = ARRAY_COUNT(columns_tunables),
     .plan = columns_plan};
+
+/* ---- a whole array ------------------------------------------------------------------------- */
+
+static const tunable whole_tunables[] = {
+    {"LOADS", "vectors that a work-item has in flight", {1, 2, 4, 8}, 4, 1},
+    {"VEC",
+     "elements of a vector; 0: of 16 bytes where the array begins at a multiple of that, on a CPU "
+     "1",
+     {0, 1, 2, 4, 8, 16},
+     0,
+     4},
+    {"GROUP", GROUP_MEANING, {0, 1, 32, 128, 256, 512}, 0, 32},
+    {"PER_UNIT",
+     "work-groups for each compute unit, at most: more hide latency, fewer leave less to combine",
+     {1, 2, 4, 8, 16, 32},
+     8,
+     2,
+     .host_only = true},
+};
+
+static const char *whole_plan(const job *j, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+    const last_group way = last_group_of(j->device);
+    const size_t set = param(j->params, "GROUP"), loads = param(j->params, "LOADS");
+    const size_t vec = define_loads(j, out);
+    const size_t usual = j->device->kind == DEVICE_CPU ? ROWS_CPU : ROWS_GPU;
+    const size_t local = group_fit(j->device, 0, set ? set : usual);
+    const size_t most = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
+    const size_t groups = size_max(size_min(size_div_up(p->n, local * loads * vec), most), 1);
+    const reduce_axis_call call = cut(p, 1, 1, 1);
+    const char *why;
+    command *c;
+
+    if (!reduce_is_whole(p))
+        return "it takes a whole array without gaps";
+    if (way == LAST_GROUP_NONE)
+        return "the device has no atomic operations that order what work-groups write";
+    if (local * left_bytes(p) > j->device->local_memory)
+        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
+                                local * left_bytes(p), j->device->local_memory);
+    if ((why = define_values(j, out)))
+        return why;
+    plan_set(out, "GROUP", (uint32_t)local);
+    last_group_defines(j->device, way, &out->defines);
+    c = plan_launch_1d(out, groups == 1, groups * local, local);
+    command_operand(c, REDUCE_X);
+    command_operand(c, REDUCE_RESULT);
+    if (groups > 1) {
+        out->workspace = groups * left_bytes(p);
+        command_workspace(c);
+        command_group_counters(c);
+    }
+    command_block(c, &call, sizeof(call));
+    c->bytes = j->problem->op->bytes(j->problem) + 2 * (double)out->workspace;
+    return NULL;
+}
+
+const variant reduce_whole = {
+    .name = "whole",
+    .idea =
+        "a whole array in one launch, every type: last-group; an index is that of a block first",
+    .source = "reduce/reduce_whole.cl",
+    .entries = {"reduce_whole", "reduce_whole_alone"},
+    .build = "",
+    .uses = LAST_GROUP_USES,
+    .group_counters = true,
+    .tunables = whole_tunables,
+    .tunable_count = ARRAY_COUNT(whole_tunables),
+    .plan = whole_plan};

@@ -21,8 +21,8 @@ extern const variant reduce_atomic, reduce_interleaved, reduce_sequential, reduc
     reduce_subgroup, reduce_shuffle, reduce_redux, reduce_tree, reduce_vector, reduce_group_atomic,
     reduce_last_group;
 
-/** reduce_axis.c: along any axis, of every type. */
-extern const variant reduce_rows, reduce_columns;
+/** reduce_axis.c: along any axis or of a whole array, of every type. */
+extern const variant reduce_rows, reduce_columns, reduce_whole;
 
 /* The operands, in order. */
 enum { REDUCE_X, REDUCE_RESULT };
@@ -88,6 +88,9 @@ static inline bool reduce_is_least(const tsr_reduce_problem *p)
 /** The type that sums have, or of other reductions the values that are compared or counted:
  *  float32 or float64; int64 or uint64. */
 tsr_type reduce_value_type(const tsr_reduce_problem *p);
+
+/** Whether there is one result, of elements that follow one another. */
+bool reduce_is_whole(const tsr_reduce_problem *p);
 
 /** Whether the sum, minimum or maximum of a whole float32 array is wanted, whose elements follow
  *  one another: what the steps of the ladder do. */

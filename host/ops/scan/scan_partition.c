@@ -49,11 +49,26 @@ static const partition_kind in_lines = {.name = "lines", .piece = lines_piece};
 
 /* ---- stretches ------------------------------------------------------------------------------ */
 
+/* What the elements of a line before a stretch have come to: a float, or an integer modulo 2^64. */
+typedef union carry {
+    double real;
+    uint64_t whole;
+} carry;
+
+/* What stage() keeps: the caller's offsets of segments where there are any, and what each line has
+ * come to. */
+typedef struct kept {
+    const uint64_t *offsets;
+    carry before[];
+} kept;
+
 /* Piece i: elements [first, first + count) of each line of one `outer`, from the end on where the
- * scan goes from there. */
+ * scan goes from there.  What is before them goes into those from `open` to before `closed`,
+ * counted from the first. */
 typedef struct stretch {
     size_t outer, first, count;
-    bool begins; /* nothing is before it */
+    size_t open, closed;
+    bool starts; /* a line or segment starts in it: what is before it is not in its last element */
 } stretch;
 
 static stretch stretch_of(const partition *x, size_t i)
@@ -61,8 +76,57 @@ static stretch stretch_of(const partition *x, size_t i)
     const tsr_scan_problem *p = scan_of(x->problem);
     const size_t cuts = size_div_up(p->n, x->cut[LENGTH]), begin = i % cuts * x->cut[LENGTH];
     const size_t count = size_min(x->cut[LENGTH], p->n - begin);
+    const bool begins = i % cuts == 0;
 
-    return (stretch){i / cuts, p->reverse ? p->n - begin - count : begin, count, i % cuts == 0};
+    return (stretch){.outer = i / cuts,
+                     .first = p->reverse ? p->n - begin - count : begin,
+                     .count = count,
+                     .closed = begins ? 0 : count,
+                     .starts = begins};
+}
+
+/* The number of the first offset that is not below `place`; the last one, n, is not. */
+static size_t offset_from(const uint64_t *offsets, size_t segments, uint64_t place)
+{
+    size_t low = 0, high = segments;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (offsets[middle] < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Of segments, what is before a stretch goes on to the first of them that starts. */
+static void close_at_segments(const tsr_scan_problem *p, const uint64_t *offsets, stretch *at)
+{
+    const size_t end = at->first + at->count;
+
+    if (p->reverse) {
+        const size_t above = offset_from(offsets, p->segments, end);
+        const bool here = offsets[above] == end || (above && offsets[above - 1] > at->first);
+
+        at->open = offsets[above] == end ? at->count
+                   : here                ? (size_t)offsets[above - 1] - at->first
+                                         : 0;
+        at->starts = at->starts || here;
+    } else {
+        const uint64_t next = offsets[offset_from(offsets, p->segments, at->first)];
+
+        at->closed = next < end ? (size_t)next - at->first : at->closed;
+        at->starts = at->starts || next < end;
+    }
+    at->open = size_min(at->open, at->closed);
+}
+
+/* Segments of a piece: empty ones are left out, so that there are no more than elements. */
+static size_t segments_of(const tsr_scan_problem *p, size_t count)
+{
+    return size_min(p->segments, count);
 }
 
 /* The type of a stretch's elements: 16-bit floats are added as float32, and rounded once. */
@@ -83,16 +147,18 @@ static void stretches_piece(const partition *x, void *const host[], size_t i, pi
     part.type = stretch_type(p);
     part.n = at.count;
     part.outer = 1;
+    part.segments = segments_of(p, at.count);
     cut_out(x, host, i, first, at.count * inner, &part, out);
+    if (p->segments)
+        out->slice[SCAN_SEGMENTS] =
+            (slice){.slot = i,
+                    .rows = host_bytes((uint64_t *)host[SCAN_SEGMENTS] + p->offset_segments,
+                                       (part.segments + 1) * sizeof(uint64_t)),
+                    .blocks = 1,
+                    .in = true};
     /* Its elements, where stage() looks up the last of a line. */
     out->slice[SCAN_RESULT].rows = out->slice[SCAN_X].rows;
 }
-
-/* What the elements of a line before a stretch have come to: a float, or an integer modulo 2^64. */
-typedef union carry {
-    double real;
-    uint64_t whole;
-} carry;
 
 static double combine_reals(size_t by, double a, double b)
 {
@@ -112,32 +178,32 @@ static uint64_t combine_wholes(size_t by, tsr_type type, uint64_t a, uint64_t b)
     return ((a ^ sign) < (b ^ sign)) == (by == TSR_SCAN_MIN) ? a : b;
 }
 
-/* Results of a stretch of a line, where nothing is before it or of sums that have its type; false,
+/* Results of a stretch of a line, where nothing goes into it or of sums that have its type; false,
  * and nothing done, of others. */
 static bool add_plainly(const tsr_scan_problem *p, const stretch *at, tsr_type type,
                         const void *block, void *result, size_t to, const carry *before)
 {
     const size_t n = at->count * scan_inner(p), size = tsr_type_size(type);
 
-    if (type != tsr_scan_result_type(p))
+    const bool adds = type == TSR_F32 || type == TSR_F64 || size == sizeof(uint64_t);
+
+    if (type != tsr_scan_result_type(p) ||
+        (at->open < at->closed && (p->by != TSR_SCAN_SUM || scan_inner(p) > 1 || !adds)))
         return false;
-    if (at->begins) {
+    if (at->open == at->closed) {
         memcpy((char *)result + to * size, block, n * size);
         return true;
     }
-    if (p->by != TSR_SCAN_SUM || scan_inner(p) > 1)
-        return false;
-    if (type == TSR_F32)
-        for (size_t i = 0; i < n; i++)
+    memcpy((char *)result + to * size, block, at->open * size);
+    memcpy((char *)result + (to + at->closed) * size, (const char *)block + at->closed * size,
+           (at->count - at->closed) * size);
+    for (size_t i = at->open; i < at->closed; i++)
+        if (type == TSR_F32)
             ((float *)result)[to + i] = (float)(before->real + (double)((const float *)block)[i]);
-    else if (type == TSR_F64)
-        for (size_t i = 0; i < n; i++)
+        else if (type == TSR_F64)
             ((double *)result)[to + i] = before->real + ((const double *)block)[i];
-    else if (size == sizeof(uint64_t))
-        for (size_t i = 0; i < n; i++)
+        else
             ((uint64_t *)result)[to + i] = before->whole + ((const uint64_t *)block)[i];
-    else
-        return false;
     return true;
 }
 
@@ -154,14 +220,15 @@ static void carry_reals(const tsr_scan_problem *p, const stretch *at, tsr_type t
             const double value = real_get(type, block, i * inner + j);
 
             real_set(p->type, result, to + i * inner + j,
-                     at->begins ? value : combine_reals(p->by, before[j].real, value));
+                     i < at->open || i >= at->closed ? value
+                                                     : combine_reals(p->by, before[j].real, value));
         }
     for (size_t j = 0; j < inner; j++) {
         double all = real_get(type, block, last * inner + j);
 
         if (p->exclusive)
             all = combine_reals(p->by, all, real_get(p->type, x, last * inner + j));
-        before[j].real = at->begins ? all : combine_reals(p->by, before[j].real, all);
+        before[j].real = at->starts ? all : combine_reals(p->by, before[j].real, all);
     }
 }
 
@@ -177,40 +244,87 @@ static void carry_wholes(const tsr_scan_problem *p, const stretch *at, const voi
             const uint64_t value = integer_get(type, block, i * inner + j);
 
             bits_set(type, result, to + i * inner + j,
-                     at->begins ? value : combine_wholes(p->by, type, before[j].whole, value));
+                     i < at->open || i >= at->closed
+                         ? value
+                         : combine_wholes(p->by, type, before[j].whole, value));
         }
     for (size_t j = 0; j < inner; j++) {
         uint64_t all = integer_get(type, block, last * inner + j);
 
         if (p->exclusive)
             all = combine_wholes(p->by, type, all, integer_get(p->type, x, last * inner + j));
-        before[j].whole = at->begins ? all : combine_wholes(p->by, type, before[j].whole, all);
+        before[j].whole = at->starts ? all : combine_wholes(p->by, type, before[j].whole, all);
     }
 }
 
-/* 16-bit floats on their way to the device become float32; results on their way back get what comes
- * before them. */
+/* Where the segments of a stretch start in it, `count` of them; what is left over is empty. */
+static void stage_segments(const stretch *at, const uint64_t *offsets, size_t segments,
+                           uint64_t *staged, size_t count)
+{
+    const size_t end = at->first + at->count;
+    size_t n = 1;
+
+    staged[0] = 0;
+    for (size_t s = offset_from(offsets, segments, at->first + 1); offsets[s] < end; s++)
+        if (offsets[s] - at->first > staged[n - 1])
+            staged[n++] = offsets[s] - at->first;
+    while (n <= count)
+        staged[n++] = at->count;
+}
+
+/* 16-bit floats on their way to the device become float32, and offsets those of the stretch;
+ * results on their way back get what comes before them. */
 static tsr_status stage(const partition *x, staging direction, size_t which, const slice *s,
                         size_t b, void *array, void *block, tsr_error *err)
 {
     const tsr_scan_problem *p = scan_of(x->problem);
-    const stretch at = stretch_of(x, s->slot);
+    stretch at = stretch_of(x, s->slot);
     const size_t inner = scan_inner(p);
     const size_t to = p->offset_result + (at.outer * p->n + at.first) * inner;
+    kept *k = x->kept;
 
-    (void)which, (void)b, (void)err;
-    if (direction == STAGE_IN)
+    (void)b, (void)err;
+    if (direction == STAGE_IN && which == SCAN_SEGMENTS) {
+        k->offsets = (const uint64_t *)array + p->offset_segments;
+        stage_segments(&at, k->offsets, p->segments, block, segments_of(p, at.count));
+        return TSR_OK;
+    }
+    if (direction == STAGE_IN) {
         for (size_t i = 0; i < at.count * inner; i++)
             ((float *)block)[i] = (float)real_get(p->type, s->rows.at, i);
-    else if (type_is_real(p->type))
-        carry_reals(p, &at, stretch_type(p), block, s->rows.at, array, to, x->kept);
+        return TSR_OK;
+    }
+    if (p->segments)
+        close_at_segments(p, k->offsets, &at);
+    if (type_is_real(p->type))
+        carry_reals(p, &at, stretch_type(p), block, s->rows.at, array, to, k->before);
     else
-        carry_wholes(p, &at, block, s->rows.at, array, to, x->kept);
+        carry_wholes(p, &at, block, s->rows.at, array, to, k->before);
     return TSR_OK;
 }
 
 static const partition_kind in_stretches = {
     .name = "stretches", .piece = stretches_piece, .stage = stage};
+
+/* Bytes of a stretch of so many elements of each line, of `each` with its result; and how many
+ * elements there are room for. */
+static size_t stretch_bytes(const tsr_scan_problem *p, size_t count, size_t each)
+{
+    const size_t offsets = p->segments ? segments_of(p, count) + 1 : 0;
+
+    return count * scan_inner(p) * each + offsets * sizeof(uint64_t);
+}
+
+static size_t stretch_elements(const tsr_scan_problem *p, size_t room, size_t each)
+{
+    size_t few;
+
+    if (!p->segments)
+        return room / each / scan_inner(p);
+    room -= size_min(room, sizeof(uint64_t));
+    few = room / (each + sizeof(uint64_t));
+    return p->segments > few ? few : (room - p->segments * sizeof(uint64_t)) / each;
+}
 
 /* ---- choosing ------------------------------------------------------------------------------- */
 
@@ -246,19 +360,17 @@ tsr_status scan_partition(const problem *q, const selection *sel, const stream_b
     /* The host adds to every result, which costs more than the copies take that this hides. */
     if (holds)
         return TSR_OK;
-    if (p->segments)
-        return budget->limited ? stream_refuse(err, "scan", budget, stream_bytes(q),
-                                               "%zu elements of segments, which are not cut,", p->n)
-                               : TSR_OK;
-    count = slot / (narrow_in + narrow_result) / inner;
+    count = stretch_elements(p, slot, narrow_in + narrow_result);
     if (count == 0)
         return budget->limited
-                   ? stream_refuse(err, "scan", budget,
-                                   PARTITION_SLOTS_MAX * (narrow_in + narrow_result) * inner,
-                                   "%d times %zu elements and their results",
-                                   (int)PARTITION_SLOTS_MAX, inner)
+                   ? stream_refuse(
+                         err, "scan", budget,
+                         PARTITION_SLOTS_MAX * stretch_bytes(p, 1, narrow_in + narrow_result),
+                         "%d times %zu elements and their results", (int)PARTITION_SLOTS_MAX, inner)
                    : TSR_OK;
     count = size_min(count, budget->each / size_max(narrow_in, narrow_result) / inner);
+    if (p->segments)
+        count = size_min(count, budget->each / sizeof(uint64_t) - 1);
     count = size_min(count, size_max(bytes / (narrow_in + narrow_result) / inner, 1));
     count = size_min(size_max(count, 1), p->n);
     cuts = size_div_up(p->n, count);
@@ -270,7 +382,12 @@ tsr_status scan_partition(const problem *q, const selection *sel, const stream_b
                                           narrow ? count * inner * narrow_in : 0},
                               [SCAN_RESULT] = {PARTITION_SLOTS_MAX, count * inner * narrow_result,
                                                count * inner * narrow_result}},
-                    .kept_bytes = inner * sizeof(carry)};
+                    .kept_bytes = sizeof(kept) + inner * sizeof(carry)};
+    if (p->segments) {
+        const size_t offsets = (segments_of(p, count) + 1) * sizeof(uint64_t);
+
+        out->slots[SCAN_SEGMENTS] = (operand_slots){PARTITION_SLOTS_MAX, offsets, offsets};
+    }
     size_mul(outer, cuts, &out->pieces);
     partition_add_shape(out, 0);
     if (p->n % count)

@@ -6,7 +6,12 @@
 
 enum { VECTOR = 4 };
 
-enum { GROUP_GPU = 256, VECTORS_MAX = 8, TILES_PER_UNIT = 4 };
+enum { GROUP_GPU = 256, VECTORS_MAX = 8, VECTORS_SHORT = 4 };
+
+/* Tiles for each compute unit that are worth VECTORS_MAX; and units for each tile that are worth
+ * fewer vectors than VECTORS_SHORT: to look back over more tiles takes longer than units that stand
+ * idle save. */
+enum { TILES_PER_UNIT = 4, UNITS_PER_TILE = 4 };
 
 /* What a work-item needs beside its elements, in registers of 32 bits. */
 enum { REGISTERS_BESIDE = 32 };
@@ -16,16 +21,22 @@ typedef struct warps_call {
     uint64_t n, rows, tiles, blocks, from, to, blocks_at;
 } warps_call;
 
-/* As many vectors as still leave each compute unit some tiles, and no more than a line has. */
+/* As many vectors as still leave the compute units some tiles, and no more than a line has. */
 static size_t usual_vectors(const job *j, size_t group)
 {
     const tsr_scan_problem *p = scan_of(j->problem);
     const size_t units = size_max(j->device->compute_units, 1);
     size_t vectors = VECTORS_MAX;
 
-    while (vectors > 1 && (scan_elements(p) / (group * VECTOR * vectors) < units * TILES_PER_UNIT ||
-                           p->n <= group * VECTOR * vectors / 2))
+    while (vectors > 1) {
+        const size_t tiles = scan_elements(p) / (group * VECTOR * vectors);
+        const size_t wanted =
+            vectors > VECTORS_SHORT ? units * TILES_PER_UNIT : units / UNITS_PER_TILE;
+
+        if (tiles >= wanted && p->n > group * VECTOR * vectors / 2)
+            break;
         vectors /= 2;
+    }
     return vectors;
 }
 

@@ -307,7 +307,11 @@ const variant select_look_back = {
 
 /* ---- warps --------------------------------------------------------------------------------- */
 
-enum { WARPS_VECTOR = 4, WARPS_GROUP = 256, WARPS_ROWS = 4, WARPS_TILES_PER_UNIT = 4 };
+enum { WARPS_VECTOR = 4, WARPS_GROUP = 256, WARPS_ROWS = 4 };
+
+/* Compute units for each tile that are worth shorter ones: to look back over more tiles takes
+ * longer than units that stand idle save. */
+enum { WARPS_UNITS_PER_TILE = 4 };
 
 /* What a work-item needs beside its elements, in registers of 32 bits, and in all. */
 enum { WARPS_BESIDE = 16, WARPS_REGISTERS_MIN = 32 };
@@ -331,7 +335,7 @@ static const char *plan_warps(const job *j, plan *out)
         return plan_unsupported(out, "it counts in 32 bits: at most %u elements, not %zu",
                                 UINT32_MAX, p->n);
     while (!given && rows > 1 &&
-           p->n / (group * rows * WARPS_VECTOR) < units * WARPS_TILES_PER_UNIT)
+           p->n / (group * rows * WARPS_VECTOR) < units / WARPS_UNITS_PER_TILE)
         rows /= 2;
     tile = group * rows * WARPS_VECTOR;
     memory = tile * (tsr_type_size(p->type) + (p->with_indices ? sizeof(uint16_t) : 0)) +
