@@ -2,8 +2,8 @@
  *
  * Idea: a byte has 256 values, whatever the bins are.  A group counts each value,
  *     in a table that needs no look-up of a bin.  A work-item loads sixteen bytes at a
- *     time, which one atomic operation counts where they are equal; COPIES tables are
- *     side by side as in histogram_copies.  The last group adds up what all have
+ *     time, which a register counts while all are equal; COPIES tables are side by
+ *     side as in histogram_copies.  The last group adds up what all have
  *     left, and finds the bin of a value once; where no group can be the last one,
  *     each adds to the counts by atomics.
  * Work split: vectors in turns; the bytes before the first aligned vector and
@@ -25,8 +25,8 @@
 #error "COPIES, CLEARS, NEAR: tables of a work-group, a power of two, and see above"
 #endif
 
-/* Whether sixteen bytes have one value, as in sorted arrays and even areas of pictures: then one
- * atomic operation counts them. */
+/* Whether sixteen bytes have one value, as in sorted arrays and even areas of pictures: a register
+ * counts them until another one comes, as atomic operations on one address wait for each other. */
 static inline bool is_one_value(uint4 v)
 {
     return v.x == v.y && v.x == v.z && v.x == v.w && v.x == (v.x & 255) * 0x01010101u;
@@ -93,19 +93,6 @@ static inline ulong bin_of_value(__global const VALUE *edges, __local const VALU
 #endif
 }
 
-/* Count the bytes of a vector. */
-static inline void count_vector(volatile __local uint *mine, uint4 v)
-{
-    if (is_one_value(v)) {
-        atomic_add(&mine[(v.x & 255) * COPIES], 16u);
-    } else {
-        count_word(mine, v.x);
-        count_word(mine, v.y);
-        count_word(mine, v.z);
-        count_word(mine, v.w);
-    }
-}
-
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 histogram_bytes(__global const ELEMENT *restrict x, __global const VALUE *restrict edges,
                 volatile __global uint *restrict counts,
@@ -125,6 +112,7 @@ histogram_bytes(__global const ELEMENT *restrict x, __global const VALUE *restri
     __global const uint4 *aligned = (__global const uint4 *)(bytes + head);
     ulong i = get_global_id(0);
     uint4 v = (uint4)(0);
+    uint run = 0, length = 0; /* a value that is counted in a register, and how often it came */
 #if LAST_ADDS
     __local ulong sums[256 * SHARES];
     __local uint last;
@@ -148,8 +136,21 @@ histogram_bytes(__global const ELEMENT *restrict x, __global const VALUE *restri
 
         if (i + get_global_size(0) < vectors)
             v = aligned[i + get_global_size(0)];
-        count_vector(mine, now);
+        if (is_one_value(now)) {
+            if (run != (now.x & 255)) {
+                atomic_add(&mine[run * COPIES], length);
+                run = now.x & 255;
+                length = 0;
+            }
+            length += 16;
+        } else {
+            count_word(mine, now.x);
+            count_word(mine, now.y);
+            count_word(mine, now.z);
+            count_word(mine, now.w);
+        }
     }
+    atomic_add(&mine[run * COPIES], length);
     if (get_group_id(0) == 0) {
         for (ulong k = item; k < head; k += GROUP)
             atomic_inc(&mine[bytes[k] * COPIES]);

@@ -18,7 +18,6 @@
  * Local memory: a reduced value for each work-item.
  * Limits: indexes in 64 bits.
  */
-#define TAKEN VEC
 #include "reduce/reduce_loads.clh"
 
 #define REDUCED reduced
@@ -34,13 +33,16 @@
 /* Take what was loaded: element number `index` and those behind it. */
 static inline void take_loaded(chain *c, loaded x, ulong index)
 {
-    ELEMENT elements[VEC];
+#pragma unroll
+    for (uint p = 0; p < PIECES; p++) {
+        ELEMENT elements[TAKEN];
 
-    spread(x, elements);
-    if (VEC == 1)
-        chain_take(c, elements[0], index);
-    else
-        chain_take_several(c, elements, index);
+        spread(x, p, elements);
+        if (VEC == 1)
+            chain_take(c, elements[0], index);
+        else
+            chain_take_several(c, elements, index + p * TAKEN);
+    }
 }
 
 /* The chains of this work-item, and then those of its team; the first work-item gets the result. */

@@ -17,9 +17,6 @@
 #error "GROUP, LOADS: work-items of a group and their loads"
 #endif
 
-#define TAKEN          (LOADS * VEC)
-#define INDEX_OF_BLOCK 1
-
 #include "common/last_group.clh"
 #include "reduce/reduce_loads.clh"
 
@@ -39,15 +36,22 @@ static inline reduced reduce_share(__global const ELEMENT *restrict x, ulong n,
 
     for (ulong i = get_group_id(0) * BLOCK; i < whole; i += get_num_groups(0) * BLOCK) {
         loaded next[LOADS];
-        ELEMENT elements[TAKEN];
+        together block = 0;
 
 #pragma unroll
         for (uint l = 0; l < LOADS; l++)
             next[l] = load(x, i + (l * GROUP + item) * VEC, 1);
 #pragma unroll
         for (uint l = 0; l < LOADS; l++)
-            spread(next[l], elements + l * VEC);
-        chain_take_several(&all, elements, i);
+#pragma unroll
+            for (uint p = 0; p < PIECES; p++) {
+                ELEMENT elements[TAKEN];
+
+                spread(next[l], p, elements);
+                block = l == 0 && p == 0 ? take_together(elements)
+                                         : join_together(block, take_together(elements));
+            }
+        chain_take_block(&all, block, i);
     }
     for (ulong i = whole + get_global_id(0); i < n; i += 4 * get_global_size(0)) {
         ELEMENT next[4];
@@ -73,17 +77,22 @@ static inline void find_in_block(__global const ELEMENT *restrict x, ulong n, VA
 {
     const uint item = (uint)get_local_id(0), count = (uint)min(n - begin, BLOCK);
     uint first = UINT_MAX;
-    ELEMENT elements[TAKEN];
 
-    /* All loads are on their way before the first is looked at. */
+    /* From the end on, so that the last one found is the first. */
 #pragma unroll
-    for (uint k = 0; k < TAKEN; k++)
-        if (k * GROUP + item < count)
-            elements[k] = x[begin + k * GROUP + item];
+    for (uint k = LOADS * VEC; k > 0; k -= TAKEN) {
+        ELEMENT elements[TAKEN];
+
+        /* These loads are on their way before the first is looked at. */
 #pragma unroll
-    for (uint k = TAKEN; k-- > 0;)
-        if (k * GROUP + item < count && !precedes(best, NUMBER(elements[k])))
-            first = k * GROUP + item;
+        for (uint j = 0; j < TAKEN; j++)
+            if ((k - 1 - j) * GROUP + item < count)
+                elements[j] = x[begin + (k - 1 - j) * GROUP + item];
+#pragma unroll
+        for (uint j = 0; j < TAKEN; j++)
+            if ((k - 1 - j) * GROUP + item < count && !precedes(best, NUMBER(elements[j])))
+                first = (k - 1 - j) * GROUP + item;
+    }
     if (first != UINT_MAX)
         atomic_min(found, first);
 }

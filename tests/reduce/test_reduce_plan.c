@@ -330,6 +330,51 @@ static void classes_come_from_the_problem(void **state)
     expect_class(2047, TSR_REDUCE_MAX, "float32 max 1024", "float32 max, N 1024-2047");
 }
 
+/* One launch, for a whole array alone; groups that are several leave a value each. */
+static void a_whole_array_is_one_launch(void **state)
+{
+    const struct {
+        size_t n, outer, offset;
+        const char *why;
+        size_t left;
+    } cases[] = {
+        {0, 1, 0, NULL, 0},
+        {4096, 1, 0, NULL, 0},
+        {4097, 1, 0, NULL, 2},
+        {1u << 30, 1, 0, NULL, 132 * 8},
+        {4096, 1, 1, NULL, 4}, /* no vectors */
+        {4096, 2, 0, "it takes a whole array without gaps", 0},
+    };
+    device_facts d = device(DEVICE_GPU, 132, 1024);
+
+    (void)state;
+    for (size_t i = 0; i <= ARRAY_COUNT(cases); i++) {
+        const size_t c = i % ARRAY_COUNT(cases);
+        const tsr_reduce_problem structure = {.by = TSR_REDUCE_ANY,
+                                              .type = TSR_F32,
+                                              .n = cases[c].n,
+                                              .outer = cases[c].outer,
+                                              .offset_x = cases[c].offset};
+        const problem p = problem_from(&operation_reduce, &structure, sizeof(structure));
+        const params chosen = params_default(&reduce_whole);
+        const job j = {.problem = &p, .device = &d, .params = &chosen};
+        const char *why;
+        plan out;
+
+        d.feature[FEATURE_DEVICE_SCOPE] = i < ARRAY_COUNT(cases) ? FEATURE_YES : FEATURE_NO;
+        why = plan_make(&reduce_whole, &j, &out);
+        if (i == ARRAY_COUNT(cases) || cases[c].why) {
+            assert_non_null(why);
+            assert_non_null(strstr(why, i == c ? cases[c].why : "no atomic operations"));
+        } else {
+            assert_null(why);
+            assert_int_equal(out.count, 1);
+            assert_int_equal(out.workspace, cases[c].left * sizeof(uint64_t));
+        }
+        plan_free(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +385,7 @@ int main(void)
         cmocka_unit_test(sums_by_atomics_are_asked_for),
         cmocka_unit_test(warps_reduce_minima_and_maxima),
         cmocka_unit_test(strides_do_not_overlap),
+        cmocka_unit_test(a_whole_array_is_one_launch),
         cmocka_unit_test(classes_come_from_the_problem),
     };
 

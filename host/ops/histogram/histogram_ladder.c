@@ -251,7 +251,7 @@ enum { BYTES_GROUP_GPU = 1024 };
 static const tunable bytes_tunables[] = {
     {"COPIES", COPIES_MEANING, {2, 4, 8, 16, 32}, 32, 2},
     {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512, 1024}, 0, 32},
-    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 2, 2, .host_only = true},
+    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 1, 2, .host_only = true},
 };
 
 static const char *bytes_plan(const job *j, plan *out)

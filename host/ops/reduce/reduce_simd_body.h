@@ -150,7 +150,7 @@ static void OF(count)(const void *from, size_t n, size_t first, reduce_part *par
 EXTREME_OF(least, <)
 EXTREME_OF(largest, >)
 
-/* A block is looked at twice where it holds what is to be preferred to all before it. */
+/* An index is looked for at the end, in the block that holds what is to be preferred to all else. */
 #define EXTREME_ROWS(name, arg_name, extreme, BEYOND)                                              \
     static void OF(name)(const void *from, size_t n, size_t first, reduce_part *part)              \
     {                                                                                              \
@@ -166,21 +166,25 @@ EXTREME_OF(largest, >)
     static void OF(arg_name)(const void *from, size_t n, size_t first, reduce_part *part)          \
     {                                                                                              \
         const T *x = from;                                                                         \
+        size_t i = n;                                                                              \
                                                                                                    \
         for (size_t at = 0; at < n; at += SEARCHED) {                                              \
             const size_t count = n - at < SEARCHED ? n - at : SEARCHED;                            \
             const T best = OF(extreme)(x + at, count);                                             \
             const VALUE_T value = (VALUE_T)best;                                                   \
-            size_t i = at;                                                                         \
                                                                                                    \
             if (part->index >= 0 &&                                                                \
                 (IS_BAD(part->value.VALUE) || !(IS_BAD(value) || value BEYOND part->value.VALUE))) \
                 continue;                                                                          \
-            while (IS_BAD(best) ? !IS_BAD(x[i]) : x[i] != best)                                    \
-                i++;                                                                               \
+            i = at;                                                                                \
             part->value.VALUE = value;                                                             \
             part->index = (int64_t)(first + i);                                                    \
         }                                                                                          \
+        if (i == n)                                                                                \
+            return;                                                                                \
+        while (IS_BAD(part->value.VALUE) ? !IS_BAD(x[i]) : (VALUE_T)x[i] != part->value.VALUE)     \
+            i++;                                                                                   \
+        part->index = (int64_t)(first + i);                                                        \
     }
 
 EXTREME_ROWS(min, argmin, least, <)

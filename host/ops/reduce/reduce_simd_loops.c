@@ -9,8 +9,9 @@
  * one order.  A block's sum of integers is exact in EXACT. */
 enum { LANES = 32, BLOCK = 4096 };
 
-/* Elements of which the extreme is found before its place is looked for. */
-enum { SEARCHED = 1 << 14 };
+/* Elements whose extreme is found before that of the next ones: few, as the place of the best is
+ * looked for in them one by one. */
+enum { SEARCHED = 1 << 9 };
 
 /* Add `number`, of element i, in double precision, n times, each lane with a carry. */
 #define COMPENSATED_LANES(number, n, part)                                                         \
