@@ -33,6 +33,8 @@ STORIES = {("h200", "4096x4096x4096 float32"): ("cpu-", "row-first", "naive"),
            ("h200", "4096x4096x4096 float32 tf32"): ("cpu-", "general", "general"),
            ("h200", "4096x4096x4096 float64"): ("cpu-", "general", "general"),
            ("h200", "64x64x64 float32 x 4096"): ("cpu-", "general", "general"),
+           ("h200", "4096x4096 float32"): (("rows-vector", "short-rows"), "row-item", "row-item"),
+           ("h200", "4194304 uint32"): ("cpu-", "naive", "naive"),
            ("pocl3-epyc2", "1024x1024x1024 float32"): ("wgmma-", "row-first", "naive")}
 
 NOT_MEASURED = "Not measured yet."

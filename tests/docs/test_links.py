@@ -35,7 +35,7 @@ def broken(path):
 
 class Links(unittest.TestCase):
     def test_documents(self):
-        paths = [p for pattern in ("*.md", "docs/*.md", "data/*.md", "data/*/*.md")
+        paths = [p for pattern in ("*.md", "docs/*.md", "docs/*/*.md", "data/*.md", "data/*/*.md")
                  for p in sorted(glob.glob(os.path.join(ROOT, pattern)))]
         self.assertIn(os.path.join(ROOT, "README.md"), paths)
         for path in paths:
