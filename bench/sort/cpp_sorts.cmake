@@ -1,6 +1,6 @@
 # add_cpp_sorts(OPERATION OBJECT...): its sorts by libraries of C++, whose objects this folder has.
 function(add_cpp_sorts operation)
-    if(NOT CMAKE_CXX_COMPILER)
+    if(NOT PEER_CXX)
         return()
     endif()
     add_peer(${operation} std $<TARGET_OBJECTS:sort_std> ${ARGN})

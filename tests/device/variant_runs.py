@@ -32,6 +32,18 @@ def unoptimized(op, name):
     return {**os.environ, "POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}
 
 
+def is_simulated(op, name):
+    """Whether Oclgrind has what the variant needs: oclgrind/sweep.py runs its types then."""
+    library = os.environ.get("OCLGRIND_LIBRARY")
+    if not library:
+        return False
+    out = subprocess.run([os.environ["TESSERA"], "kernels", op, "--json", "--device", "0:0"], check=True,
+                         stdout=subprocess.PIPE, env={**os.environ, "OCL_ICD_VENDORS": library}).stdout
+    (found,) = json.loads(out)["operations"]
+    (about,) = [v for v in found["variants"] if v["name"] == name]
+    return not about.get("unsupported", "").startswith("it needs ")
+
+
 def width(type_name):
     return int("".join(c for c in type_name if c.isdigit()))
 

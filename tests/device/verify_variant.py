@@ -3,8 +3,11 @@
 The operation's main type has the whole sweep with defaults, and the tiny one with every value of
 every tunable that a CPU's compiler is not minutes over.  Types differ in few lines, and a program
 takes that compiler a quarter of a second and more: of the others one has the whole sweep with small
-tiles, of which there are many then, and one of each other width the tiny one.  Which ones turns from
-variant to variant, so that each type meets every shared header; a GPU's sweep has them all.
+tiles, of which there are many then.  One of each other width has the tiny one, where the simulator
+does not run just that and judge it (oclgrind/sweep.py).  Variants made for CPUs have it here too, and
+so have those that are OPTIMIZED, whose programs take longest, and whose other types have no whole
+sweep.  Which types these are turns from variant to variant, so that each meets every shared header; a
+GPU's sweep has them all.
 
 The compiler takes three quarters of its time to optimize.  The main type's whole sweep is optimized,
 whose large problems would take longer otherwise, and of the variants made for CPUs the other type's.
@@ -20,7 +23,8 @@ import os
 import subprocess
 import sys
 
-from variant_runs import has_many_programs, is_optimized, one_of_each_width, variant
+from variant_runs import (has_many_programs, is_optimized, is_simulated, one_of_each_width,
+                          variant)
 
 
 def runs(op, name):
@@ -30,10 +34,14 @@ def runs(op, name):
     plain = "" if is_optimized(op, name) else ",unoptimized"
     if os.environ.get("TESSERA_SANITIZED"):
         return [main + ",tiny,small,defaults" + plain]
-    whole = [t + ",small,defaults" for t in (others[i % len(others)],)] if others else []
+    whole = []
+    if others and not is_optimized(op, name):
+        whole = [others[i % len(others)] + ",small,defaults"]
     tiny = [t + ",tiny,small,defaults" for t in one_of_each_width(types, i)
             if t + ",small,defaults" not in whole]
     for_cpus = name.startswith("cpu-")
+    if not for_cpus and not is_optimized(op, name) and is_simulated(op, name):
+        tiny = []
     if has_many_programs(op, name):
         return [main + ",tiny,small,defaults"] + \
             [run + plain for run in tiny + whole + [main + ",tiny", main + ",defaults"]]
