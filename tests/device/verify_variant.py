@@ -12,8 +12,9 @@ GPU's sweep has them all.
 The compiler takes three quarters of its time to optimize.  The main type's whole sweep is optimized,
 whose large problems would take longer otherwise, and of the variants made for CPUs the other type's.
 The rest is not; of a variant with MANY_PROGRAMS the tiny problems of the main type's defaults alone
-are.  With TESSERA_SANITIZED the main type alone, and the tiny sweep: a sanitizer looks at the host's
-code, not at what the device's compiler made.
+are.  With TESSERA_SANITIZED the main type alone, and the tiny sweep with defaults, whose programs PoCL
+has of the sweep without a sanitizer: a sanitizer looks at the host's code, not at what the device's
+compiler made, and of small tiles unit/test_plans has the plans.
 
 All runs of a call are in one process (sweep.c), the optimized ones first; of the many variants of a
 sanitized call those that are OPTIMIZED are in another one.
@@ -33,7 +34,7 @@ def runs(op, name):
     main, others = types[0], types[1:]
     plain = "" if is_optimized(op, name) else ",unoptimized"
     if os.environ.get("TESSERA_SANITIZED"):
-        return [main + ",tiny,small,defaults" + plain]
+        return [main + ",tiny,defaults" + plain]
     whole = []
     if others and not is_optimized(op, name):
         whole = [others[i % len(others)] + ",small,defaults"]
