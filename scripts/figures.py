@@ -43,7 +43,7 @@ ARITHMETIC = {"": "exact", "f32": "FP32", "f32-strict": "FP32 multiply-adds", "f
               "bf16": "BF16 products, FP32 sums"}
 
 # What is 1000 of a unit.
-LARGER = {"GFLOP/s": "TFLOP/s", "GB/s": "TB/s", "Mkeys/s": "Gkeys/s"}
+LARGER = {"GFLOP/s": "TFLOP/s", "Gop/s": "Top/s", "GB/s": "TB/s", "Mkeys/s": "Gkeys/s"}
 
 # Where a peer may have run, as rows have it.
 PLACES = ("device", "cuda", "host")

@@ -166,14 +166,15 @@ static void print_asked(const traffic *t, const char *name)
 }
 
 /* Where the call lies under the roofline, by what it asks for and by what is compulsory. */
-static void print_intensity(const explanation *x, const intensity *i)
+static void print_intensity(const explanation *x, const intensity *i, const char *unit)
 {
-    const double most = i->asked * i->memory; /* GFLOP/s, had every byte to come from memory */
+    const double most = i->asked * i->memory; /* per ns, had every byte to come from memory */
     const double rate = x->traffic.flops / fmax(x->call.median_ns, 1);
 
     if (!(i->least > 0))
         return;
-    printf("  %.4g million FLOPs: %.3g a compulsory byte", x->traffic.flops / 1e6, i->least);
+    printf("  %.4g million %s: %.3g a compulsory byte", x->traffic.flops / 1e6,
+           work_unit_of(unit) == WORK_OPS ? "operations" : "FLOPs", i->least);
     if (i->asked > 0)
         printf(", %.3g a byte that is asked for", i->asked);
     if (i->ridge > 0)
@@ -185,7 +186,8 @@ static void print_intensity(const explanation *x, const intensity *i)
     if (i->asked > 0)
         printf("; what this kernel asks for is %s", intensity_word(i->asked, i->ridge));
     if (i->asked > 0 && i->asked < i->ridge)
-        printf(": at most %.4g GFLOP/s from memory, and %.4g were reached", most, rate);
+        printf(": at most %.4g %s from memory, and %.4g were reached", most,
+               work_unit_name(work_unit_of(unit) == WORK_OPS ? WORK_OPS : WORK_FLOPS), rate);
     if (i->asked > 0 && i->asked < i->ridge && rate > most)
         printf(", since caches serve the rest");
     putchar('\n');
@@ -197,7 +199,7 @@ static void print_traffic(const explanation *x, const result_row *row, const lim
 
     if (x->traffic.requested > 0)
         print_asked(&x->traffic, x->name);
-    print_intensity(x, &i);
+    print_intensity(x, &i, row->unit);
 }
 
 /* Whether a rate exceeds its limit by more than a clock's error. */

@@ -130,7 +130,8 @@ void run_report_summary(const run_report *r)
             append_time(&line, r->median_ns);
         }
         if (has_rate(r))
-            text_format(&line, ", %.3g %s", rate(r), work_unit_name(r->posed->problem.op->unit));
+            text_format(&line, ", %.3g %s", rate(r),
+                        work_unit_name(problem_unit(&r->posed->problem)));
     }
     if (counted(r))
         text_format(&line, ", %zu %s", count_of(r), counted(r));
@@ -279,7 +280,7 @@ int run_report_json(const run_report *r)
     json_object_set_new(object, "times", times_json(r));
     json_object_set_new(object, "rate", has_rate(r) ? json_number(rate(r)) : json_null());
     json_object_set_new(object, "rate_unit",
-                        json_string(work_unit_name(r->posed->problem.op->unit)));
+                        json_string(work_unit_name(problem_unit(&r->posed->problem))));
     json_object_set_new(object, "bytes", bytes_json(r));
     json_object_set_new(object, "tiles", tiles_json(r));
     json_object_set_new(object, "verify", verdict_json(r));

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/json_print.h"
+#include "core/fields.h"
 #include "core/registry.h"
 #include "core/tuning_class.h"
 #include "measure/result.h"
@@ -90,7 +91,7 @@ static void print_finalist(const tune_report *r, const tune_candidate *c)
     printf("  %-44s %10.4f ms +-%2.0f%%", text_get(&name), c->time.median_ns * 1e-6,
            100 * timing_spread(&c->time));
     if (rate > 0)
-        printf(" %9.2f %s", rate, work_unit_name(r->problems[0].op->unit));
+        printf(" %9.2f %s", rate, work_unit_name(problem_unit(&r->problems[0])));
     printf("%s%s\n", *role(r->found, c) ? "  " : "", role(r->found, c));
     text_free(&name);
 }
@@ -230,12 +231,13 @@ json_t *tune_report_json(const tune_report *r)
     object = json_pack(
         "{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "class",
         json_text(text_get(&name)), "holds", json_text(text_get(&holds)), "problems", problems,
-        "unit", work_unit_name(r->problems[0].op->unit), "best", candidate_json(r, found->best),
-        "fastest", candidate_json(r, found->fastest), "before", candidate_json(r, found->before),
-        "kept", *r->where ? json_text(r->where) : json_null(), "complete", found->complete,
-        "interrupted", found->stopped, "tried", tried, "seconds", json_number(found->seconds),
-        "build_seconds", json_number(found->build_seconds), "on_arrays",
-        *r->on_arrays ? json_text(r->on_arrays) : json_null(), "against_c", against_c_json(found));
+        "unit", work_unit_name(problem_unit(&r->problems[0])), "best",
+        candidate_json(r, found->best), "fastest", candidate_json(r, found->fastest), "before",
+        candidate_json(r, found->before), "kept", *r->where ? json_text(r->where) : json_null(),
+        "complete", found->complete, "interrupted", found->stopped, "tried", tried, "seconds",
+        json_number(found->seconds), "build_seconds", json_number(found->build_seconds),
+        "on_arrays", *r->on_arrays ? json_text(r->on_arrays) : json_null(), "against_c",
+        against_c_json(found));
 
     text_free(&name);
     text_free(&holds);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/sizes.h"
 
 const field *field_of_kind(const operation *op, field_kind kind)
@@ -261,6 +262,15 @@ tsr_type problem_type(const problem *p)
     const field *f = field_of_kind(p->op, FIELD_TYPE);
 
     return f ? *(const tsr_type *)(const void *)(p->bytes + f->offset) : p->op->default_type;
+}
+
+work_unit problem_unit(const problem *p)
+{
+    const tsr_type type = problem_type(p);
+
+    if (p->op->unit == WORK_FLOPS && !type_is_real(type) && !type_is_complex(type))
+        return WORK_OPS;
+    return p->op->unit;
 }
 
 tsr_precision problem_precision(const problem *p)

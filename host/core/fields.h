@@ -44,6 +44,8 @@ void problem_shrink(problem *p);
 
 /** Type of the first operand, and precision: TSR_PRECISION_DEFAULT where the operation has none. */
 tsr_type problem_type(const problem *p);
+/** What its rate is counted in: products of whole numbers are no FLOPs. */
+work_unit problem_unit(const problem *p);
 tsr_precision problem_precision(const problem *p);
 
 /** Set them; nothing where the operation has no such field. */

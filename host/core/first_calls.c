@@ -11,9 +11,10 @@
 #include "core/tuning_memo.h"
 #include "session/program.h"
 
-/* Calls of a session before what is best is compiled.  Each loses a millisecond or less; a process
- * that ends after a few would wait for a compiler that it has no use for. */
-enum { FIRST_CALLS = 20 };
+/* Calls of a session before what is best is compiled.  On a GPU each loses a millisecond or less; a
+ * process that ends after a few would wait for a compiler that it has no use for.  On a CPU each
+ * loses a fifth to a half of its time, and PoCL compiles within the next one. */
+enum { FIRST_CALLS = 20, FIRST_CALLS_ON_CPU = 100 };
 
 /* What is compiled on a thread of its own, in a session of its own: the cache hands it over. */
 typedef struct background_build {
@@ -127,23 +128,30 @@ static bool compiles_beside(tsr_session *s, const problem *p, placement place)
     return start(s, p, place);
 }
 
-/* The variant that is quick to compile, where calls may run it; NULL: none. */
-static const variant *first_variant(tsr_session *s, const problem *p)
+/* The variant that is quick to compile, or in C, where calls may run it; NULL: none. */
+static const variant *first_variant(tsr_session *s, const problem *p, placement place)
 {
     const operation *op = p->op;
+    const device_facts *d = session_facts(s);
+    const bool in_c = d->kind == DEVICE_CPU && (place == IN_ARRAYS || place == IN_MAPPED);
     unsigned order[OPERANDS_MAX];
     const variant *found = NULL;
     const char *name;
     problem normal;
 
-    if (session_facts(s)->kind != DEVICE_GPU || s->same_kernels || s->host_calls_memory ||
+    if ((d->kind != DEVICE_GPU && !in_c) || s->same_kernels || s->host_calls_memory ||
         !op->prefer_first || op->check(p, NULL))
         return NULL;
     normal = problem_normal(p, order);
-    name = op->prefer_first(&normal);
+    name = op->prefer_first(&normal, d);
     if (name)
         variant_find(op, name, &found, NULL);
     return found;
+}
+
+static unsigned calls_most(const tsr_session *s)
+{
+    return session_facts(s)->kind == DEVICE_CPU ? FIRST_CALLS_ON_CPU : FIRST_CALLS;
 }
 
 tsr_status first_call(tsr_session *s, const problem *p, const tsr_run *run, placement place,
@@ -156,13 +164,13 @@ tsr_status first_call(tsr_session *s, const problem *p, const tsr_run *run, plac
 
     if (named || (known && known->program))
         return dispatch_call(s, p, run, place, out, err);
-    sel.variant = first_variant(s, p);
+    sel.variant = first_variant(s, p, place);
     if (!sel.variant || best_is_there(s, p, place, &best) || strcmp(best, sel.variant->name) == 0 ||
-        (s->first_calls >= FIRST_CALLS && !compiles_beside(s, p, place)))
+        (s->first_calls >= calls_most(s) && !compiles_beside(s, p, place)))
         return dispatch_call(s, p, run, place, out, err);
     sel.params = params_default(sel.variant);
-    snprintf(sel.chosen, sizeof(sel.chosen),
-             "quick to compile, unlike %s, which is in no cache yet", best);
+    snprintf(sel.chosen, sizeof(sel.chosen), "%s, unlike %s, which is in no cache yet",
+             sel.variant->source ? "quick to compile" : "compiled already", best);
     if (dispatch_call_of(s, p, &sel, place, out, NULL) || dispatch_build(s, *out, report, NULL))
         return dispatch_call(s, p, run, place, out, err);
     s->first_calls++;

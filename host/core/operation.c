@@ -41,7 +41,7 @@ tsr_status operation_check_type(const operation *op, tsr_type type, tsr_error *e
 }
 
 static const char *const unit_names[] = {
-    [WORK_FLOPS] = "GFLOP/s", [WORK_BYTES] = "GB/s", [WORK_KEYS] = "Mkeys/s"};
+    [WORK_FLOPS] = "GFLOP/s", [WORK_OPS] = "Gop/s", [WORK_BYTES] = "GB/s", [WORK_KEYS] = "Mkeys/s"};
 
 const char *work_unit_name(work_unit unit)
 {

@@ -202,6 +202,7 @@ const char *setting_of(const given_options *s, const char *option);
 /** What the work of an operation is counted in, and so the unit of its rate. */
 typedef enum work_unit {
     WORK_FLOPS, /* GFLOP/s */
+    WORK_OPS,   /* the same on whole numbers: Gop/s */
     WORK_BYTES, /* of compulsory traffic: GB/s */
     WORK_KEYS   /* Mkeys/s */
 } work_unit;
@@ -376,9 +377,11 @@ struct operation {
      * that the same call has the same result. */
     const char *(*prefer_c)(const problem *p, const device_facts *d);
 
-    /** The variant whose program is compiled soonest, for a problem that it does in some
-     *  milliseconds: core/first_calls.h.  It probes nothing.  NULL, also as a function: none. */
-    const char *(*prefer_first)(const problem *p);
+    /** What may run until the best is in a cache: core/first_calls.h.  On a GPU the variant whose
+     * program is compiled soonest, for a problem that it does in some milliseconds; it probes
+     * nothing.  On a CPU a variant in C, for a problem of which it loses less time than compiling
+     * takes.  NULL, also as a function: none. */
+    const char *(*prefer_first)(const problem *p, const device_facts *d);
 
     /** The size as --size spells it, and a problem of about a 64th of the work, where the extents
      *  alone do not give them (problem_size and problem_shrink in core/fields.h).  NULL functions:

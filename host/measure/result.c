@@ -67,7 +67,7 @@ void result_problem(result_row *row, const problem *p)
     snprintf(row->op, sizeof(row->op), "%s", p->op->name);
     snprintf(row->problem, sizeof(row->problem), "%s", text_get(&what));
     snprintf(row->type, sizeof(row->type), "%s", tsr_type_name(x[0].type));
-    snprintf(row->unit, sizeof(row->unit), "%s", work_unit_name(p->op->unit));
+    snprintf(row->unit, sizeof(row->unit), "%s", work_unit_name(problem_unit(p)));
     problem_size(p, &size);
     snprintf(row->size, sizeof(row->size), "%s", text_get(&size));
     if (field_of_kind(p->op, FIELD_PRECISION))

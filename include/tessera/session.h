@@ -50,7 +50,8 @@ typedef struct tsr_session_options {
  * tsr_report.chosen says so.  After 20 such calls of a session what is fastest is compiled on a
  * thread of its own, and once that is done calls run it; without a cache to keep it in, or a
  * thread, the next call compiles it.  A process waits for such a thread when it ends,
- * tsr_session_close does not.
+ * tsr_session_close does not.  On a CPU whose memory is the host's such a call, of any size, runs
+ * code in C, and the call after 100 of them compiles what is fastest.
  *
  * Sorts of all kinds and selections have the same result either way, bit for bit.  Sums of floats,
  * which are products of matrices and of vectors and scans, keep to the same bounds and may differ

@@ -170,6 +170,9 @@ class OnHost(test_run.Run):
         self.matmul("a.npy", "b.npy", "--verify", "--quiet")
         np.testing.assert_array_equal(self.load("c.npy")[1],
                                       (-a // 2).astype(np.int32) @ b.astype(np.int32))
+        r = self.matmul("a.npy", "b.npy", "--repeat", "2", "--json")
+        self.assertEqual(json.loads(r.out)["rate_unit"], "Gop/s")
+        self.assertRegex(r.err, r", \S+ Gop/s\b")
         self.matmul("a.npy", "b.npy", "--as", "f32")
         self.assertEqual(self.load("c.npy").dtype, np.float32)
 

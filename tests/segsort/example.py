@@ -13,3 +13,10 @@ KERNEL = "segments"
 # In the place of what is preferred on GPUs, which a CPU's compiler takes many minutes for.
 KERNEL_OF_FORGED_GPUS = KERNEL
 PROGRAMS = []
+
+
+def LONG_CALLS():
+    keys = np.random.default_rng(6).random(3 * 2**20, np.float32)
+    return [({"long.npy": keys, "long_offsets.npy": np.array([0, 2**20, 3 * 2**20])},
+             ("segsort", "long.npy", "--segments", "long_offsets.npy", "-o", "segments.npy"),
+             "host-radix")]

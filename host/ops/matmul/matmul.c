@@ -425,7 +425,8 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
                                              "general"};
     static const char *const int8_cpu[] = {"cpu-panels", "cpu-block", "pipelined", "general-tiled",
                                            "general"};
-    static const char *const int8_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
+    static const char *const int8_host[] = {"simd", "openmp", "blocked", "ikj",
+                                            "kij",  "ijk",    "jik"};
     const size_t m = matmul_of(q)->m, n = matmul_of(q)->n;
     const bool is_complex = type_is_complex(matmul_of(q)->type);
     bool packs;
@@ -466,19 +467,23 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
 }
 
 /* A product is as fast there as by kernels on a CPU: what is saved are launches, and compiling.  Of
- * float16 it takes half the time, as long as there is memory for copies in float32. */
+ * float16 it takes half the time, as long as there is memory for copies in float32, and of int8
+ * half to all of it. */
 static const char *prefer_c(const problem *p, const device_facts *d)
 {
     const bool halves = matmul_of(p)->type == TSR_F16 && work(p) <= 0x1p37;
 
     if (matmul_of(p)->type == TSR_I8)
-        return NULL;
+        return "simd";
     return halves || matmul_simd_is_brief(matmul_of(p), d->compute_units) ? "simd" : NULL;
 }
 
-/* About 2 ms of an H100, where k is not too long for work-items that have it to themselves. */
-static const char *prefer_first(const problem *p)
+/* About 2 ms of an H100, where k is not too long for work-items that have it to themselves.  On a
+ * CPU C takes up to a fifth longer than the kernels, which take 3 s to compile. */
+static const char *prefer_first(const problem *p, const device_facts *d)
 {
+    if (d->kind == DEVICE_CPU)
+        return work(p) <= 0x1p41 ? "simd" : NULL;
     if (work(p) > 0x1p31 || matmul_of(p)->k > 4096)
         return NULL;
     return type_is_complex(matmul_of(p)->type) ? "complex-general" : "general-tiled";

@@ -14,8 +14,9 @@ static const double flops_a_thread = 0x1p22;
 
 static matmul_share_loop *const share_f32[] = {ISA_EACH(matmul_share_f32)};
 static matmul_share_loop *const share_f64[] = {ISA_EACH(matmul_share_f64)};
+static matmul_share_loop *const share_i8[] = {ISA_EACH(matmul_share_i8)};
 
-/* The same of the type that is computed in. */
+/* The same of the type that is computed in; int8 is in float32. */
 static const matmul_tiling *tiling_of(tsr_type type, isa which)
 {
     static const matmul_tiling *const f32[] = {ISA_EACH(&matmul_tiling_f32)};
@@ -101,7 +102,7 @@ typedef struct blocks {
     matmul_share_loop *loop;
     matmul_share whole;
     grid grid;
-    size_t size;           /* of an element */
+    size_t size, size_c;   /* of an element of A and B, and of C */
     unsigned char *memory; /* of each block, `bytes` for its copies */
     size_t bytes;
 } blocks;
@@ -121,12 +122,12 @@ static void multiply_block(void *context, size_t b, size_t who)
         s.a = (const char *)x->operands[MATMUL_A] + (p->offset_a + i * s.a_row) * x->size;
         s.b = (const char *)x->operands[MATMUL_B] + (p->offset_b + j * s.b_column) * x->size;
     }
-    s.c = (char *)x->operands[MATMUL_C] + (p->offset_c + i * s.ldc + j) * x->size;
+    s.c = (char *)x->operands[MATMUL_C] + (p->offset_c + i * s.ldc + j) * x->size_c;
     s.memory = x->memory + b * x->bytes;
     x->loop(&s);
 }
 
-/* One product of float32 or float64, or of complex numbers of these. */
+/* One product of float32, float64 or int8, or of complex numbers. */
 static tsr_status multiply(const tsr_matmul_problem *p, void *const operands[], const void *with,
                            tsr_error *err)
 {
@@ -138,7 +139,9 @@ static tsr_status multiply(const tsr_matmul_problem *p, void *const operands[], 
     const size_t count = g.down * g.across;
     blocks x = {.p = p,
                 .operands = operands,
-                .loop = real_sums(p->type) == TSR_F64 ? share_f64[which] : share_f32[which],
+                .loop = p->type == TSR_I8               ? share_i8[which]
+                        : real_sums(p->type) == TSR_F64 ? share_f64[which]
+                                                        : share_f32[which],
                 .whole = {.k = k,
                           .a_row = p->trans_a ? 1 : lda,
                           .a_column = p->trans_a ? lda : 1,
@@ -154,6 +157,7 @@ static tsr_status multiply(const tsr_matmul_problem *p, void *const operands[], 
                           .conj_b = p->conj_b},
                 .grid = g,
                 .size = size,
+                .size_c = p->type == TSR_I8 ? tsr_type_size(TSR_I32) : size,
                 .bytes = size_round_up(matmul_share_elements(t, g.rows, g.columns, depth_of(p)) *
                                            matmul_real_size(p),
                                        64)};
@@ -169,6 +173,14 @@ static tsr_status multiply(const tsr_matmul_problem *p, void *const operands[], 
     team_run(count, count, multiply_block, &x);
     scratch_give(x.memory);
     return TSR_OK;
+}
+
+/* Of a type that is copied first where blocks are not of it. */
+static tsr_status multiply_any(const tsr_matmul_problem *p, void *const operands[], tsr_error *err)
+{
+    if (p->type != TSR_I8)
+        return matmul_host_product(p, operands, multiply, NULL, err);
+    return p->m && p->n ? multiply(p, operands, NULL, err) : TSR_OK;
 }
 
 /* The products of a call, in groups one behind the other. */
@@ -190,7 +202,7 @@ static void multiply_group(void *context, size_t item, size_t who)
         const tsr_matmul_problem one = matmul_product(x->p, e);
         tsr_error why = {0};
 
-        if (matmul_host_product(&one, x->operands, multiply, NULL, &why) == TSR_OK)
+        if (multiply_any(&one, x->operands, &why) == TSR_OK)
             continue;
         pthread_mutex_lock(&x->lock);
         x->why = why;
@@ -223,8 +235,6 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
 
 static const char *plan_simd(const job *j, plan *out)
 {
-    if (matmul_of(j->problem)->type == TSR_I8)
-        return "its vectors hold floating-point numbers, and the matrices are int8";
     return real_unsupported(matmul_of(j->problem)->type, TSR_PRECISION_DEFAULT, j->device,
                             &out->reason);
 }

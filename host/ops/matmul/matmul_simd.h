@@ -10,7 +10,7 @@
 
 /**
  * C := alpha op(A) op(B) + beta C of one thread, in float32 or float64, or of complex numbers of
- * two of these parts.
+ * two of these parts, or of int8 to int32, modulo 2^32.
  *
  * Element (i, p) of op(A) is at a[i * a_row + p * a_column], one of the two being 1, and so is (p,
  * j) of op(B); (i, j) of C is at c[i * ldc + j]; all count elements, of `parts` numbers each.  C is
@@ -31,7 +31,7 @@ typedef struct matmul_share {
 
 typedef void matmul_share_loop(const matmul_share *s);
 
-matmul_share_loop ISA_EACH(matmul_share_f32), ISA_EACH(matmul_share_f64);
+matmul_share_loop ISA_EACH(matmul_share_f32), ISA_EACH(matmul_share_f64), ISA_EACH(matmul_share_i8);
 
 /** Rows and columns of a register tile, and elements of blocks, whole tiles of A and B. */
 typedef struct matmul_tiling {
@@ -39,7 +39,8 @@ typedef struct matmul_tiling {
     size_t block_m, block_n, block_k;
 } matmul_tiling;
 
-extern const matmul_tiling ISA_EACH(matmul_tiling_f32), ISA_EACH(matmul_tiling_f64);
+extern const matmul_tiling ISA_EACH(matmul_tiling_f32), ISA_EACH(matmul_tiling_f64),
+    ISA_EACH(matmul_tiling_i8);
 
 /** Numbers in the copies that a share makes: of a slab of B, and behind it of a block of A.  A
  * complex product is one of twice the columns and twice the k. */

@@ -1,8 +1,9 @@
-/* The loops of matmul_simd_loops.c for one element type: REAL, NAMED(name) with the type's suffix,
- * PUBLIC(name) with that and the instruction set's. */
+/* The loops of matmul_simd_loops.c for one element type: ELEMENT of A and B, REAL of copies and
+ * sums, RESULT of C, alpha and beta; RESULT_OF(sum) and RESULTS_OF(vector of sums); NAMED(name)
+ * with the type's suffix, PUBLIC(name) with that and the instruction set's. */
 
 typedef REAL NAMED(vector) __attribute__((vector_size(VECTOR_BYTES)));
-typedef REAL NAMED(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL))));
+typedef RESULT NAMED(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(RESULT))));
 
 enum { NAMED(LANES) = VECTOR_BYTES / sizeof(REAL), NAMED(TILE_N) = 2 * NAMED(LANES) };
 
@@ -11,7 +12,7 @@ const matmul_tiling PUBLIC(matmul_tiling) = {TILE_M, NAMED(TILE_N), BLOCK_M, BLO
 /* A part of a factor: `count` lines of k elements, of which (i, p) is at from[i * line + p * step],
  * twice that for complex ones. */
 typedef struct NAMED(lines) {
-    const REAL *from;
+    const ELEMENT *from;
     size_t line, step, count, k;
     bool conjugate;
 } NAMED(lines);
@@ -23,22 +24,22 @@ static inline void NAMED(copy_panels)(NAMED(lines) x, size_t width, REAL *to)
 
     for (size_t i = 0; i < x.count; i += width, to += width * k) {
         const size_t lines = size_min(width, x.count - i);
-        const REAL *first = x.from + i * line;
+        const ELEMENT *first = x.from + i * line;
 
         if (lines < width)
             memset(to, 0, width * k * sizeof(REAL));
         if (line == 1 && lines == width)
             for (size_t p = 0; p < k; p++)
                 for (size_t l = 0; l < width; l++)
-                    to[p * width + l] = first[p * step + l];
+                    to[p * width + l] = (REAL)first[p * step + l];
         else if (line == 1)
             for (size_t p = 0; p < k; p++)
                 for (size_t l = 0; l < lines; l++)
-                    to[p * width + l] = first[p * step + l];
+                    to[p * width + l] = (REAL)first[p * step + l];
         else
             for (size_t l = 0; l < lines; l++)
                 for (size_t p = 0; p < k; p++)
-                    to[p * width + l] = first[l * line + p * step];
+                    to[p * width + l] = (REAL)first[l * line + p * step];
     }
 }
 
@@ -59,14 +60,14 @@ static inline void NAMED(copy_left)(NAMED(lines) x, REAL *to)
 
     for (size_t i = 0; i < x.count; i += TILE_M, to += 2 * TILE_M * k) {
         const size_t lines = size_min(TILE_M, x.count - i);
-        const REAL *first = x.from + 2 * i * line;
+        const ELEMENT *first = x.from + 2 * i * line;
 
         if (lines < TILE_M)
             memset(to, 0, 2 * TILE_M * k * sizeof(REAL));
         for (size_t l = 0; l < lines; l++)
             for (size_t p = 0; p < k; p++) {
-                to[2 * p * TILE_M + l] = first[2 * (l * line + p * step)];
-                to[(2 * p + 1) * TILE_M + l] = sign * first[2 * (l * line + p * step) + 1];
+                to[2 * p * TILE_M + l] = (REAL)first[2 * (l * line + p * step)];
+                to[(2 * p + 1) * TILE_M + l] = sign * (REAL)first[2 * (l * line + p * step) + 1];
             }
     }
 }
@@ -80,7 +81,7 @@ static inline void NAMED(copy_right)(NAMED(lines) x, REAL *to)
 
     for (size_t j = 0; j < x.count; j += COLUMNS, to += 2 * NAMED(TILE_N) * k) {
         const size_t columns = size_min(COLUMNS, x.count - j);
-        const REAL *first = x.from + 2 * j * column;
+        const ELEMENT *first = x.from + 2 * j * column;
 
         if (columns < COLUMNS)
             memset(to, 0, 2 * NAMED(TILE_N) * k * sizeof(REAL));
@@ -88,7 +89,7 @@ static inline void NAMED(copy_right)(NAMED(lines) x, REAL *to)
             REAL *upper = to + 2 * p * NAMED(TILE_N), *lower = upper + NAMED(TILE_N);
 
             for (size_t l = 0; l < columns; l++) {
-                const REAL *b = first + 2 * (p * step + l * column);
+                const ELEMENT *b = first + 2 * (p * step + l * column);
 
                 upper[2 * l] = b[0];
                 upper[2 * l + 1] = sign * b[1];
@@ -101,24 +102,26 @@ static inline void NAMED(copy_right)(NAMED(lines) x, REAL *to)
 
 /* How a tile's sums go into C. */
 typedef struct NAMED(update) {
-    REAL alpha, beta;
-    REAL alpha_im, beta_im;
+    RESULT alpha, beta;
+    RESULT alpha_im, beta_im;
     size_t ldc; /* in numbers */
 } NAMED(update);
 
-static inline REAL NAMED(updated)(const NAMED(update) * u, REAL sum, const REAL *c)
+static inline RESULT NAMED(updated)(const NAMED(update) * u, REAL sum, const RESULT *c)
 {
-    return u->beta == 0 ? u->alpha * sum : u->alpha * sum + u->beta * *c;
+    const RESULT term = u->alpha * RESULT_OF(sum);
+
+    return u->beta == 0 ? term : term + u->beta * *c;
 }
 
 /* The same of two numbers, where alpha or beta is complex. */
-static inline void NAMED(update_pair)(const NAMED(update) * u, const REAL sum[2], REAL c[2])
+static inline void NAMED(update_pair)(const NAMED(update) * u, const REAL sum[2], RESULT c[2])
 {
-    REAL re = u->alpha * sum[0], im = u->alpha * sum[1];
+    RESULT re = u->alpha * RESULT_OF(sum[0]), im = u->alpha * RESULT_OF(sum[1]);
 
     if (u->alpha_im != 0) {
-        re -= u->alpha_im * sum[1];
-        im += u->alpha_im * sum[0];
+        re -= u->alpha_im * RESULT_OF(sum[1]);
+        im += u->alpha_im * RESULT_OF(sum[0]);
     }
     if (u->beta_im != 0) {
         re += u->beta * c[0] - u->beta_im * c[1];
@@ -133,7 +136,7 @@ static inline void NAMED(update_pair)(const NAMED(update) * u, const REAL sum[2]
 
 /* A tile of C, rows x columns of TILE_M x TILE_N, from a panel of A and one of B. */
 static void NAMED(tile)(size_t k, const REAL *a, const REAL *b, size_t rows, size_t columns,
-                        const NAMED(update) * u, REAL *c)
+                        const NAMED(update) * u, RESULT *c)
 {
     NAMED(vector) left[TILE_M] = {{0}}, right[TILE_M] = {{0}};
 
@@ -152,8 +155,11 @@ static void NAMED(tile)(size_t k, const REAL *a, const REAL *b, size_t rows, siz
         for (size_t i = 0; i < TILE_M; i++) {
             NAMED(unaligned) *to = (NAMED(unaligned) *)(c + i * u->ldc);
 
-            to[0] = u->beta == 0 ? u->alpha * left[i] : u->alpha * left[i] + u->beta * to[0];
-            to[1] = u->beta == 0 ? u->alpha * right[i] : u->alpha * right[i] + u->beta * to[1];
+            const NAMED(unaligned) l = u->alpha * RESULTS_OF(left[i]);
+            const NAMED(unaligned) r = u->alpha * RESULTS_OF(right[i]);
+
+            to[0] = u->beta == 0 ? l : l + u->beta * to[0];
+            to[1] = u->beta == 0 ? r : r + u->beta * to[1];
         }
     } else {
         NAMED(vector) sum[TILE_M][2];
@@ -179,9 +185,9 @@ static void NAMED(tile)(size_t k, const REAL *a, const REAL *b, size_t rows, siz
 /* Without a sum: C := beta C. */
 static void NAMED(scale)(const matmul_share *s)
 {
-    const NAMED(update) u = {0, (REAL)s->beta, 0, (REAL)s->beta_im, s->ldc * s->parts};
+    const NAMED(update) u = {0, SCALE(s->beta), 0, SCALE(s->beta_im), s->ldc * s->parts};
     static const REAL none[2];
-    REAL *c = s->c;
+    RESULT *c = s->c;
 
     for (size_t i = 0; i < s->m; i++)
         for (size_t j = 0; j < s->n * s->parts; j += s->parts)
@@ -196,7 +202,7 @@ static void NAMED(scale)(const matmul_share *s)
 static void NAMED(copy_a)(const matmul_share *s, size_t i0, size_t rows, size_t p0, size_t k,
                           REAL *to)
 {
-    const REAL *from = (const REAL *)s->a + (i0 * s->a_row + p0 * s->a_column) * s->parts;
+    const ELEMENT *from = (const ELEMENT *)s->a + (i0 * s->a_row + p0 * s->a_column) * s->parts;
     const NAMED(lines) part = {from, s->a_row, s->a_column, rows, k, s->conj_a};
 
     if (s->parts == 2)
@@ -209,7 +215,7 @@ static void NAMED(copy_a)(const matmul_share *s, size_t i0, size_t rows, size_t 
 static void NAMED(copy_b)(const matmul_share *s, size_t j0, size_t columns, size_t p0, size_t k,
                           REAL *to)
 {
-    const REAL *from = (const REAL *)s->b + (p0 * s->b_row + j0 * s->b_column) * s->parts;
+    const ELEMENT *from = (const ELEMENT *)s->b + (p0 * s->b_row + j0 * s->b_column) * s->parts;
     const NAMED(lines) part = {from, s->b_column, s->b_row, columns, k, s->conj_b};
 
     if (s->parts == 2)
@@ -225,15 +231,15 @@ void PUBLIC(matmul_share)(const matmul_share *s)
     REAL *const slab_b = s->memory;
     REAL *const block_a = slab_b + matmul_slab_elements(&PUBLIC(matmul_tiling), n, depth);
     NAMED(update)
-    u = {.alpha = (REAL)s->alpha, .alpha_im = (REAL)s->alpha_im, .ldc = s->ldc * parts};
+    u = {.alpha = SCALE(s->alpha), .alpha_im = SCALE(s->alpha_im), .ldc = s->ldc * parts};
 
     if (s->k == 0)
         NAMED(scale)(s);
     for (size_t j0 = 0; j0 < n; j0 += BLOCK_N) {
         const size_t columns = size_min(BLOCK_N, n - j0);
 
-        u.beta = (REAL)s->beta;
-        u.beta_im = (REAL)s->beta_im;
+        u.beta = SCALE(s->beta);
+        u.beta_im = SCALE(s->beta_im);
         for (size_t p0 = 0; p0 < depth; p0 += BLOCK_K, u.beta = 1, u.beta_im = 0) {
             const size_t k = size_min(BLOCK_K, depth - p0);
 
@@ -247,7 +253,7 @@ void PUBLIC(matmul_share)(const matmul_share *s)
                         NAMED(tile)
                 (k, block_a + i * k, slab_b + j * k, size_min(TILE_M, rows - i),
                  size_min(NAMED(TILE_N), columns - j), &u,
-                 (REAL *)s->c + (i0 + i) * u.ldc + j0 + j);
+                 (RESULT *)s->c + (i0 + i) * u.ldc + j0 + j);
             }
         }
     }

@@ -8,6 +8,7 @@
  * second. Panels are filled up with zeros, so that the tile's loop knows no edges: those are in the
  * update of C alone.
  */
+#include <stdint.h>
 #include <string.h>
 
 #include "ops/matmul/matmul_simd.h"
@@ -29,15 +30,55 @@ enum { BLOCK_K = 256, BLOCK_M = 16 * TILE_M, BLOCK_N = 1024 };
 #define UNROLLED _Pragma("GCC unroll 16")
 #endif
 
-#define REAL         float
-#define NAMED(name)  name##_f32
-#define PUBLIC(name) ISA_NAMED(name##_f32)
+#define ELEMENT       float
+#define REAL          float
+#define RESULT        float
+#define SCALE(x)      ((float)(x))
+#define RESULT_OF(x)  (x)
+#define RESULTS_OF(x) (x)
+#define NAMED(name)   name##_f32
+#define PUBLIC(name)  ISA_NAMED(name##_f32)
 #include "ops/matmul/matmul_simd_body.h"
+#undef ELEMENT
 #undef REAL
+#undef RESULT
+#undef SCALE
+#undef RESULT_OF
+#undef RESULTS_OF
 #undef NAMED
 #undef PUBLIC
 
-#define REAL         double
-#define NAMED(name)  name##_f64
-#define PUBLIC(name) ISA_NAMED(name##_f64)
+#define ELEMENT       double
+#define REAL          double
+#define RESULT        double
+#define SCALE(x)      (x)
+#define RESULT_OF(x)  (x)
+#define RESULTS_OF(x) (x)
+#define NAMED(name)   name##_f64
+#define PUBLIC(name)  ISA_NAMED(name##_f64)
+#include "ops/matmul/matmul_simd_body.h"
+#undef ELEMENT
+#undef REAL
+#undef RESULT
+#undef SCALE
+#undef RESULT_OF
+#undef RESULTS_OF
+#undef NAMED
+#undef PUBLIC
+
+/* int8: BLOCK_K products of 2^14 at most add up in float32 exactly, and as fast as those of
+ * float32. C is without a sign, so that sums wrap; alpha and beta are whole numbers of 32 bits. */
+_Static_assert(BLOCK_K <= 1 << (24 - 14), "sums of a block are whole numbers of 24 bits");
+
+typedef int32_t whole __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint32_t wrapping __attribute__((vector_size(VECTOR_BYTES)));
+
+#define ELEMENT       int8_t
+#define REAL          float
+#define RESULT        uint32_t
+#define SCALE(x)      ((uint32_t)(int32_t)(x))
+#define RESULT_OF(x)  ((uint32_t)(int32_t)(x))
+#define RESULTS_OF(x) ((wrapping) __builtin_convertvector(x, whole))
+#define NAMED(name)   name##_i8
+#define PUBLIC(name)  ISA_NAMED(name##_i8)
 #include "ops/matmul/matmul_simd_body.h"

@@ -322,10 +322,12 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 }
 
 /* Rows that a work-item goes through alone in less than a millisecond. */
-static const char *prefer_first(const problem *p)
+static const char *prefer_first(const problem *p, const device_facts *d)
 {
     const matvec_view v = matvec_view_of(matvec_of(p));
 
+    if (d->kind == DEVICE_CPU)
+        return "simd";
     return work(p) / 2 <= 0x1p24 && v.columns <= 4096 ? "row-item" : NULL;
 }
 

@@ -231,6 +231,13 @@ static const char *prefer_c(const problem *p, const device_facts *d)
     return !reduce_is_plain(r) || r->n <= (size_t)1 << 26 ? "simd" : NULL;
 }
 
+/* Memory limits C and kernels alike. */
+static const char *prefer_first(const problem *p, const device_facts *d)
+{
+    (void)p;
+    return d->kind == DEVICE_CPU ? "simd" : NULL;
+}
+
 const operation operation_reduce = {
     .name = "reduce",
     .idea = "result := x[0] op x[1] op ..., of an array or along an axis",
@@ -253,6 +260,7 @@ const operation operation_reduce = {
     .shrink = reduce_shrink,
     .prefer = prefer,
     .prefer_c = prefer_c,
+    .prefer_first = prefer_first,
     .fill = reduce_fill,
     .sweep = reduce_sweep,
     .verify = reduce_verify,

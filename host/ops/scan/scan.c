@@ -231,9 +231,9 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 }
 
 /* The smallest kernels, for every problem: a fraction of a millisecond up to this size. */
-static const char *prefer_first(const problem *p)
+static const char *prefer_first(const problem *p, const device_facts *d)
 {
-    return scan_elements(scan_of(p)) <= (size_t)1 << 20 ? "chunks" : NULL;
+    return d->kind == DEVICE_GPU && scan_elements(scan_of(p)) <= (size_t)1 << 20 ? "chunks" : NULL;
 }
 
 const operation operation_scan = {

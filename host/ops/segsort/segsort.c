@@ -69,8 +69,10 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
 }
 
 /* Tiles of keys in local memory: loops, where the others have networks in registers. */
-static const char *prefer_first(const problem *p)
+static const char *prefer_first(const problem *p, const device_facts *d)
 {
+    if (d->kind == DEVICE_CPU)
+        return sort_keys(sort_of(p)) <= SORT_IN_C_FIRST ? "host-radix" : NULL;
     return sort_keys(sort_of(p)) <= (size_t)1 << 20 ? "segments" : NULL;
 }
 

@@ -205,9 +205,9 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 }
 
 /* No feature has to be probed for it. */
-static const char *prefer_first(const problem *p)
+static const char *prefer_first(const problem *p, const device_facts *d)
 {
-    return select_of(p)->n <= (size_t)1 << 20 ? "three-launches" : NULL;
+    return d->kind == DEVICE_GPU && select_of(p)->n <= (size_t)1 << 20 ? "three-launches" : NULL;
 }
 
 const operation operation_select = {

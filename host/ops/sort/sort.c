@@ -326,8 +326,10 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 }
 
 /* A launch for each sub-stage, and one small kernel for all: 210 launches at most. */
-const char *sort_prefer_first(const problem *p)
+const char *sort_prefer_first(const problem *p, const device_facts *d)
 {
+    if (d->kind == DEVICE_CPU)
+        return sort_keys(sort_of(p)) <= SORT_IN_C_FIRST ? "host-radix" : NULL;
     return sort_keys(sort_of(p)) <= (size_t)1 << 20 ? "general" : NULL;
 }
 

@@ -133,8 +133,12 @@ bool sort_class_of_keys_text(problem *p, const char *name, text *out);
 /** operation.prefer_c of an operation on keys that has host-radix. */
 const char *sort_prefer_c(const problem *p, const device_facts *d);
 
+/** Keys that C takes some seconds longer to sort than the fastest kernels, which take as long, and
+ * up to 20 s, to compile. */
+#define SORT_IN_C_FIRST ((size_t)1 << 28)
+
 /** operation.prefer_first of an operation on keys that has the kernels of sort. */
-const char *sort_prefer_first(const problem *p);
+const char *sort_prefer_first(const problem *p, const device_facts *d);
 
 /** operation.class_text of sort. */
 bool sort_class_text(const char *name, text *out);

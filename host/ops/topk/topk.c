@@ -106,6 +106,13 @@ static const char *prefer_c(const problem *p, const device_facts *d)
     return sort_keys(sort_of(p)) <= IN_C_PASSED_OVER ? "host-top" : NULL;
 }
 
+static const char *prefer_first(const problem *p, const device_facts *d)
+{
+    if (d->kind == DEVICE_CPU && collecting_pays(topk_of(p)))
+        return "host-top";
+    return sort_prefer_first(p, d);
+}
+
 /* The chunks of a row that the device does not hold are all in order in the end: each pair of them
  * is sorted whole. */
 static void exchange_piece(const partition *p, void *const host[], size_t i, piece *out)
@@ -152,7 +159,7 @@ const operation operation_topk = {
     .inputs_name = sort_fill_word,
     .prefer = prefer,
     .prefer_c = prefer_c,
-    .prefer_first = sort_prefer_first,
+    .prefer_first = prefer_first,
     .fill = sort_fill,
     .sweep = topk_sweep,
     .expect = topk_expect,
