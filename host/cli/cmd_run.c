@@ -390,6 +390,8 @@ static void work_free(work *w)
     for (size_t i = 0; i < OPERANDS_MAX; i++)
         free(w->before[i]);
     operands_free(&w->x);
+    if (w->session)
+        w->session->ends_process = true;
     tsr_session_close(w->session);
     choice_close(&w->choice);
 }

@@ -53,11 +53,13 @@ struct tsr_session {
     cl_command_queue queue;
     cl_command_queue side; /* for what runs beside the commands of `queue`; NULL until it is used */
     bool own_context;      /* it is not the caller's */
-    bool out_of_order;     /* the queue is: commands of one call are chained by events */
-    bool profiling;        /* the queue records times */
-    bool copies;           /* calls on host memory copy even where memory is shared */
-    bool same_kernels;     /* what is compiled does not count in the choice of a variant */
-    bool known_only;       /* probe nothing: what no cache knows is noted in `unprobed` */
+    bool ends_process; /* closed last: a context that is slow to destroy is left to the process's
+                          end */
+    bool out_of_order; /* the queue is: commands of one call are chained by events */
+    bool profiling;    /* the queue records times */
+    bool copies;       /* calls on host memory copy even where memory is shared */
+    bool same_kernels; /* what is compiled does not count in the choice of a variant */
+    bool known_only;   /* probe nothing: what no cache knows is noted in `unprobed` */
     bool unprobed;
     unsigned first_calls;     /* core/first_calls.h: how many there were */
     size_t host_calls_memory; /* most bytes of the device that a call on host memory fills with

@@ -347,7 +347,7 @@ def test_elements_apart():
             (ts.sort(x, axis=0), np.sort(a, axis=0)), (np.argsort(x.T), np.argsort(a.T)),
             (ts.sort(x.T, axis=None), np.sort(a.T, axis=None)),
             (ts.sort(x.T, axis=None, values=x.T)[1], np.sort(a.T, axis=None)),
-            (ts.topk(x, 1, axis=0).values, a.max(axis=0)[None]), (x.T + x.T, (a + a).T),
+            (ts.topk(x, 1, axis=0, largest=True).values, a.max(axis=0)[None]), (x.T + x.T, (a + a).T),
             (x[:, 1] - x[:, 2], a[:, 1] - a[:, 2]), (x.T * 2, a.T * 2),
             (ts.transpose(x), a.T), (ts.transpose(x.T), a), (ts.transpose(x[:, ::2].T), a[:, ::2]),
             (ts.transpose(x.T, out=ts.empty((5, 6), device=DEVICE)), a),

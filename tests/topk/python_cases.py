@@ -11,7 +11,7 @@ def check(rng, ts, device):
     k = int(rng.integers(0, n + 1))
     largest = rng.random() < 0.5
     if rng.random() < 0.1:
-        same_error(lambda: ts.topk(a, n + 1, axis, device=device), lambda: int("no"))
+        same_error(lambda: ts.topk(a, n + 1, axis, largest=largest, device=device), lambda: int("no"))
     if largest: # stable, descending: the stable order of the reversed keys
         ranks = np.unique(a, return_inverse=True)[1].reshape(a.shape)
         order = np.argsort(-ranks, axis, kind="stable")
@@ -21,3 +21,5 @@ def check(rng, ts, device):
     got = ts.topk(a, k, axis, largest=largest, device=device)
     same(got.values, np.take_along_axis(a, order, axis).astype(dtype))
     same(got.indices, order)
+    if rng.random() < 0.05: # which end has no default: that of the command is the smallest
+        same_error(lambda: ts.topk(a, k, axis), lambda: (lambda *, largest: None)())

@@ -21,15 +21,16 @@ class TopK(NamedTuple):
     indices: object
 
 
-def topk(a, k, axis=-1, *, largest=True, device=None, kernel=None, settings=None):
-    """Find the k largest elements along an axis, in order, and their indices; or the smallest.
+def topk(a, k, axis=-1, *, largest, device=None, kernel=None, settings=None):
+    """Find the k largest elements along an axis, in order, and their indices; or, where `largest` is
+    false, the smallest, which is what `tessera topk` gives unless it is told --descending.
 
     Of equal elements those that stood first are taken, and come first.  NaN is larger than all
     numbers.
 
     >>> import numpy as np
     >>> import tessera as ts
-    >>> ts.topk(np.array([10., 40., 20., 30.]), 2)
+    >>> ts.topk(np.array([10., 40., 20., 30.]), 2, largest=True)
     TopK(values=array([40., 30.]), indices=array([1, 3]))
     """
     k = operator.index(k)
