@@ -56,9 +56,29 @@ static tsr_status check_problem_options(const listing *l, tsr_error *err)
     return TSR_OK;
 }
 
+/* Without an operation all are listed that take the type. */
+static bool takes_type(const listing *l, const operation *op)
+{
+    return !l->o->given[OPTION_TYPE] || op->types & 1u << l->o->type;
+}
+
 static bool is_listed(const listing *l, const operation *op)
 {
-    return !l->op || op == l->op;
+    return l->op ? op == l->op : takes_type(l, op);
+}
+
+/* What is left out for its type. */
+static void print_without_type(const listing *l)
+{
+    const operation *op;
+    text names = {0};
+
+    for (size_t i = 0; !l->op && (op = operation_at(i)); i++)
+        if (!takes_type(l, op))
+            text_format(&names, "%s%s", names.length ? ", " : "", op->name);
+    if (names.length)
+        printf("\nOf %s there is no %s.\n", tsr_type_name(l->o->type), text_get(&names));
+    text_free(&names);
 }
 
 static tsr_status read_problems(listing *l, tsr_error *err)
@@ -323,16 +343,19 @@ static int list_all(listing *l)
 {
     json_t *list = l->o->given[OPTION_JSON] ? json_array() : NULL;
     const operation *op;
+    size_t listed = 0;
     text folder = {0};
     json_t *document;
 
     for (size_t i = 0; (op = operation_at(i)); i++) {
         if (!is_listed(l, op))
             continue;
-        if (i && !l->op && !list)
+        if (listed++ && !list)
             fputs("\n", stdout);
         list_operation(l, &l->problem[i], list);
     }
+    if (!list)
+        print_without_type(l);
     if (!list && !l->op)
         puts("\n'tessera kernels OP' says what each variant does, and why one is unsupported.");
     if (!list)

@@ -234,7 +234,6 @@ static void number_text(double x, char out[16])
 static void print_row(const laboratory *l, const result_row *row)
 {
     const experiment *e = l->what;
-    const bool agrees = row->claim > 0 && lab_agrees(lab_compared(e, row), row->claim);
     char value[16], ratio[16], claim[16], spread[16] = "once";
 
     printf("  %-18s %11s ", row->name, row->x);
@@ -253,7 +252,10 @@ static void print_row(const laboratory *l, const result_row *row)
     }
     if (row->claim > 0) {
         number_text(row->claim, claim);
-        printf(" %9s  %s", claim, agrees ? "agrees" : "differs");
+        printf(" %9s  %s", claim,
+               !lab_is_claim(e, row)                          ? "the base"
+               : lab_agrees(lab_compared(e, row), row->claim) ? "agrees"
+                                                              : "differs");
     }
     puts("");
     fflush(stdout);
@@ -364,8 +366,9 @@ static bool on_row(const result_row *row, void *context)
         snprintf(grown[l->drawn_count].series, sizeof grown->series, "%.31s", row->name);
         snprintf(grown[l->drawn_count].x, sizeof grown->x, "%s", row->x);
         grown[l->drawn_count++].value = row->rate;
-        l->claims += row->claim > 0;
-        l->agreed += row->claim > 0 && lab_agrees(lab_compared(l->what, row), row->claim);
+        l->claims += lab_is_claim(l->what, row);
+        l->agreed +=
+            lab_is_claim(l->what, row) && lab_agrees(lab_compared(l->what, row), row->claim);
     }
     activity_begin("experiment %s", l->what->name);
     return !l->unkept && !ferror(stdout);

@@ -137,6 +137,22 @@ class Kernels(Listing):
                                           and v["runs_on"] != "host"])
         self.assertIn("'tessera kernels OP'", text)
 
+    def test_type(self):
+        """Of a type all operations are listed that take it, and the others are named."""
+        takes = {o["op"]: set(o["types"]) for o in self.listing()}
+        listed = {o["op"] for o in json.loads(self.succeed("kernels", "--type", "i8", "--json").out)
+                  ["operations"]}
+        text = self.succeed("kernels", "--type", "i8").out
+        self.assertTrue(0 < len(listed) < len(takes))
+        for op, types in takes.items():
+            self.assertEqual(op in listed, bool(re.search(r"(?m)^%s: " % op, text)), op)
+            if "int8" in types:
+                self.assertIn(op, listed)
+        left = re.search(r"(?m)^Of int8 there is no (.*)\.$", text).group(1).split(", ")
+        self.assertEqual(listed & set(left), set())
+        self.assertEqual(listed | set(left), set(takes))
+        self.fail_with(2, "kernels", left[0], "--type", "i8", says=(left[0], "not int8"))
+
     def test_wrong(self):
         self.fail_with(2, "kernels", "--source", says="--source")
         for args in (("--trans-a",), ("--size", "8"), ("--segments", "mixed"), ("--batch", "3")):

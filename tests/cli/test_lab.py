@@ -141,8 +141,14 @@ class Measured(Case):
             flat = " ".join(text.split())
             self.assertIn(self.experiments[name]["claim"], flat)
             self.assertIn("Why a CPU differs: " + self.experiments[name]["on_cpu"], flat)
+            claims = [r for r in rows if r["claim"] > 0 and r["outcome"] == "timed"]
+            bases = [r for r in claims if r["ratio"] == 1]  # what others are compared with
+            self.assertEqual(len(re.findall("  the base$", text, re.M)), len(bases))
             self.assertEqual(len(re.findall("  (?:agrees|differs)$", text, re.M)),
-                             sum(r["claim"] > 0 and r["outcome"] == "timed" for r in rows))
+                             len(claims) - len(bases))
+            if len(claims) > len(bases):
+                self.assertIn("predict %d points; %d agree" % (
+                    len(claims) - len(bases), len(re.findall("  agrees$", text, re.M))), text)
             if len({r["x"] for r in rows if r["outcome"] == "timed"}) > 1:
                 self.assertRegex(text, r"(?m)^ {10}(?:logarithmic, )?%s$" % re.escape(rows[0]["unit"]))
                 self.assertRegex(text, r"(?m)^ *[\d.e+]+ \|")

@@ -166,6 +166,11 @@ tsr_status lab_measure(lab *l, const lab_point *p, tsr_error *err)
     return TSR_OK;
 }
 
+bool lab_is_claim(const experiment *e, const result_row *row)
+{
+    return row->claim > 0 && (e->claims_values || row->ratio != 1);
+}
+
 /* ---- what experiments share ----------------------------------------------------------------- */
 
 tsr_status lab_kernel(const lab *l, const char *options, const char *entry, cl_kernel *out,
