@@ -399,6 +399,31 @@ static int parse_job(const bench *b, const job_line *line, options *out)
     return EXIT_DONE;
 }
 
+static void name_line(const bench *b, const job_line *line, int status)
+{
+    fprintf(stderr, "tessera: bench: %s: line %zu: status %d: %s\n", b->command->value[OPTION_JOBS],
+            line->number, status, line->line);
+}
+
+/* Before the first job runs, which may take hours: what is wrong with each of them. */
+static int check_jobs(bench *b, const job_file *f)
+{
+    int worst = EXIT_DONE;
+
+    for (size_t i = 0; i < f->count; i++) {
+        tsr_error err = {0};
+        int status = parse_job(b, &f->jobs[i], &b->given);
+
+        if (!status && read_job(b, &err))
+            status = print_error(b->o->command, &err, NULL);
+        if (status)
+            name_line(b, &f->jobs[i], status);
+        worst = worse(worst, status);
+        free_job(b);
+    }
+    return worst;
+}
+
 /* Run a job; returns its status. */
 static int one_of_many(bench *b, const job_line *line)
 {
@@ -452,8 +477,7 @@ static void run_jobs(bench *b, const job_file *f)
             fprintf(stderr, "%zu of %zu, %.1f s: %s\n", b->job, f->count,
                     (double)(clock_ns() - start) * 1e-9, line->line);
         if (status)
-            fprintf(stderr, "tessera: bench: %s: line %zu: status %d: %s\n", path, line->number,
-                    status, line->line);
+            name_line(b, line, status);
     }
     if (!late)
         return;
@@ -473,11 +497,13 @@ static int bench_many(bench *b)
 
     if (status)
         return status;
-    if (job_file_read(b->command->value[OPTION_JOBS], &f, &err) || find_devices(b, &err) ||
-        open_files(b, &err)) {
+    b->o = &b->given;
+    status = job_file_read(b->command->value[OPTION_JOBS], &f, &err)
+                 ? print_error(b->command->command, &err, NULL)
+                 : check_jobs(b, &f);
+    if (!status && (find_devices(b, &err) || open_files(b, &err)))
         status = print_error(b->command->command, &err, NULL);
-    } else {
-        b->o = &b->given;
+    if (!status) {
         b->stop = interrupt_watch(finish, b);
         run_jobs(b, &f);
         status = finish(b);

@@ -1,5 +1,6 @@
 #include "cli/job_file.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,20 +47,38 @@ static void count(const char *bytes, size_t size, size_t *lines, size_t *words)
     }
 }
 
-/* Split a line, which is changed, into words at *at; NULL goes behind the last. */
-static void split(char *line, job_line *job, char ***at)
+/* Take a word out of *from, without its quotes, which keep blanks and '#'; it ends with a zero byte
+ * in its place, and *from is behind it.  False where a quote is not closed. */
+static bool take_word(char **from)
 {
-    job->argv = *at;
-    for (char *word = line + strspn(line, blanks); *word && *word != '#';) {
-        char *end = word + strcspn(word, blanks);
-        char *next = end + strspn(end, blanks);
+    char *to = *from, *c = *from;
+    char quote = '\0';
 
-        *end = '\0';
-        *(*at)++ = word;
+    for (; *c && (quote || !strchr(blanks, *c)); c++) {
+        if (quote ? *c == quote : *c == '"' || *c == '\'')
+            quote = quote ? '\0' : *c;
+        else
+            *to++ = *c;
+    }
+    *from = c + strspn(c, blanks);
+    *to = '\0';
+    return !quote;
+}
+
+/* Split a line, which is changed, into words at *at; NULL goes behind the last.  False where a
+ * quote is not closed. */
+static bool split(char *line, job_line *job, char ***at)
+{
+    bool closed = true;
+
+    job->argv = *at;
+    for (char *next = line + strspn(line, blanks); closed && *next && *next != '#';) {
+        *(*at)++ = next;
         job->argc++;
-        word = next;
+        closed = take_word(&next);
     }
     *(*at)++ = NULL;
+    return closed;
 }
 
 tsr_status job_file_read(const char *path, job_file *out, tsr_error *err)
@@ -96,7 +115,9 @@ tsr_status job_file_read(const char *path, job_file *out, tsr_error *err)
             *end = '\0';
             copy[end - line] = '\0';
         }
-        split(copy, &job, &at);
+        if (!split(copy, &job, &at))
+            return tsr_fail(err, TSR_EFILE, 0, "%s: line %zu: a quote is not closed: %s", path,
+                            job.number, job.line);
         line = end ? end + 1 : NULL;
         if (!job.argc)
             continue;

@@ -22,12 +22,12 @@ typedef struct job_file {
 } job_file;
 
 /**
- * Read a file of jobs.  Blanks part words; a word that begins with '#' begins a comment; lines
- * without a word are passed over.
+ * Read a file of jobs.  Blanks part words, but for those between two '"' or two '\'', which are
+ * left out; a word that begins with '#' begins a comment; lines without a word are passed over.
  *
  * @param out  Receives the jobs, to be freed with job_file_free, also on failure.
- * @return TSR_OK; TSR_EFILE where the file cannot be read, has no job, a byte of 0, or a job whose
- *         first word is not "bench"; TSR_ENOMEM.
+ * @return TSR_OK; TSR_EFILE where the file cannot be read, has no job, a byte of 0, a quote that is
+ *         not closed, or a job whose first word is not "bench"; TSR_ENOMEM.
  */
 tsr_status job_file_read(const char *path, job_file *out, tsr_error *err);
 void job_file_free(job_file *f);

@@ -137,27 +137,53 @@ class Jobs(Bench):
         self.assertIn(f"{len(rows)} of {len(rows)}, ", r.err)
         self.assertRegex(r.err, r"(?m)^hint: .* s: inputs .*, proofs ")
 
-    def test_a_job_that_fails(self):
-        """It is named, and the others run."""
+    def test_wrong_jobs(self):
+        """Each is named before the first job runs, and none does."""
         size = EXAMPLES[OPERATIONS[0]]["SIZE"]
         good = f"bench {OPERATIONS[0]} --size {size}"
-        for bad, says in (
+        wrong = (
                 (f"{good} --kernel nosuch", "nosuch"), (f"{good} --nosuch", "unknown option"),
                 (f"{good} -o x", "--output is an option of the command, not of a job"),
                 (f"{good} --device host", "--device is an option of the command"),
                 (f"{good} --jobs x", "--jobs is an option of the command"),
                 ("bench overlap", "overlap is no job of a file"),
                 (f"{good} --peers --build-only", "--build-only times nothing"),
-                ("bench", "0 operations are named")):
-            r = self.tessera("bench", *self.jobs(good, bad, good), *self.device, "--json",
-                                 "--quiet", *SEVERAL)
-            self.assertEqual((r.status, len(rows_of(r.out))), (2, 2), r.err)
+                ("bench", "0 operations are named"))
+        r = self.tessera("bench", *self.jobs(good, *(bad for bad, _ in wrong), good), *self.device,
+                         "-o", "rows", *SEVERAL)
+        self.assertEqual((r.status, r.out), (2, ""), r.err)
+        self.assertFalse(os.path.exists(self.path("rows")))
+        for i, (bad, says) in enumerate(wrong):
             self.assertIn(says, r.err)
-            self.assertIn(f"some.jobs: line 2: status 2: {bad}", r.err)
+            self.assertIn(f"some.jobs: line {i + 2}: status 2: {bad}\n", r.err)
         r = self.tessera("bench", *self.jobs("bench nonsense"), *self.device)
         self.assertEqual(r.status, 2, r)
         self.assertIn(OPERATIONS[0], r.err)
         self.assertNotIn("overlap", r.err)
+
+    def test_a_job_that_fails(self):
+        """It is named, and the others run."""
+        good = f"bench {OPERATIONS[0]} --size {EXAMPLES[OPERATIONS[0]]['SIZE']}"
+        bad = f"bench {OPERATIONS[0]} --size 4000000"  # more than there is memory for
+        r = self.tessera("bench", *self.jobs(good, bad, good), "--device", "host", "--json",
+                         "--quiet", *SEVERAL)
+        self.assertEqual(r.status, 1, r)
+        self.assertEqual([row["outcome"] for row in rows_of(r.out)].count("timed"), 2)
+        self.assertIn(f"some.jobs: line 2: status 1: {bad}", r.err)
+
+    def test_quotes(self):
+        """They keep blanks and '#', and are left out."""
+        op, size = OPERATIONS[0], EXAMPLES[OPERATIONS[0]]["SIZE"]
+        rows = self.rows(*self.jobs(f"bench '{op}' --size \"{size}\" --seed '7' # 'of it",
+                                    f"ben'ch' {op} '--size={size}'"), *SEVERAL)
+        self.assertEqual([row["seed"] for row in rows][0], "7")
+        self.assertEqual(len(rows), 2)
+        r = self.tessera("bench", *self.jobs(f"bench {op} --size 'a # b'"), *self.device)
+        self.assertEqual(r.status, 2, r)
+        self.assertIn("'a # b'", r.err)
+        for line in (f"bench {op} --size '7", f"bench {op} --size \"7"):
+            self.fail_with(1, "bench", *self.jobs("# x", line), *self.device,
+                           says=f"some.jobs: line 2: a quote is not closed: {line}")
 
     @unittest.skipUnless(has_opencl(), "no OpenCL device")
     def test_nothing_is_timed(self):
