@@ -98,6 +98,19 @@ static void end_job(bench *b)
     }
 }
 
+static void hint_where_time_went(const bench *b)
+{
+    const bench_phases *x = &b->phases;
+    const uint64_t all = clock_ns() - b->began;
+    const uint64_t rest = all - x->inputs - x->results - x->proofs - x->samples;
+
+    hint("%.1f s: inputs %.1f, first calls and builds %.1f, proofs %.1f, samples of comparisons "
+         "%.1f, "
+         "samples of single rows and the rest %.1f",
+         (double)all * 1e-9, (double)x->inputs * 1e-9, (double)x->results * 1e-9,
+         (double)x->proofs * 1e-9, (double)x->samples * 1e-9, (double)rest * 1e-9);
+}
+
 static void give_hints(const bench *b)
 {
     if (b->limits_missing)
@@ -111,11 +124,7 @@ static void give_hints(const bench *b)
     if (b->unheld)
         hint("C code on the host has no queue that --held could hold back: it has no peers here");
     if (b->job_count)
-        hint("%.1f s: inputs %.1f, first calls and builds %.1f, proofs %.1f, samples of "
-             "comparisons %.1f",
-             (double)(clock_ns() - b->began) * 1e-9, (double)b->phases.inputs * 1e-9,
-             (double)b->phases.results * 1e-9, (double)b->phases.proofs * 1e-9,
-             (double)b->phases.samples * 1e-9);
+        hint_where_time_went(b);
 }
 
 /* The status of several jobs: a wrong result outweighs what failed, and that the first to fail. */

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import pty
 import signal
 import struct
@@ -135,7 +136,9 @@ class Jobs(Bench):
         with open(self.path("rows"), encoding="utf-8") as f:
             self.assertEqual(len(rows_of(f.read())), len(rows))
         self.assertIn(f"{len(rows)} of {len(rows)}, ", r.err)
-        self.assertRegex(r.err, r"(?m)^hint: .* s: inputs .*, proofs ")
+        all_, *parts = map(float, re.findall(r"\d+\.\d", re.search(
+            r"(?m)^hint: .* s: inputs .*, proofs .*, samples .*$", r.err).group()))
+        self.assertAlmostEqual(all_, sum(parts), delta=0.3)  # each is rounded
 
     def test_wrong_jobs(self):
         """Each is named before the first job runs, and none does."""
