@@ -64,8 +64,9 @@ const char *scan_define(const job *j, plan *out)
 
 enum { CHUNK_TOTALS, CHUNK_CARRIES, CHUNK_SCANS };
 
-/* Elements that are worth a work-item of their own, where CHUNK is 0. */
-enum { CHUNK_GPU = 256, CHUNK_CPU = 4096 };
+/* Elements that are worth a work-item of their own, where CHUNK is 0.  On a GPU two launches more,
+ * and two kernels that a first call compiles, take longer than they are worth to fewer. */
+enum { CHUNK_USUAL = 4096 };
 
 enum { GROUP_CPU = 1, GROUP_GPU = 64 };
 
@@ -84,8 +85,8 @@ static const tunable tunables[] = {
      4,
      .host_only = true},
     {"CHUNK",
-     "elements of a chunk, at least, where lines are cut: fewer carries against idle cores; 0: by "
-     "the device",
+     "elements of a chunk, at least, where lines are cut: fewer carries against idle cores; 0: "
+     "4096",
      {0, 64, 256, 1024, 4096},
      0,
      64,
@@ -118,8 +119,7 @@ static const char *plan_chunks(const job *j, plan *out)
 {
     const tsr_scan_problem *p = scan_of(j->problem);
     const size_t set = param(j->params, "CHUNK");
-    const size_t usual = j->device->kind == DEVICE_CPU ? CHUNK_CPU : CHUNK_GPU;
-    const size_t least = set ? set : usual;
+    const size_t least = set ? set : CHUNK_USUAL;
     const size_t lines = scan_lines(p), elements = scan_elements(p);
     const size_t items = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
     const size_t wanted = size_min(size_div_up(items, lines), size_div_up(p->n, least));
