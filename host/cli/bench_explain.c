@@ -229,8 +229,13 @@ void explain_print(const explanation *x, const result_row *row, const limits *l)
     }
     print_traffic(x, row, l);
     if (l)
-        printf("  kernels have the limit '%s'%s\n", limit_name(of),
+        printf("  GB/s is of MB moved, and 'of lim.' its share of the limit '%s'%s\n",
+               limit_name(of),
                beyond ? "; above a limit, what was moved was still in a cache" : "");
+    puts("  share: of the commands' time; passes: MB moved beside the pass above; registers: of a "
+         "work-item;\n  local B: bytes of a work-group's local memory; occupancy: of the warps "
+         "that a "
+         "unit has room for; -: not known");
     fflush(stdout);
 }
 
