@@ -27,7 +27,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OPTIONS = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-O1", "-DTESSERA_WERROR=OFF",
            "-DTESSERA_PEERS=OFF", "-DTESSERA_SANITIZE=address,undefined")
 # What a test runs besides the command, by the first part of its name; a test under unit/ is a target.
-BESIDE = {"device": ["variant_tests"], "cli": ["exiting_driver"], "faults": ["fault_layer", "warm_calls"], "forged": ["forged_layer"]}
+BESIDE = {"device": ["variant_tests"], "cli": ["exiting_driver"], "forged": ["forged_layer"],
+          "faults": ["fault_layer", *("warm_calls_" + os.path.basename(os.path.dirname(path)) for path in
+                                     glob.glob(os.path.join(ROOT, "tests", "*", "warm_call.c")))]}
 SECONDS_MAX = 600
 # LeakSanitizer's own crash, where a driver's thread ends while it looks.
 SANITIZER_CRASH = "LeakSanitizer has encountered a fatal error"
