@@ -56,11 +56,8 @@ static inline void round_sort(__local word *orders, __local long *indices,
     }
     /* The tile is filled before pairs of it are read. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    /* Not unrolled: a sub-stage ends at a barrier, and NVIDIA compiles these loops for each first call. */
-#pragma unroll 1
     for (uint size = 2; size <= width; size *= 2) {
         part_exchange(orders, indices, positions, size / 2, 1);
-#pragma unroll 1
         for (uint stride = size / 4; stride > 0; stride /= 2)
             part_exchange(orders, indices, positions, stride, 0);
     }
@@ -88,11 +85,9 @@ segsort_short(__global word *keys, __global long *index, __global const ulong *s
     index += call.offset_index;
     batch_fill(&list, segment_offsets + call.offset_segments, first,
                (uint)min((ulong)call.batch, call.segments - first), call.n);
-#pragma unroll 1
     for (uint shift = 0; shift < SHIFTS && (1u << shift) <= TILE; shift++) {
         const uint end = list.end[shift], most = (uint)TILE >> shift;
 
-#pragma unroll 1
         for (; at < end; at += most)
             round_sort(orders, indices, &list, keys, index, at, shift, min(most, end - at));
         at = end;
