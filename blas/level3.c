@@ -285,14 +285,18 @@ static bool is_worth_it(blas_routine routine, char type, uint64_t size)
     for (uint64_t m = 8; m <= size; m *= 2) {
         for (uint64_t n = 8; n <= size; n *= 2) {
             for (uint64_t k = 8; k <= size; k *= 2) {
-                blas_call call = {.routine = routine, .type = type, .side = 'L', .alpha = {1, 0}};
+                blas_call call = {.routine = routine, .type = type, .alpha = {1, 0}};
 
-                call.transa = call.transb = 'N';
                 call.m = (int64_t)m;
                 call.n = (int64_t)n;
                 call.k = (int64_t)k;
-                if (!reason_by_rates(&call))
-                    return true;
+                call.transb = 'N';
+                for (int form = 0; form < 2; form++) {
+                    call.side = "LR"[form];
+                    call.transa = "NT"[form];
+                    if (!reason_by_rates(&call))
+                        return true;
+                }
             }
         }
     }

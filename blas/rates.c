@@ -24,8 +24,11 @@ enum { COPY_THREADS_MAX = 4 };
 /* Sides that were timed, of each routine in all combinations of its sizes. */
 enum { SIDES = 6, TIMES_MAX = SIDES * SIDES * SIDES };
 
-/* Those that are timed; the others are as fast as one of them. */
-static const char *const routine_names[] = {"gemm", "symm", "syrk", "syr2k", "trmm", "trsm"};
+/* Those that are timed; the others are as fast as one of them.  Of each but gemm there are two
+ * forms. */
+static const char *const routine_names[] = {"gemm",       "symm",  "symm-right",  "syrk",
+                                            "syrk-trans", "syr2k", "syr2k-trans", "trmm",
+                                            "trmm-right", "trsm",  "trsm-right"};
 enum { ROUTINES = sizeof routine_names / sizeof *routine_names };
 
 static const char types[] = "sdcz";
@@ -213,7 +216,7 @@ static bool is_complete(const rates_file *f)
 
 void rates_read(void)
 {
-    static const char first_line[] = "tessera-blas-rates-4";
+    static const char first_line[] = "tessera-blas-rates-5";
     char path[PATH_MAX], line[PATH_MAX + 256];
     rates_file found = {0};
     int number = 0;
@@ -320,7 +323,7 @@ static float between_squares(const float *times, const among *first, const among
  * of the first. */
 static size_t look_up(const blas_call *call, among sizes[3], bool *squared)
 {
-    const bool left = call->side == 'L';
+    const bool right = call->side == 'R', transposed = call->transa != 'N';
 
     *squared = call->routine != BLAS_GEMM;
     switch (call->routine) {
@@ -335,11 +338,11 @@ static size_t look_up(const blas_call *call, among sizes[3], bool *squared)
     case BLAS_HER2K:
         sizes[0] = find_side(call->n);
         sizes[1] = find_side(call->k);
-        return call->routine == BLAS_SYRK || call->routine == BLAS_HERK ? 2 : 3;
+        return (call->routine == BLAS_SYRK || call->routine == BLAS_HERK ? 3 : 5) + transposed;
     default:
-        sizes[0] = find_side(left ? call->m : call->n);
-        sizes[1] = find_side(left ? call->n : call->m);
-        return call->routine == BLAS_TRMM ? 4 : call->routine == BLAS_TRSM ? 5 : 1;
+        sizes[0] = find_side(right ? call->n : call->m);
+        sizes[1] = find_side(right ? call->m : call->n);
+        return (call->routine == BLAS_TRMM ? 7 : call->routine == BLAS_TRSM ? 9 : 1) + right;
     }
 }
 

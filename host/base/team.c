@@ -18,7 +18,10 @@ enum { HELPERS_MAX = 255 };
 
 /* So many times a thread looks whether what it waits for has come, some 20 us, before it sleeps:
  * waking it takes longer. */
-enum { LOOKS = 500 };
+enum { LOOKS = 500, LOOKS_AWAKE = 25000 };
+
+/* So many looks, and others that want the core get it. */
+enum { LOOKS_A_YIELD = 64 };
 
 /* A call of team_run, on its caller's stack.  All but `next` and `active` is the lock's. */
 typedef struct job {
@@ -42,6 +45,7 @@ static atomic_uint posts;
 static pthread_t helper[HELPERS_MAX];
 static size_t helpers;
 static bool ends;
+static atomic_int awake; /* callers that want helpers to stay so */
 
 static void start(void)
 {
@@ -78,8 +82,13 @@ static void wait_for_post(void)
     const unsigned seen = atomic_load(&posts);
 
     pthread_mutex_unlock(&lock);
-    for (int i = 0; i < LOOKS && atomic_load_explicit(&posts, memory_order_relaxed) == seen; i++)
+    for (int i = 0; atomic_load_explicit(&posts, memory_order_relaxed) == seen; i++) {
+        if (i >= (atomic_load_explicit(&awake, memory_order_relaxed) ? LOOKS_AWAKE : LOOKS))
+            break;
         look_away();
+        if (i >= LOOKS && i % LOOKS_A_YIELD == 0)
+            sched_yield();
+    }
     pthread_mutex_lock(&lock);
     while (atomic_load(&posts) == seen)
         pthread_cond_wait(&posted, &lock);
@@ -202,6 +211,16 @@ __attribute__((destructor)) static void dismiss(void)
     pthread_mutex_unlock(&lock);
     for (size_t i = 0; i < helpers; i++)
         pthread_join(helper[i], NULL);
+}
+
+void team_stay_awake(void)
+{
+    atomic_fetch_add(&awake, 1);
+}
+
+void team_doze(void)
+{
+    atomic_fetch_sub(&awake, 1);
 }
 
 size_t team_threads(void)

@@ -35,20 +35,28 @@ static const int sides[SIDES] = {16, 48, 136, 380, 1060, 2960};
 typedef enum routine {
     ROUTINE_GEMM, /* of three sides, the others of two */
     ROUTINE_SYMM,
+    ROUTINE_SYMM_RIGHT,
     ROUTINE_SYRK,
+    ROUTINE_SYRK_TRANS,
     ROUTINE_SYR2K,
+    ROUTINE_SYR2K_TRANS,
     ROUTINE_TRMM,
+    ROUTINE_TRMM_RIGHT,
     ROUTINE_TRSM,
+    ROUTINE_TRSM_RIGHT,
     ROUTINE_COUNT
 } routine;
 
-static const char *const routine_names[ROUTINE_COUNT] = {"gemm",  "symm", "syrk",
-                                                         "syr2k", "trmm", "trsm"};
+/* As blas/rates.c reads them; what comes before '-' is BLAS's.  A BLAS has other kernels for a
+ * matrix on the right and a transposed one, which calls of row-major matrices are. */
+static const char *const routine_names[ROUTINE_COUNT] = {
+    "gemm",        "symm", "symm-right", "syrk", "syrk-trans", "syr2k",
+    "syr2k-trans", "trmm", "trmm-right", "trsm", "trsm-right"};
 static const char types[] = "sdcz";
 enum { TYPES = sizeof types - 1 };
 
 /* A call of column-major matrices: sizes that a routine does not have are 0.  Symmetric and
- * triangular matrices are on the left, of order m, and stored below the diagonal. */
+ * triangular matrices are stored below the diagonal, and of order m, or n where on the right. */
 typedef struct shape {
     int m, n, k;
 } shape;
@@ -56,11 +64,13 @@ typedef struct shape {
 /* Of gemm too, for the rates of copies: long operands of a small result, and the opposite. */
 static const shape shape_long = {64, 64, 1 << 16}, shape_thin = {2048, 2048, 8};
 
-/* What is slower than in the other place by far is not timed in full: beyond these operations and
- * bytes of a matrix, times are those of a smaller one and more work.  A process has three arrays.
- */
-#define OPERATIONS_MAX 3e9
-#define BYTES_MAX      80e6
+/* What is slower than in the other place by far is not timed in full: beyond these operations, and
+ * bytes of a matrix, times are those of a smaller one and more work.  Where the device is the CPU,
+ * less is enough for both.  A process has three arrays. */
+#define OPERATIONS_CPU    3e9
+#define OPERATIONS_DEVICE 25e9
+#define OPERATIONS_SAME   1e9
+#define BYTES_MAX         145e6
 
 /* Kernels are compiled before by so many processes at most: the compilers of some drivers work on
  * one core of a process whatever the threads.  Each has a context of the device and some hundred
@@ -71,7 +81,7 @@ enum { BUILDERS_MAX = 8 };
  * what else the machine does slows both.  Before its turn a process waits until the threads of the
  * other one sleep: those of a BLAS look for their next call for tens of milliseconds. */
 enum { ROUNDS = 3, CALLS_MIN = 3, CALLS_MAX = 20 };
-#define CLEAR           3.0
+static const double clear[ROUNDS] = {0, 6, 3}; /* times as long, which is not timed again */
 #define SECONDS_A_SHAPE 0.001
 #define SECONDS_LONG    0.01 /* such a call wakes what sleeps, and its noise is small */
 #define SECONDS_ASLEEP  0.1
@@ -81,20 +91,31 @@ static size_t times_of(routine r)
     return r == ROUTINE_GEMM ? TIMES_MAX : SIDES * SIDES;
 }
 
-/* The shape of number i, of which the last side grows first. */
+static bool is_right(routine r)
+{
+    return r == ROUTINE_SYMM_RIGHT || r == ROUTINE_TRMM_RIGHT || r == ROUTINE_TRSM_RIGHT;
+}
+
+static bool is_transposed(routine r)
+{
+    return r == ROUTINE_SYRK_TRANS || r == ROUTINE_SYR2K_TRANS;
+}
+
+static bool is_rank_k(routine r)
+{
+    return r == ROUTINE_SYRK || r == ROUTINE_SYR2K || is_transposed(r);
+}
+
+/* The shape of number i, of which the last side grows first.  Orders come before other sides. */
 static shape shape_of(routine r, size_t i)
 {
     const int first = sides[i / SIDES % SIDES], last = sides[i % SIDES];
 
-    switch (r) {
-    case ROUTINE_GEMM:
+    if (r == ROUTINE_GEMM)
         return (shape){sides[i / SIDES / SIDES], first, last};
-    case ROUTINE_SYRK:
-    case ROUTINE_SYR2K:
+    if (is_rank_k(r))
         return (shape){0, first, last};
-    default:
-        return (shape){first, last, 0};
-    }
+    return is_right(r) ? (shape){last, first, 0} : (shape){first, last, 0};
 }
 
 static bool is_complex(char type)
@@ -110,18 +131,22 @@ static double size_of(char type)
 static double operations_of(routine r, char type, shape s)
 {
     const double m = s.m, n = s.n, k = s.k, each = is_complex(type) ? 4 : 1;
+    const double order = is_right(r) ? n : m;
 
     switch (r) {
     case ROUTINE_GEMM:
         return each * 2 * m * n * k;
     case ROUTINE_SYRK:
+    case ROUTINE_SYRK_TRANS:
         return each * n * n * k;
     case ROUTINE_SYR2K:
+    case ROUTINE_SYR2K_TRANS:
         return each * 2 * n * n * k;
     case ROUTINE_SYMM:
-        return each * 2 * m * m * n;
+    case ROUTINE_SYMM_RIGHT:
+        return each * 2 * m * n * order;
     default:
-        return each * m * m * n;
+        return each * m * n * order;
     }
 }
 
@@ -138,10 +163,10 @@ static double elements_of(shape s)
     return larger(larger(m * n, m * k), larger(larger(n * k, m * m), s.m && s.k ? 0 : n * n));
 }
 
-static bool is_timed(routine r, char type, shape s)
+/* Where a place does so many operations at most. */
+static bool is_timed(double most, routine r, char type, shape s)
 {
-    return operations_of(r, type, s) <= OPERATIONS_MAX &&
-           elements_of(s) * size_of(type) <= BYTES_MAX;
+    return operations_of(r, type, s) <= most && elements_of(s) * size_of(type) <= BYTES_MAX;
 }
 
 /* ---- in a process of its own ----------------------------------------------------------------- */
@@ -155,7 +180,9 @@ typedef struct arrays {
 #define DEFINE_CALL(name, scalar, one, zero)                                                       \
     static void name(void *function, routine r, shape s, const arrays *x)                          \
     {                                                                                              \
-        enum { COLUMN_MAJOR = 102, NO_TRANS = 111, LOWER = 122, UNIT = 132, LEFT = 141 };          \
+        enum { COLUMN_MAJOR = 102, NO_TRANS = 111, TRANS, LOWER = 122, UNIT = 132, LEFT = 141 };   \
+        const int side = is_right(r) ? LEFT + 1 : LEFT, order = is_right(r) ? s.n : s.m;           \
+        const int trans = is_transposed(r) ? TRANS : NO_TRANS, lda = is_transposed(r) ? s.k : s.n; \
         void (*gemm)(int, int, int, int, int, int, scalar, const void *, int, const void *, int,   \
                      scalar, void *, int);                                                         \
         void (*symm)(int, int, int, int, int, scalar, const void *, int, const void *, int,        \
@@ -172,23 +199,25 @@ typedef struct arrays {
                  s.k, zero, x->at[2], s.m);                                                        \
             break;                                                                                 \
         case ROUTINE_SYMM:                                                                         \
+        case ROUTINE_SYMM_RIGHT:                                                                   \
             memcpy(&symm, &function, sizeof symm);                                                 \
-            symm(COLUMN_MAJOR, LEFT, LOWER, s.m, s.n, one, x->at[0], s.m, x->at[1], s.m, zero,     \
+            symm(COLUMN_MAJOR, side, LOWER, s.m, s.n, one, x->at[0], order, x->at[1], s.m, zero,   \
                  x->at[2], s.m);                                                                   \
             break;                                                                                 \
         case ROUTINE_SYRK:                                                                         \
+        case ROUTINE_SYRK_TRANS:                                                                   \
             memcpy(&syrk, &function, sizeof syrk);                                                 \
-            syrk(COLUMN_MAJOR, LOWER, NO_TRANS, s.n, s.k, one, x->at[0], s.n, zero, x->at[2],      \
-                 s.n);                                                                             \
+            syrk(COLUMN_MAJOR, LOWER, trans, s.n, s.k, one, x->at[0], lda, zero, x->at[2], s.n);   \
             break;                                                                                 \
         case ROUTINE_SYR2K:                                                                        \
+        case ROUTINE_SYR2K_TRANS:                                                                  \
             memcpy(&syr2k, &function, sizeof syr2k);                                               \
-            syr2k(COLUMN_MAJOR, LOWER, NO_TRANS, s.n, s.k, one, x->at[0], s.n, x->at[1], s.n,      \
-                  zero, x->at[2], s.n);                                                            \
+            syr2k(COLUMN_MAJOR, LOWER, trans, s.n, s.k, one, x->at[0], lda, x->at[1], lda, zero,   \
+                  x->at[2], s.n);                                                                  \
             break;                                                                                 \
         default:                                                                                   \
             memcpy(&trmm, &function, sizeof trmm);                                                 \
-            trmm(COLUMN_MAJOR, LEFT, LOWER, NO_TRANS, UNIT, s.m, s.n, one, x->at[0], s.m,          \
+            trmm(COLUMN_MAJOR, side, LOWER, NO_TRANS, UNIT, s.m, s.n, one, x->at[0], order,        \
                  x->at[2], s.m);                                                                   \
             break;                                                                                 \
         }                                                                                          \
@@ -237,7 +266,8 @@ static double best_time(void *function, routine r, size_t type, shape s, const a
     return best;
 }
 
-/* What is asked of a process: times of a routine and type, or that of one shape of gemm. */
+/* What is asked of a process: times of a routine and type, or that of one shape of gemm.  Only what
+ * may be timed is asked for. */
 typedef struct request {
     size_t type;
     routine routine;
@@ -254,26 +284,22 @@ static size_t answers_to(const request *wanted)
 /* 0 where it was not timed. */
 static void answer(void *function, const request *wanted, const arrays *x, double seconds[])
 {
-    const char type = types[wanted->type];
-
     if (wanted->one) {
         seconds[0] = best_time(function, ROUTINE_GEMM, wanted->type, wanted->shape, x);
         return;
     }
-    for (size_t i = 0; i < times_of(wanted->routine); i++) {
-        const shape s = shape_of(wanted->routine, i);
-
-        seconds[i] = is_timed(wanted->routine, type, s) && !wanted->left_out[i]
-                         ? best_time(function, wanted->routine, wanted->type, s, x)
-                         : 0;
-    }
+    for (size_t i = 0; i < times_of(wanted->routine); i++)
+        seconds[i] = wanted->left_out[i] ? 0
+                                         : best_time(function, wanted->routine, wanted->type,
+                                                     shape_of(wanted->routine, i), x);
 }
 
 static void *routine_of(void *library, size_t type, routine r)
 {
     char name[32];
 
-    snprintf(name, sizeof name, "cblas_%c%s", types[type], routine_names[r]);
+    snprintf(name, sizeof name, "cblas_%c%.*s", types[type], (int)strcspn(routine_names[r], "-"),
+             routine_names[r]);
     return dlsym(library, name);
 }
 
@@ -356,6 +382,7 @@ static void build_products(const char *library, int in)
 typedef struct place {
     pid_t process;
     int in, out; /* of requests, of times */
+    double operations_max;
 } place;
 
 static tsr_status place_open(place *p, const char *library, const char *mode, const char *log,
@@ -430,7 +457,7 @@ typedef struct times {
 /* A small product of each type in both places, with logs. */
 static tsr_status write_logs(const char *library, const char *const logs[2], tsr_error *err)
 {
-    place places[2] = {{-1, -1, -1}, {-1, -1, -1}};
+    place places[2] = {{-1, -1, -1, 0}, {-1, -1, -1, 0}};
     double seconds;
     tsr_status st = TSR_OK;
 
@@ -459,25 +486,35 @@ static void leave_out(request *wanted, const times *cpu, times *device)
     const double least = device->t[wanted->type][ROUTINE_GEMM][0];
 
     for (size_t i = wanted->routine == ROUTINE_GEMM ? 1 : 0; i < times_of(wanted->routine); i++) {
-        wanted->left_out[i] = here[i] > 0 && here[i] < least / 2;
-        if (wanted->left_out[i])
+        if (here[i] > 0 && here[i] < least / 2) {
+            wanted->left_out[i] = true;
             there[i] = least;
+        }
     }
 }
 
-/* Leave out of the last round what takes so many times as long in one place as in the other: no
- * noise makes it a close call. */
-static void leave_out_clear(request *wanted, const times found[2])
+/* Leave out what is not timed in a place at all. */
+static void leave_out_large(request *wanted, double most)
+{
+    for (size_t i = 0; i < times_of(wanted->routine); i++)
+        wanted->left_out[i] =
+            !is_timed(most, wanted->routine, types[wanted->type], shape_of(wanted->routine, i));
+}
+
+/* Leave out what takes so many times as long in one place as in the other: no noise makes it a
+ * close call. */
+static void leave_out_clear(request *wanted, const times found[2], double ratio)
 {
     const double *here = found[0].t[wanted->type][wanted->routine];
     const double *there = found[1].t[wanted->type][wanted->routine];
 
     for (size_t i = 0; i < times_of(wanted->routine); i++)
-        wanted->left_out[i] |= here[i] > CLEAR * there[i] || there[i] > CLEAR * here[i];
+        wanted->left_out[i] |= here[i] > 0 && there[i] > 0 &&
+                               (here[i] > ratio * there[i] || there[i] > ratio * here[i]);
 }
 
 /* In a place, 0: the CPU, or 1: the device. */
-static tsr_status time_round(const place *p, int where, bool is_last, times found[2],
+static tsr_status time_round(const place *p, int where, int round, times found[2],
                              const bool refused[TYPES], tsr_error *err)
 {
     times *const best = &found[where];
@@ -488,10 +525,11 @@ static tsr_status time_round(const place *p, int where, bool is_last, times foun
         for (int r = 0; r < ROUTINE_COUNT && !st && !refused[type]; r++) {
             request wanted = {.type = type, .routine = (routine)r};
 
+            leave_out_large(&wanted, p->operations_max);
             if (where == 1)
                 leave_out(&wanted, &found[0], &found[1]);
-            if (is_last)
-                leave_out_clear(&wanted, found);
+            if (round > 0)
+                leave_out_clear(&wanted, found, clear[round]);
             st = place_time(p, &wanted, seconds, err);
             for (size_t i = 0; i < times_of((routine)r) && !st; i++)
                 keep_best(&best->t[type][r][i], seconds[i]);
@@ -541,7 +579,8 @@ static void write_builds(int out, const times *cpu, times *device, const bool re
                 const build next = {type, (routine)r, shape_of((routine)r, which)};
                 request wanted = {.type = type, .routine = (routine)r};
 
-                if (refused[type] || !is_timed(next.routine, types[type], next.shape))
+                if (refused[type] ||
+                    !is_timed(OPERATIONS_DEVICE, next.routine, types[type], next.shape))
                     continue;
                 leave_out(&wanted, cpu, device);
                 if (!wanted.left_out[which])
@@ -596,18 +635,18 @@ typedef struct target {
 static tsr_status time_all(const target *of, const bool refused[TYPES], times found[2],
                            tsr_error *err)
 {
-    place places[2] = {{-1, -1, -1}, {-1, -1, -1}};
+    place places[2] = {{-1, -1, -1, 0}, {-1, -1, -1, 0}};
     void (*const before)(int) = signal(SIGPIPE, SIG_IGN); /* of a process that ended early */
     tsr_status st = TSR_OK;
 
     for (int p = 0; p < 2 && !st; p++)
         st = place_open(&places[p], of->library, modes[p], NULL, err);
+    places[0].operations_max = of->compiles ? OPERATIONS_CPU : OPERATIONS_SAME;
+    places[1].operations_max = of->compiles ? OPERATIONS_DEVICE : OPERATIONS_SAME;
     for (int round = 0; round < ROUNDS; round++) {
-        const bool is_last = round == ROUNDS - 1;
-
         activity_update("timing products, round %d of %d", round + 1, ROUNDS);
         sleep_until_threads_do();
-        st = st ? st : time_round(&places[0], 0, is_last, found, refused, err);
+        st = st ? st : time_round(&places[0], 0, round, found, refused, err);
         sleep_until_threads_do();
         st = st ? st : time_least(&places[1], &found[1], refused, err);
         if (!st && round == 0 && of->compiles) {
@@ -615,7 +654,7 @@ static tsr_status time_all(const target *of, const bool refused[TYPES], times fo
             build_all(of->library, &found[0], &found[1], refused);
             activity_update("timing products, round 1 of %d", ROUNDS);
         }
-        st = st ? st : time_round(&places[1], 1, is_last, found, refused, err);
+        st = st ? st : time_round(&places[1], 1, round, found, refused, err);
     }
     places_close(places);
     signal(SIGPIPE, before);
@@ -725,7 +764,7 @@ static tsr_status store(const machine *m, const times found[2], const bool refus
     output *file = NULL;
     tsr_status st;
 
-    text_format(&content, "tessera-blas-rates-4\ndevice %s\nplatform %s\ncpu-blas %s\n", m->device,
+    text_format(&content, "tessera-blas-rates-5\ndevice %s\nplatform %s\ncpu-blas %s\n", m->device,
                 m->platform, m->cpu_blas);
     text_format(&content, "processors %ld\ncopies-in %.3e\nsides", sysconf(_SC_NPROCESSORS_ONLN),
                 copies_in(&found[1], refused[0] ? 1 : 0));
@@ -866,7 +905,7 @@ int tune_blas_help(void)
     puts(
         "Usage: tessera tune blas [--device D] [--quiet]\n\n"
         "Time calls of level 3 from host memory on the device and by the CPU's BLAS, and keep the\n"
-        "times by which `tessera blas --offload auto` decides where a call runs: some minutes\n"
+        "times by which `tessera blas --offload auto` decides where a call runs: about a minute\n"
         "on a GPU whose kernels are in no cache yet, which it compiles.  Times of one device are\n"
         "kept: they replace those of another one.\n\n"
         "      --device D  the device; TESSERA_DEVICE, or else the first GPU\n"

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/team.h"
 #include "session/events.h"
 
 /* A buffer of the device. */
@@ -309,6 +310,7 @@ tsr_status engine_run(const stream_call *call, const partition *p, tsr_error *er
     engine e = {.pieces = {.call = call}, .partition = &own, .host = call->operands};
     tsr_status st = prepare(&e, err);
 
+    team_stay_awake(); /* for pieces of pinned memory, one after another */
     if (!st && p->kept_bytes && !(own.kept = calloc(1, p->kept_bytes)))
         st = tsr_fail(err, TSR_ENOMEM, 0, "%s: no memory for %zu bytes between pieces",
                       call->problem->op->name, p->kept_bytes);
@@ -322,6 +324,7 @@ tsr_status engine_run(const stream_call *call, const partition *p, tsr_error *er
     st = st ? st : finish_stage(&e, err);
     st = st ? st : pieces_outcome(&e.pieces, err);
     release(&e);
+    team_doze();
     free(own.kept);
     return pieces_close(&e.pieces, st, err);
 }

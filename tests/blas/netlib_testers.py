@@ -22,8 +22,10 @@ ENVIRONMENTS = {"cpu-blas": {"TESSERA_BLAS": "never"},
                 "host": {"TESSERA_BLAS": "always", "TESSERA_DEVICE": "host"},
                 "device": {"TESSERA_BLAS": "always", "TESSERA_DEVICE": "cpu"},
                 "rates": {"TESSERA_BLAS": "auto", "TESSERA_DEVICE": "host"}}
-TIMED = [t + r for t in "sdcz" for r in ("gemm", "symm", "syrk", "syr2k", "trmm", "trsm")]
-ROUTINES = set(TIMED)
+TIMED = [t + r for t in "sdcz"
+         for r in ("gemm", "symm", "symm-right", "syrk", "syrk-trans", "syr2k", "syr2k-trans", "trmm",
+                   "trmm-right", "trsm", "trsm-right")]
+ROUTINES = {name.split("-")[0] for name in TIMED}
 ROUTINES |= {t + r for t in "cz" for r in ("hemm", "herk", "her2k")}
 # Why the CPU has a call of a program that sends all to the device.
 REASONS = {"an argument is illegal", "there is nothing to multiply",
@@ -61,7 +63,7 @@ def write_rates(tests, env, folder):
     with open(log, encoding="utf-8") as f:
         cpu = f.readline().split(" is ", 1)[1].strip()
     with open(os.path.join(folder, "blas-rates"), "w", encoding="utf-8") as f:
-        f.write("\n".join(["tessera-blas-rates-4", "device host", "platform host", "cpu-blas " + cpu,
+        f.write("\n".join(["tessera-blas-rates-5", "device host", "platform host", "cpu-blas " + cpu,
                            "processors %d" % os.sysconf("SC_NPROCESSORS_ONLN"),
                            "copies-in 1e12", "sides 1 2 3 4 5 6"]
                           + [name + " " + place + times * (216 if name.endswith("gemm") else 36)

@@ -335,20 +335,24 @@ SMALL = """
 SIDES = (8, 50, 100, 200, 300, 600)
 
 
-def rates_text(device, cpu, processors, copies_in=1e10, symmetric=1e-9):
+ROUTINES = ("gemm", "symm", "symm-right", "syrk", "syrk-trans", "syr2k", "syr2k-trans", "trmm",
+            "trmm-right", "trsm", "trsm-right")
+
+
+def rates_text(device, cpu, processors, copies_in=1e10, symmetric=1e-9, forms=("symm", "symm-right")):
     """Times of a CPU of 1e10 operations a second in float32 and 1e11 in float64, where a symmetric product
-    takes `symmetric` seconds more, and of a device that multiplies at once, and needs 1 ms for a call and
+    of these forms takes `symmetric` seconds more, and of a device that multiplies at once, and needs 1 ms for a call and
     1e10 bytes a second for copies back.  100^3 takes 0.2 ms on the CPU and 1 ms on the device; 300^3 takes
     5.4 ms on the CPU and 1.1 ms on the device; of float64 0.54 ms and 1.2 ms."""
-    lines = ["tessera-blas-rates-4", "device %s" % device, "platform Test", "cpu-blas %s" % cpu,
+    lines = ["tessera-blas-rates-5", "device %s" % device, "platform Test", "cpu-blas %s" % cpu,
              "processors %d" % processors, "copies-in %g" % copies_in, "sides %d %d %d %d %d %d" % SIDES]
     for kind, size, rate in (("s", 4, 1e10), ("d", 8, 1e11)):
-        for routine in ("gemm", "symm", "syrk", "syr2k", "trmm", "trsm"):
+        for routine in ROUTINES:
             if routine == "gemm":
                 shapes = list(itertools.product(SIDES, repeat=3))
             else: # of the order and the other side
                 shapes = [(n, m, n) for n, m in itertools.product(SIDES, repeat=2)]
-            more = symmetric if routine == "symm" else 0
+            more = symmetric if routine in forms else 0
             for place, seconds in (
                     ("cpu", lambda m, n, k: 2 * m * n * k / rate + more),
                     ("device", lambda m, n, k: 1e-3 + size * (m * k + k * n) / copies_in
@@ -391,6 +395,10 @@ class Rates(unittest.TestCase):
         self.assertIn("device, ", symm)
         self.assertIn("CPU, ", gemm)
         self.assertIn("CPU, ", self.decisions(self.text(), SMALL)[0])
+        # Row-major, with the symmetric matrix on the left: column-major, with it on the right.
+        for form, place in (("symm", "CPU, "), ("symm-right", "device, ")):
+            text = self.text(symmetric=9e-3, forms=(form,))
+            self.assertIn(place, self.decisions(text, SMALL)[0], form)
 
     def test_symmetric_products_of_what_is_kept(self):
         """On either side: B is not copied, A is."""
@@ -439,9 +447,9 @@ class Rates(unittest.TestCase):
         single, last = good.splitlines()[7], good.splitlines()[-1]
         first = single.split()[2]
         for text, why in (
-                ("", "line 1 is not 'tessera-blas-rates-4'"),
-                ("\n", "line 1 is not 'tessera-blas-rates-4'"),
-                (good.replace("rates-4", "rates-3"), "line 1 is not 'tessera-blas-rates-4'"),
+                ("", "line 1 is not 'tessera-blas-rates-5'"),
+                ("\n", "line 1 is not 'tessera-blas-rates-5'"),
+                (good.replace("rates-5", "rates-4"), "line 1 is not 'tessera-blas-rates-5'"),
                 (good.replace("copies-in 1", "copies-in x"), "line 6 is damaged"),
                 (good.replace("sides 8 50", "sides 50 8"), "line 7 is damaged"),
                 (good.replace("sides 8", "sides 0"), "line 7 is damaged"),
@@ -450,12 +458,12 @@ class Rates(unittest.TestCase):
                 (good.replace(first, "inf", 1), "line 8 is damaged"),
                 (good.replace(single, single + " 3"), "line 8 is damaged"),
                 (good.replace(" " + first, "", 1), "line 8 is damaged"),
-                (good[:-1], "line 31 is damaged"), (good[:-20], "line 31 is damaged"),
-                ("tessera-blas-rates-4\n", "it lacks a line"),
+                (good[:-1], "line 51 is damaged"), (good[:-20], "line 51 is damaged"),
+                ("tessera-blas-rates-5\n", "it lacks a line"),
                 (good.replace("platform Test\n", ""), "it lacks a line"),
                 (good.replace(last + "\n", ""), "it lacks a line"),
-                (good.replace("dgemm cpu", "hgemm cpu"), "line 20 is damaged"),
-                ("tessera-blas-rates-4\n" + "x" * 9999, "line 2 is damaged")):
+                (good.replace("dgemm cpu", "hgemm cpu"), "line 30 is damaged"),
+                ("tessera-blas-rates-5\n" + "x" * 9999, "line 2 is damaged")):
             for line in self.decisions(text):
                 self.assertIn("it is less than 2e9 operations", line)
             self.assertEqual(len(self.ignored), 1, text)
