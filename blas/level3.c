@@ -292,8 +292,8 @@ static bool is_worth_it(blas_routine routine, char type, uint64_t size)
                 call.k = (int64_t)k;
                 call.transb = 'N';
                 for (int form = 0; form < 2; form++) {
-                    call.side = "LR"[form];
-                    call.transa = "NT"[form];
+                    call.side = form ? 'R' : 'L';
+                    call.transa = form ? 'T' : 'N';
                     if (!reason_by_rates(&call))
                         return true;
                 }
