@@ -150,7 +150,7 @@ static void OF(count)(const void *from, size_t n, size_t first, reduce_part *par
 EXTREME_OF(least, <)
 EXTREME_OF(largest, >)
 
-/* An index is looked for at the end, in the block that holds what is to be preferred to all else. */
+/* An index is looked for at the end, in the block that holds what is preferred to the rest. */
 #define EXTREME_ROWS(name, arg_name, extreme, BEYOND)                                              \
     static void OF(name)(const void *from, size_t n, size_t first, reduce_part *part)              \
     {                                                                                              \
