@@ -184,6 +184,15 @@ const variant transpose_swizzle = {
     .tunable_count = ARRAY_COUNT(tile_tunables),
     .plan = tile_plan};
 
+/* NULL, or that kernels, which number tiles in 32 bits, do not take so many. */
+static const char *too_many_tiles(size_t tiles, plan *out)
+{
+    return tiles > UINT32_MAX
+               ? plan_unsupported(out, "it numbers tiles in 32 bits: at most %u, not %zu",
+                                  UINT32_MAX, tiles)
+               : NULL;
+}
+
 static const tunable vector_tunables[] = {{"ITEMS", ITEMS_MEANING, {4, 8, 16}, 16, 4}};
 
 /* As transpose_vector.cl has it. */
@@ -206,8 +215,8 @@ static const char *vector_plan(const job *j, plan *out)
         return why;
     plan_define(out, "ALIGNED=%d", starts && j->device->kind != DEVICE_CPU);
     tiles = size_div_up(p->columns, VECTOR_TILE) * size_div_up(p->rows, VECTOR_TILE);
-    if (!tiles)
-        return NULL;
+    if (!tiles || (why = too_many_tiles(tiles, out)))
+        return why;
     c = plan_launch_1d(out, 0, tiles * group, group);
     ladder_arguments(j, c);
     c->traffic.busy =
@@ -319,8 +328,8 @@ static const char *general_plan(const job *j, plan *out)
         return NULL;
     groups = size_div_up(p->columns, tile) * size_div_up(p->rows + sector - 1, tile) *
              transpose_batch(p);
-    if (groups == 0)
-        return NULL;
+    if (groups == 0 || (why = too_many_tiles(groups, out)))
+        return why;
     c = plan_launch_1d(out, 0, groups * group, group);
     command_operand(c, TRANSPOSE_A);
     command_operand(c, TRANSPOSE_B);

@@ -12,8 +12,7 @@ _op = operation("grayscale")
 
 def grayscale(picture, weights="bt601", out=None, *, device=None, kernel=None, settings=None):
     """The brightness of each pixel of pictures of shape (..., height, width, 3 or 4), in uint8 or
-    float32; `weights` are "bt601", "bt709" or "opencv", which has the bits of
-    its cvtColor.
+    float32; `weights` are "bt601", "bt709" or "opencv", which has the bits of OpenCV's cvtColor.
 
     >>> import numpy as np
     >>> import tessera as ts
