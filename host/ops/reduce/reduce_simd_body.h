@@ -167,6 +167,7 @@ EXTREME_OF(largest, >)
     {                                                                                              \
         const T *x = from;                                                                         \
         size_t i = n;                                                                              \
+        T kept = 0;                                                                                \
                                                                                                    \
         for (size_t at = 0; at < n; at += SEARCHED) {                                              \
             const size_t count = n - at < SEARCHED ? n - at : SEARCHED;                            \
@@ -177,12 +178,19 @@ EXTREME_OF(largest, >)
                 (IS_BAD(part->value.VALUE) || !(IS_BAD(value) || value BEYOND part->value.VALUE))) \
                 continue;                                                                          \
             i = at;                                                                                \
+            kept = best;                                                                           \
             part->value.VALUE = value;                                                             \
             part->index = (int64_t)(first + i);                                                    \
         }                                                                                          \
         if (i == n)                                                                                \
             return;                                                                                \
-        while (IS_BAD(part->value.VALUE) ? !IS_BAD(x[i]) : (VALUE_T)x[i] != part->value.VALUE)     \
+        for (BAD found = 0; i + LANES <= n && !IS_BAD(kept); i += LANES) {                         \
+            for (size_t l = 0; l < LANES; l++)                                                     \
+                found |= x[i + l] == kept;                                                         \
+            if (found)                                                                             \
+                break;                                                                             \
+        }                                                                                          \
+        while (IS_BAD(kept) ? !IS_BAD(x[i]) : x[i] != kept)                                        \
             i++;                                                                                   \
         part->index = (int64_t)(first + i);                                                        \
     }

@@ -9,9 +9,9 @@
  * one order.  A block's sum of integers is exact in EXACT. */
 enum { LANES = 32, BLOCK = 4096 };
 
-/* Elements whose extreme is found before that of the next ones: few, as the place of the best is
- * looked for in them one by one. */
-enum { SEARCHED = 1 << 9 };
+/* Elements whose extreme is found before that of the next ones, and in which the place of the best
+ * is looked for in the end. */
+enum { SEARCHED = 1 << 11 };
 
 /* Add `number`, of element i, in double precision, n times, each lane with a carry. */
 #define COMPENSATED_LANES(number, n, part)                                                         \
