@@ -20,4 +20,7 @@ extern const experiment lab_launches, lab_transfers, lab_allocation, lab_queues;
 /* lab_graphs.c: what takes the place of many launches */
 extern const experiment lab_grid, lab_graphs, lab_children;
 
+/* lab_clusters.c: groups that run together */
+extern const experiment lab_clusters;
+
 #endif

@@ -15,11 +15,11 @@ enum { SAMPLES_MIN = 5, SAMPLES_MAX = 1000 };
 /* ---- the list ------------------------------------------------------------------------------- */
 
 static const experiment *const experiments[] = {
-    &lab_stride,    &lab_structures, &lab_latency,  &lab_warps,      &lab_chains,
-    &lab_registers, &lab_subdevices, &lab_integers, &lab_divergence, &lab_branches,
-    &lab_banks,     &lab_barriers,   &lab_masks,    &lab_exchange,   &lab_votes,
-    &lab_atomics,   &lab_launches,   &lab_graphs,   &lab_grid,       &lab_children,
-    &lab_transfers, &lab_allocation, &lab_queues,
+    &lab_stride,    &lab_structures, &lab_latency,    &lab_warps,      &lab_chains,
+    &lab_registers, &lab_subdevices, &lab_integers,   &lab_divergence, &lab_branches,
+    &lab_banks,     &lab_barriers,   &lab_masks,      &lab_exchange,   &lab_votes,
+    &lab_atomics,   &lab_launches,   &lab_graphs,     &lab_grid,       &lab_children,
+    &lab_clusters,  &lab_transfers,  &lab_allocation, &lab_queues,
 };
 
 const experiment *lab_at(size_t i)

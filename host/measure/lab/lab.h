@@ -112,6 +112,10 @@ void lab_skip(lab *l, const char *series, const char *x, const char *why);
 tsr_status lab_kernel(const lab *l, const char *options, const char *entry, cl_kernel *out,
                       tsr_error *err);
 
+/** A queue on the device: of those that say that they have one, and of NVIDIA's, which have one and
+ * do not say it.  NULL: none.  The caller releases it. */
+cl_command_queue lab_device_queue(const lab *l);
+
 /** A buffer of words, each its own number.  The caller releases it. */
 tsr_status lab_numbers(const lab *l, size_t words, cl_mem *out, tsr_error *err);
 

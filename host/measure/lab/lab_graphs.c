@@ -425,9 +425,7 @@ static tsr_status measure_births(lab *l, born *x, tsr_error *err)
     return st;
 }
 
-/* A queue on the device: of those that say that they have one, and of NVIDIA's, which have one and
- * do not say it.  NULL: none. */
-static cl_command_queue device_queue(const lab *l)
+cl_command_queue lab_device_queue(const lab *l)
 {
     static const cl_queue_properties properties[] = {
         CL_QUEUE_PROPERTIES,
@@ -454,7 +452,7 @@ static tsr_status measure_children(lab *l, tsr_error *err)
     st = st ? st : rig_buffer(&l->rig, CL_MEM_READ_WRITE, sizeof(cl_uint), &x.count, err);
     st = st ? st : rig_buffer(&l->rig, CL_MEM_READ_WRITE, sizeof(cl_uint), &x.failed, err);
     st = st ? st : measure_births(l, &x, err);
-    on_device = st ? NULL : device_queue(l);
+    on_device = st ? NULL : lab_device_queue(l);
     x.by_device = true;
     if (!st && !on_device)
         lab_skip(l, "by the device", "", "the device has no queues of its own");
