@@ -47,9 +47,9 @@ __kernel void lab_clusters_address(__global ulong *task, __global uint *out)
 /* As device-side enqueue hands them over: what describes the parameters, and they. */
 typedef struct task {
     ulong described[3];
-    ulong out;      /* address of four words: groups, cycles, distance from the start, cycles */
+    ulong out;      /* address of four words: groups, cycles, bytes from the start, cycles */
     ulong distance; /* to the group whose ring is walked: 0 the own one */
-    ulong steps;    /* a multiple of WORDS: the walk ends where it began */
+    ulong steps;
     ulong barriers;
     ulong unused;
 } task;

@@ -6,7 +6,15 @@
 #include "measure/lab/experiments.h"
 #include "session/program.h"
 
-enum { WORDS = 256, BARRIERS = 64, MEMBERS = 32, SIZE_MOST = 8 };
+/* The walk ends at another word than it began. */
+enum {
+    WORDS = 256,
+    STEPS = 1000,
+    END = 33 * STEPS % WORDS,
+    BARRIERS = 64,
+    MEMBERS = 32,
+    SIZE_MOST = 8
+};
 
 /* NVIDIA's OpenCL driver launches clusters from a kernel alone, and its compiler has no word for
  * them.  So the PTX of the member says how many groups a cluster has, and a kernel that launches it
@@ -170,9 +178,8 @@ static tsr_status check_alone(void *state, tsr_error *err)
     tsr_status st = run_alone(state, &ns, err);
 
     st = st ? st : rig_read(&x->l->rig, x->out, &at, sizeof(at), err);
-    if (!st && at != 33 * x->steps % WORDS)
-        st = tsr_fail(err, TSR_EBOUND, 0, "the walk ended at word %u, not %u", at,
-                      33 * x->steps % WORDS);
+    if (!st && at != END)
+        st = tsr_fail(err, TSR_EBOUND, 0, "the walk ended at word %u, not %d", at, END);
     return st;
 }
 
@@ -196,10 +203,11 @@ static tsr_status run_cluster(void *state, double *ns, tsr_error *err)
     st = st ? st : rig_read(&x->l->rig, x->out, &got, sizeof(got), err);
     if (!st && given.refused)
         st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "the device refused the launch: %u", given.refused);
-    if (!st && (got.size != x->size || got.away))
+    if (!st && (got.size != x->size || got.away != END * sizeof(cl_uint)))
         st = tsr_fail(err, TSR_EBOUND, 0,
-                      "a cluster of %u groups, not %zu, whose walk ended %u bytes from its start",
-                      got.size, x->size, got.away);
+                      "a cluster of %u groups, not %zu, whose walk ended %u bytes from its start, "
+                      "not %zu",
+                      got.size, x->size, got.away, END * sizeof(cl_uint));
     *ns = (x->barriers ? got.barrier_cycles : got.walk_cycles) * x->l->cycle_ns;
     return st;
 }
@@ -278,7 +286,7 @@ static tsr_status measure_clusters_of(lab *l, cluster_point *x, tsr_error *err)
 static tsr_status measure_clusters(lab *l, tsr_error *err)
 {
     const device_facts *d = l->rig.facts;
-    cluster_point x = {.l = l, .steps = 4 * WORDS};
+    cluster_point x = {.l = l, .steps = STEPS};
     cl_command_queue on_device = NULL;
     tsr_error why = {0};
     tsr_status st = rig_buffer(&l->rig, CL_MEM_READ_WRITE, sizeof(seen), &x.out, err);
