@@ -3,7 +3,7 @@
 
     scripts/course_pages.py --tessera build/tessera [--check]
 
-Tables have a column for each device that data/results/course-*.jsonl has rows of; --check compares the
+A table has columns for each device of which data/results/course-*.jsonl has rows of it; --check compares the
 pages with what it would write, and changes none.
 """
 
@@ -62,6 +62,7 @@ def cell(row, values):
 def table(course, t, rows, devices):
     where = "%s %s" % (course["name"], t["name"])
     named = [r for r in rows.values() if r["experiment"] == where and r["outcome"] == "timed"]
+    devices = [d for d in devices if any((k[0], k[3]) == (where, d) for k in rows)]
     unit = named[0]["unit"] if named else {"rate": "", "flops": "GFLOP/s", "time": "us"}.get(t["figure"], "")
     heads, widths = [t["knob"], "document", "expected"], ["---", "---", "---:"]
     for d in devices:
