@@ -266,18 +266,25 @@ static tsr_status session_of(classroom *c, const operation *op, const char *name
     return st;
 }
 
+/* A call that was measured. */
+typedef struct measured_call {
+    tsr_session *session;
+    problem problem;
+    tsr_run run;
+    bench_options how;
+} measured_call;
+
 /* The figures that a call's commands tell. */
-static tsr_status look_at_commands(tsr_session *s, const problem *p, const tsr_run *run,
-                                   const bench_options *how, course_figure figure, result_row *row,
+static tsr_status look_at_commands(const measured_call *m, course_figure figure, result_row *row,
                                    tsr_error *err)
 {
     explanation x;
     const explained *longest = NULL;
     tsr_status st;
 
-    if (!s->context)
+    if (!m->session->context)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "C code has no commands to look at");
-    st = explain_call(s, p, run, how, &x, err);
+    st = explain_call(m->session, &m->problem, &m->run, &m->how, &x, err);
     for (size_t i = 0; !st && i < x.count; i++)
         if (!longest || x.command[i].time.median_ns > longest->time.median_ns)
             longest = &x.command[i];
@@ -296,8 +303,7 @@ static double over(double a, double b)
 }
 
 /* Take the figure of a row that bench_variant has filled; what is not known is 0. */
-static tsr_status take_figure(tsr_session *s, const problem *p, const tsr_run *run,
-                              const bench_options *how, course_figure figure, const limits *l,
+static tsr_status take_figure(const measured_call *m, course_figure figure, const limits *l,
                               result_row *row, tsr_error *err)
 {
     static const char *const units[] = {
@@ -309,7 +315,7 @@ static tsr_status take_figure(tsr_session *s, const problem *p, const tsr_run *r
         return TSR_OK;
     snprintf(row->unit, sizeof(row->unit), "%s", units[figure]);
     if (figure == FIGURE_OCCUPANCY || figure == FIGURE_MOVED)
-        return look_at_commands(s, p, run, how, figure, row, err);
+        return look_at_commands(m, figure, row, err);
     if (figure == FIGURE_SHARE && l)
         roofline_place(l, row);
     row->rate = figure == FIGURE_FLOPS       ? row->work / row->time.median_ns
@@ -327,33 +333,30 @@ static tsr_status run_bench(classroom *c, const course_table *t, int argc, char 
 {
     options o = {0};
     const operation *op;
-    problem p;
-    tsr_session *s = NULL;
-    bench_options how = {.seconds = c->o->given[OPTION_SECONDS] ? c->o->seconds : 0.2,
-                         .least_samples = c->o->given[OPTION_REPEAT] ? c->o->repeat : 0,
-                         .costs = t->figure == FIGURE_COPIES,
-                         .stop = c->stop};
-    tsr_run run;
+    measured_call m = {.how = {.seconds = c->o->given[OPTION_SECONDS] ? c->o->seconds : 0.2,
+                               .least_samples = c->o->given[OPTION_REPEAT] ? c->o->repeat : 0,
+                               .costs = t->figure == FIGURE_COPIES,
+                               .stop = c->stop}};
     tsr_status st;
 
     if (options_parse(argc, argv, &bench_takes, &o)) {
         options_free(&o);
         return tsr_fail(err, TSR_ENAME, 0, "its command is wrong");
     }
-    how.seed = o.seed;
-    how.warm = o.given[OPTION_WARM];
-    run = (tsr_run){.variant = o.value[OPTION_KERNEL], .set = o.set, .set_count = o.set_count};
+    m.how.seed = o.seed;
+    m.how.warm = o.given[OPTION_WARM];
+    m.run = (tsr_run){.variant = o.value[OPTION_KERNEL], .set = o.set, .set_count = o.set_count};
     if (o.operand_count != 1)
         st = tsr_fail(err, TSR_ENAME, 0, "bench of a course names one operation");
     else
         st = operation_asked(&o, o.operand[0], NULL, &op, err);
-    st = st ? st : bench_problem(op, o.size_count ? o.size[0] : NULL, &o, &p, err);
-    st = st ? st : session_of(c, op, run.variant, &s, err);
-    if (!st && s->context && !c->has_limits)
-        c->has_limits = roofline_recall(s, &c->limits);
-    st = st ? st : bench_variant(s, &p, &run, &how, row, err);
+    st = st ? st : bench_problem(op, o.size_count ? o.size[0] : NULL, &o, &m.problem, err);
+    st = st ? st : session_of(c, op, m.run.variant, &m.session, err);
+    if (!st && m.session->context && !c->has_limits)
+        c->has_limits = roofline_recall(m.session, &c->limits);
+    st = st ? st : bench_variant(m.session, &m.problem, &m.run, &m.how, row, err);
     if (!st && row->outcome == RESULT_TIMED && row->time.count)
-        st = take_figure(s, &p, &run, &how, t->figure, c->has_limits ? &c->limits : NULL, row, err);
+        st = take_figure(&m, t->figure, c->has_limits ? &c->limits : NULL, row, err);
     options_free(&o);
     return st;
 }
