@@ -468,64 +468,51 @@ static const char *plan_shfl(const job *j, plan *out)
     return plan_fused(j, out, WARP, "TEAM_SHFL", -1); /* SHUFFLES is a tunable */
 }
 
-#define FUSED_ENTRIES                                                                              \
-    {                                                                                              \
-        "sort_fused_tile", "sort_fused_merge", "sort_fused_flip", "sort_fused_pass",               \
-            "sort_fused_flip_long", "sort_fused_pass_long", "sort_values_keep",                    \
-            "sort_values_gather"                                                                   \
-    }
+/* What the four have in common: the kernels, and what they are for. */
+#define FUSED                                                                                      \
+    .answers =                                                                                     \
+        1u << CAUSE_LAUNCHES | 1u << CAUSE_BYTES | 1u << CAUSE_LOCAL | 1u << CAUSE_BARRIERS,       \
+    .source = "sort/sort_fused.cl",                                                                \
+    .entries = {"sort_fused_tile",  "sort_fused_merge",     "sort_fused_flip",                     \
+                "sort_fused_pass",  "sort_fused_flip_long", "sort_fused_pass_long",                \
+                "sort_values_keep", "sort_values_gather"},                                         \
+    .tunables = tunables, .arrives = true
 
 const variant sort_fused_passes = {
     .name = "fused-passes",
     .idea = "nine and more sub-stages for each read: keys change hands in local memory",
-    .answers = 1u << CAUSE_LAUNCHES | 1u << CAUSE_BYTES | 1u << CAUSE_LOCAL | 1u << CAUSE_BARRIERS,
-    .source = "sort/sort_fused.cl",
-    .entries = FUSED_ENTRIES,
+    FUSED,
     .build = "",
-    .tunables = tunables,
     .tunable_count = TUNABLES,
     .plan = plan_group,
-    .arrives = true,
 };
 
 const variant sort_fused_passes_subgroup = {
     .name = "fused-passes-subgroup",
     .idea = "within a sub-group, keys of the first stages change hands without local memory",
-    .answers = 1u << CAUSE_LAUNCHES | 1u << CAUSE_BYTES | 1u << CAUSE_LOCAL | 1u << CAUSE_BARRIERS,
-    .source = "sort/sort_fused.cl",
-    .entries = FUSED_ENTRIES,
+    FUSED,
     .build = "-cl-std=%CLC%",
     .needs = 1u << FEATURE_SUBGROUPS | 1u << FEATURE_SUBGROUP_SHUFFLE,
-    .tunables = tunables,
     .tunable_count = TUNABLES,
     .plan = plan_subgroup,
-    .arrives = true,
 };
 
 const variant sort_fused_passes_warp = {
     .name = "fused-passes-warp",
     .idea = "within a warp, keys change hands without waiting for the others; larger tiles",
-    .answers = 1u << CAUSE_LAUNCHES | 1u << CAUSE_BYTES | 1u << CAUSE_LOCAL | 1u << CAUSE_BARRIERS,
-    .source = "sort/sort_fused.cl",
-    .entries = FUSED_ENTRIES,
+    FUSED,
     .build = "",
     .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
-    .tunables = tunables,
     .tunable_count = TUNABLES,
     .plan = plan_warp,
-    .arrives = true,
 };
 
 const variant sort_fused_passes_shfl = {
     .name = "fused-passes-shfl",
     .idea = "within a warp, keys of the first stages change hands without local memory",
-    .answers = 1u << CAUSE_LAUNCHES | 1u << CAUSE_BYTES | 1u << CAUSE_LOCAL | 1u << CAUSE_BARRIERS,
-    .source = "sort/sort_fused.cl",
-    .entries = FUSED_ENTRIES,
+    FUSED,
     .build = "",
     .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
-    .tunables = tunables,
     .tunable_count = TUNABLES_SHUFFLES,
     .plan = plan_shfl,
-    .arrives = true,
 };
