@@ -124,30 +124,38 @@ TSR_API tsr_status tsr_histogram_enqueue(tsr_session *session, const tsr_histogr
                                          cl_mem x, cl_mem edges, cl_mem counts, const tsr_run *run,
                                          tsr_report *report, tsr_error *err);
 
+/** What a histogram of weights reads, in host memory. */
+typedef struct tsr_histogram_inputs {
+    const void *x;       /* as for tsr_histogram */
+    const void *edges;   /* as for tsr_histogram */
+    const void *weights; /* offset_weights + n numbers */
+} tsr_histogram_inputs;
+
+/** The same in buffers. */
+typedef struct tsr_histogram_buffers {
+    cl_mem x, edges, weights;
+} tsr_histogram_buffers;
+
 /**
  * Add up the weights of the elements in each bin, in host memory: problem->weights is their type.
  *
- * @param x        As for tsr_histogram.
- * @param edges    As for tsr_histogram.
- * @param weights  offset_weights + n numbers.
- * @param sums     offset_counts + bins numbers of the weights' type; else as for tsr_histogram.
+ * @param in    Three arrays, none of them NULL but where n is 0.
+ * @param sums  offset_counts + bins numbers of the weights' type; else as for tsr_histogram.
  */
 TSR_API tsr_status tsr_histogram_weighted(tsr_session *session,
-                                          const tsr_histogram_problem *problem, const void *x,
-                                          const void *edges, const void *weights, void *sums,
+                                          const tsr_histogram_problem *problem,
+                                          const tsr_histogram_inputs *in, void *sums,
                                           const tsr_run *run, tsr_report *report, tsr_error *err);
 
 /**
  * The same on buffers of the session's context, enqueued, as by tsr_histogram_enqueue.
  *
- * @param x        Read.
- * @param edges    Read.
- * @param weights  Read.
- * @param sums     Written; read too where the problem's `add` is set.
+ * @param in    Read.
+ * @param sums  Written; read too where the problem's `add` is set.
  */
 TSR_API tsr_status tsr_histogram_weighted_enqueue(tsr_session *session,
-                                                  const tsr_histogram_problem *problem, cl_mem x,
-                                                  cl_mem edges, cl_mem weights, cl_mem sums,
+                                                  const tsr_histogram_problem *problem,
+                                                  const tsr_histogram_buffers *in, cl_mem sums,
                                                   const tsr_run *run, tsr_report *report,
                                                   tsr_error *err);
 

@@ -223,12 +223,41 @@ static void classes_come_from_the_fields(void **state)
     text_free(&got);
 }
 
+/* Sums of weights, by the function for them alone. */
+static void weights_have_a_function(void **state)
+{
+    const float x[] = {0.5f, 1.5f, 1.7f}, edges[] = {0, 1, 2};
+    const double weights[] = {1, 2, 4};
+    double sums[2] = {0};
+    int64_t counts[2];
+    tsr_histogram_problem p = {.type = TSR_F32, .n = 3, .bins = 2, .weights = TSR_HISTOGRAM_F64};
+    const tsr_histogram_inputs in = {x, edges, weights};
+    tsr_devices *list = NULL;
+    tsr_session *s = NULL;
+    tsr_error err;
+
+    (void)state;
+    assert_int_equal(tsr_devices_find_host(&list, &err), TSR_OK);
+    assert_int_equal(tsr_session_open(tsr_devices_get(list, 0), NULL, &s, &err), TSR_OK);
+    assert_int_equal(tsr_histogram_weighted(s, &p, &in, sums, NULL, NULL, &err), TSR_OK);
+    assert_true(sums[0] == 1 && sums[1] == 6);
+    assert_int_equal(tsr_histogram_weighted(s, &p, NULL, sums, NULL, NULL, &err), TSR_EINVAL);
+    assert_int_equal(tsr_histogram(s, &p, x, edges, counts, NULL, NULL, &err), TSR_EINVAL);
+    assert_int_equal(tsr_histogram_weighted_enqueue(s, &p, NULL, NULL, NULL, NULL, &err),
+                     TSR_EUNSUPPORTED); /* the host has no buffers */
+    p.weights = TSR_HISTOGRAM_COUNTS;
+    assert_int_equal(tsr_histogram_weighted(s, &p, &in, sums, NULL, NULL, &err), TSR_EINVAL);
+    tsr_session_close(s);
+    tsr_devices_close(list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edges_separate_the_same_elements),
         cmocka_unit_test(edges_that_there_are_not),
         cmocka_unit_test(edges_ascend),
+        cmocka_unit_test(weights_have_a_function),
         cmocka_unit_test(tables_do_not_overflow),
         cmocka_unit_test(sums_do_not_depend_on_threads),
         cmocka_unit_test(tables_of_work_items_fit),

@@ -40,11 +40,12 @@ tsr_status tsr_histogram_enqueue(tsr_session *session, const tsr_histogram_probl
 }
 
 tsr_status tsr_histogram_weighted(tsr_session *session, const tsr_histogram_problem *problem_in,
-                                  const void *x, const void *edges, const void *weights, void *sums,
-                                  const tsr_run *run, tsr_report *report, tsr_error *err)
+                                  const tsr_histogram_inputs *in, void *sums, const tsr_run *run,
+                                  tsr_report *report, tsr_error *err)
 {
-    void *const operands[] = {entry_readable(x), entry_readable(edges), sums,
-                              entry_readable(weights)};
+    const tsr_histogram_inputs given = in ? *in : (tsr_histogram_inputs){0};
+    void *const operands[] = {entry_readable(given.x), entry_readable(given.edges), sums,
+                              entry_readable(given.weights)};
     problem p;
     const tsr_status st = problem_of(problem_in, true, &p, err);
 
@@ -52,11 +53,12 @@ tsr_status tsr_histogram_weighted(tsr_session *session, const tsr_histogram_prob
 }
 
 tsr_status tsr_histogram_weighted_enqueue(tsr_session *session,
-                                          const tsr_histogram_problem *problem_in, cl_mem x,
-                                          cl_mem edges, cl_mem weights, cl_mem sums,
+                                          const tsr_histogram_problem *problem_in,
+                                          const tsr_histogram_buffers *in, cl_mem sums,
                                           const tsr_run *run, tsr_report *report, tsr_error *err)
 {
-    const cl_mem buffers[] = {x, edges, sums, weights};
+    const tsr_histogram_buffers given = in ? *in : (tsr_histogram_buffers){0};
+    const cl_mem buffers[] = {given.x, given.edges, sums, given.weights};
     problem p;
     const tsr_status st = problem_of(problem_in, true, &p, err);
 
