@@ -251,14 +251,16 @@ static tsr_status run_once(tsr_session *s, const problem *p, tsr_error *err)
 
 static tsr_status build_item(tsr_session *s, const item *x, tsr_error *err)
 {
-    const bool copies = s->copies;
+    const bool copies = s->copies, same_kernels = s->same_kernels;
     kept_call *c;
     tsr_status st;
 
     if (session_facts(s)->compiles_late) {
         s->copies = x->place != IN_ARRAYS;
+        s->same_kernels = true; /* what is in no cache is what is wanted */
         st = run_once(s, &x->problem, err);
         s->copies = copies;
+        s->same_kernels = same_kernels;
         return st;
     }
     st = dispatch_call(s, &x->problem, NULL, x->place, &c, err);
