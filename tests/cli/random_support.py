@@ -87,11 +87,13 @@ def same_bits(got, wanted):
 
 
 def within(exact, bound, dtype):
-    """A judge: |got - exact| <= bound, elementwise."""
+    """A judge: |got - exact| <= bound, elementwise, or what dtype cannot hold is infinite."""
     def judge(got):
         if (got.dtype, got.shape) != (dtype, np.shape(exact)):
             return "is %s of %s, not %s of %s" % (got.dtype, got.shape, dtype, np.shape(exact))
-        off = np.abs(got.astype(exact.dtype) - exact)
+        beyond = np.isinf(got) & (np.sign(got) == np.sign(exact)) & \
+            (np.abs(exact) + bound > np.finfo(dtype).max)
+        off = np.where(beyond, 0, np.abs(got.astype(exact.dtype) - exact))
         return "off by up to %g" % off.max() if np.any(~(off <= bound)) else None
     return judge
 
