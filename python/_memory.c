@@ -274,6 +274,9 @@ static cl_int import_on(cl_command_queue queue, cl_context context, int descript
         close(descriptor);
         return rc;
     }
+    /* NVIDIA's driver (580) does not return from the release of a context that memory was imported
+     * to: it stays until the process ends. */
+    clRetainContext(context);
     acquire = (clEnqueueAcquireExternalMemObjectsKHR_fn)(uintptr_t)
         clGetExtensionFunctionAddressForPlatform(platform, "clEnqueueAcquireExternalMemObjectsKHR");
     return acquire ? acquire(queue, 1, out, 0, NULL, NULL) : CL_SUCCESS;

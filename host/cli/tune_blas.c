@@ -68,9 +68,9 @@ static const shape shape_long = {64, 64, 1 << 16}, shape_thin = {2048, 2048, 8};
  * bytes of a matrix, times are those of a smaller one and more work.  Where the device is the CPU,
  * less is enough for both.  A process has three arrays. */
 #define OPERATIONS_CPU    3e9
-#define OPERATIONS_DEVICE 25e9
+#define OPERATIONS_DEVICE 8e9
 #define OPERATIONS_SAME   1e9
-#define BYTES_MAX         145e6
+#define BYTES_MAX         80e6
 
 /* Kernels are compiled before by so many processes at most: the compilers of some drivers work on
  * one core of a process whatever the threads.  Each has a context of the device and some hundred
