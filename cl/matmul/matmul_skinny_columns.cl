@@ -10,11 +10,10 @@
  *     transposed.
  * Work split: a group computes LANES * VECTOR columns of C.
  * Parameters: LANES and SLICES, whose product is ITEMS; FEW_ROWS, FEW, ITEMS, DEPTH (a multiple of
- *     SLICES * BATCH), VECTOR, ALIGNED, BATCH, CHUNK, SPLITS (matmul_skinny.clh); REAL, REAL_BITS
- *     (real.clh); FACTOR, RESULT (matmul_elements.clh); ROUNDED (matmul_rounded.clh); TRANS_A,
- *     TRANS_B (matmul_access.clh).
- * Launch: 3-D, work-groups of ITEMS x 1 x 1, one per started LANES * VECTOR columns, a layer of
- *     them for each product of the batch, or for each span of k.
+ *     SLICES * BATCH), VECTOR, ALIGNED, BATCH, CHUNK, SPLITS, LAST_ADDS (matmul_skinny.clh); REAL,
+ * REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh); ROUNDED (matmul_rounded.clh);
+ * TRANS_A, TRANS_B (matmul_access.clh). Launch: 3-D, work-groups of ITEMS x 1 x 1, one per started
+ * LANES * VECTOR columns, a layer of them for each product of the batch, or for each span of k.
  * Local memory: PITCH * DEPTH elements, or SLICES * CHUNK * LINE where that is more.
  * Traffic: the large factor once, the small one once a group.
  * Limits: m, n, k and the leading dimensions up to 2^31.
@@ -86,8 +85,8 @@ IN_REGISTERS void multiply(REAL *sum, __local const REAL *tile, const factor *v)
 }
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-matmul_skinny_columns(__global const factor *restrict a, __global const factor *restrict b,
-                      __global output *restrict c, const matmul_call call)
+matmul_skinny_columns(__global const factor *restrict a, __global const factor *restrict b, TARGETS,
+                      const matmul_call call)
 {
     __local REAL local_reals[TILE_REALS > SUM_REALS ? TILE_REALS : SUM_REALS]
         __attribute__((aligned(64)));
@@ -107,9 +106,13 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
     for (uint l = 0; l < LOADS; l++)
         place[l] = min(first + PLACE(lane, LANES, l), x.many - A_LOAD);
     load_batch(v, &x, place, slice, slice);
-    c += in_batch(call.offset_c, call.stride_c);
+#if SPLITS && LAST_ADDS
+    __global output *const to = parts + (ulong)get_group_id(2) * call.m * call.n;
+#else
+    __global output *const to = c + in_batch(call.offset_c, call.stride_c);
+#endif
     if (OLD_AHEAD(OUTPUTS) && call.beta != 0)
-        load_olds(old, c, &call, &x, first, OUTPUTS);
+        load_olds(old, to, &call, &x, first, OUTPUTS);
     for (uint p0 = 0; p0 < x.k; p0 += DEPTH) {
         const uint steps = min(x.k - p0, (uint)DEPTH);
 
@@ -130,5 +133,8 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
 #pragma unroll
     for (uint e = 0; e < VECTOR; e++)
         own[e] = PLACE(lane, LANES, e);
-    store_sums(sum, own, slice, local_reals, c, &call, &x, first, old);
+    store_sums(sum, own, slice, local_reals, to, &call, &x, first, old);
+#if SPLITS && LAST_ADDS
+    add_parts(parts, c + call.offset_c, counters, &call, &x, first, OUTPUTS, local_reals);
+#endif
 }

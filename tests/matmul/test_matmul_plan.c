@@ -752,6 +752,35 @@ static void skinny_products_fit_the_local_memory(void **state)
     says("skinny-dots", &p, &d, "bytes of local memory", "8192");
 }
 
+/* Groups that share k: a launch of its own adds their sums up where nothing orders what groups
+ * write, and else the last of them. */
+static void skinny_products_are_added_up(void **state)
+{
+    const problem p = matmul_problem((tsr_matmul_problem){.type = TSR_F32,
+                                                          .m = 4,
+                                                          .n = 16,
+                                                          .k = 4096,
+                                                          .trans_b = true,
+                                                          .ldc = 20,
+                                                          .beta = 1,
+                                                          .alpha = 1});
+    device_facts d = large_gpu();
+    plan x = plan_of("skinny-dots", "SPLIT=4", &p, &d);
+
+    (void)state;
+    assert_int_equal(x.count, 2);
+    expect_options(&x, "skinny-dots", &d, "SPLITS=1 LAST_ADDS=0");
+    plan_free(&x);
+    d.nv_capability = 90;
+    d.feature[FEATURE_PTX] = FEATURE_YES;
+    x = plan_of("skinny-dots", "SPLIT=4", &p, &d);
+    assert_int_equal(x.count, 1);
+    assert_int_equal(x.commands[0].global[2], 4);
+    assert_int_equal(x.workspace, 4 * 4 * 16 * sizeof(float));
+    expect_options(&x, "skinny-dots", &d, "SPLITS=1 LAST_ADDS=2");
+    plan_free(&x);
+}
+
 /* Lessons multiply two float32 matrices, and say what does the rest; `general` does it. */
 static void lessons_say_what_they_leave_out(void **state)
 {
@@ -1272,6 +1301,7 @@ int main(void)
         cmocka_unit_test(skinny_products_follow_the_large_factor),
         cmocka_unit_test(short_products_follow_what_c_moves),
         cmocka_unit_test(skinny_products_fit_the_local_memory),
+        cmocka_unit_test(skinny_products_are_added_up),
         cmocka_unit_test(every_precision_has_a_kernel),
         cmocka_unit_test(lessons_say_what_they_leave_out),
         cmocka_unit_test(reasons_hold_values),

@@ -4,6 +4,8 @@
 
 #include "base/sizes.h"
 #include "core/groups.h"
+#include "core/last_group.h"
+#include "core/registry.h"
 #include "ops/matmul/matmul_parts.h"
 #include "ops/matmul/matmul_plan.h"
 #include "ops/matmul/matmul_variants.h"
@@ -121,10 +123,16 @@ static size_t vector_of(const job *j, const skinny *s, size_t batch)
 /* ---- the share of k ------------------------------------------------------------------------ */
 
 /* Measured on an H100, in microseconds: what a group takes from its start to its end; for each
- * batch of loads, beside what its bytes take; and a second launch.  Bytes a microsecond that memory
- * brings a unit, and that sums of parts are written and read at. */
-static const double group_us = 1.0, batch_us = 0.4, launch_us = 2.2, unit_bytes_a_us = 21e3,
-                    sum_bytes_a_us = 1.5e6;
+ * batch of loads, beside what its bytes take; and a second launch, or a last group's turn.  Bytes a
+ * microsecond that memory brings a unit, and that sums of parts are written and read at. */
+static const double group_us = 1.0, batch_us = 0.4, launch_us = 2.2, turn_us = 1.0,
+                    unit_bytes_a_us = 21e3, sum_bytes_a_us = 1.5e6;
+
+/* How parts are added up, of outputs that so many groups have. */
+static last_group adding_up(const job *j, size_t groups, k_parts k)
+{
+    return last_group_for(j->device, k.parts > 1, groups);
+}
 
 /* Work-items of a unit that registers let run at once: sums, vectors under way and those after
  * them, and what else NVIDIA's compiler was seen to take. */
@@ -150,7 +158,7 @@ static double cost_us(const job *j, const skinny *s, const layout *x, size_t gro
 
     if (k.parts == 1)
         return us;
-    return us + launch_us +
+    return us + (adding_up(j, groups, k) ? turn_us : launch_us) +
            2.0 * (double)k.parts * (double)p->m * (double)p->n * real / sum_bytes_a_us;
 }
 
@@ -194,12 +202,36 @@ static size_t row_reals(const layout *x)
     return x->peers * (x->outputs + x->vector) + x->outputs;
 }
 
+/* Launches that share k, in which the last group of some outputs adds up the parts. */
+static void add_in_turn(const tsr_matmul_problem *p, k_parts k, const command *grid, plan *out)
+{
+    out->workspace = matmul_parts_workspace(p, k);
+    for (size_t e = 0; p->m && p->n && e < matmul_batch(p); e++) {
+        const tsr_matmul_problem one = matmul_product(p, e);
+        matmul_call call = matmul_call_of(&one);
+        command c = *grid;
+
+        call.stride_a = call.stride_b = call.stride_c = 0; /* layers share the product */
+        call.span = (uint32_t)k.span;
+        call.parts = (uint32_t)k.parts;
+        matmul_layers(&c, k.parts);
+        command_operand(&c, MATMUL_A);
+        command_operand(&c, MATMUL_B);
+        command_operand(&c, MATMUL_C);
+        command_workspace(&c);
+        command_group_counters(&c);
+        matmul_pass(&c, p, &call);
+        plan_append(out, &c);
+    }
+}
+
 /* -Ds and commands of both. */
 static const char *plan_groups(const job *j, const skinny *s, const layout *x, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t groups = size_div_up(s->many, x->outputs), real = matmul_real_size(p);
     const k_parts k = split(j, s, x, groups);
+    const last_group last = adding_up(j, groups, k);
     const size_t few = built_for(s->few);
     size_t depth = x->quantum, chunk = few;
     const char *why;
@@ -229,8 +261,12 @@ static const char *plan_groups(const job *j, const skinny *s, const layout *x, p
     plan_define(out, "BATCH=%zu", x->batch);
     plan_define(out, "CHUNK=%zu", chunk);
     plan_define(out, "SPLITS=%d", k.parts > 1);
+    last_group_defines(j->device, last, &out->defines);
     command_launch_2d(&grid, MULTIPLY, groups * x->items, 1, x->items, 1);
-    matmul_parts_commands(j, k, &grid, SUM, out);
+    if (last)
+        add_in_turn(p, k, &grid, out);
+    else
+        matmul_parts_commands(j, k, &grid, SUM, out);
     return NULL;
 }
 
@@ -314,6 +350,8 @@ const variant matmul_skinny_columns = {
         "few rows (or columns) of C: each column of the large factor is read once, as in a matvec",
     .source = "matmul/matmul_skinny_columns.cl",
     .entries = {"matmul_skinny_columns", "matmul_sum_parts"},
+    .uses = LAST_GROUP_USES,
+    .group_counters = true,
     .tunables = columns_tunables,
     .tunable_count = ARRAY_COUNT(columns_tunables),
     .plan = plan_columns};
@@ -393,6 +431,8 @@ const variant matmul_skinny_dots = {
     .idea = "the same where the large factor lies along k: teams share dot products of its lines",
     .source = "matmul/matmul_skinny_dots.cl",
     .entries = {"matmul_skinny_dots", "matmul_sum_parts"},
+    .uses = LAST_GROUP_USES,
+    .group_counters = true,
     .tunables = dots_tunables,
     .tunable_count = ARRAY_COUNT(dots_tunables),
     .plan = plan_dots};
