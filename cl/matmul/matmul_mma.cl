@@ -16,7 +16,7 @@
  *     TILE_M, TILE_N; ITEMS, 32 WARPS_M WARPS_N;
  *     BLOCK, bytes of a line of a block along k; STAGES;
  *     COPY_A, COPY_B: bytes at whose multiples lines start, 16, 8, 4, 2 or 1;
- *     PAIRS: 1 where two neighbours of C that start at a multiple of 2 are an aligned vector;
+ *     C_VECTOR (matmul_lanes.clh);
  *     SPLITS: 1 where groups share k; LAST_ADDS (last_group.clh), not 0;
  *     LOCAL_BYTES; BAND (matmul_bands.clh); TRANS_A, TRANS_B (matmul_access.clh);
  *     REAL, REAL_BITS (real.clh), FACTOR, RESULT (matmul_elements.clh): factors of F32 for TF32
@@ -41,6 +41,7 @@
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_call.clh"
 #include "matmul/matmul_elements.clh"
+#include "matmul/matmul_lanes.clh"
 
 #if !defined(TILE_M) || !defined(TILE_N) || !defined(WARPS_M) || !defined(WARPS_N)
 #error "TILE_M, TILE_N, WARPS_M, WARPS_N: of a group's tile, and the warps that share it"
@@ -54,8 +55,8 @@
 #if !defined(COPY_A) || !defined(COPY_B)
 #error "COPY_A, COPY_B: bytes at whose multiples lines start"
 #endif
-#if !defined(PAIRS) || !defined(SPLITS) || !defined(LOCAL_BYTES)
-#error "PAIRS, SPLITS, LOCAL_BYTES: as the head of this file says"
+#if !defined(SPLITS) || !defined(LOCAL_BYTES)
+#error "SPLITS, LOCAL_BYTES: as the head of this file says"
 #endif
 
 /* Bytes of an element, and elements along k that an instruction takes. */
@@ -528,10 +529,9 @@ IN_REGISTERS bool add_up(REAL *sum, __global REAL_N(4) * parts, __global group_c
 }
 #endif
 
-/* What a work-item stores at once, how often, and how much of C it loads before. */
-#define WIDTH  (PAIRS ? 2 : 1)
-#define STORES (TILE_M * TILE_N / WIDTH / ITEMS)
-#define LOADED (STORES < 8 ? STORES : 8)
+/* How often a work-item stores neighbours, and how much of C it loads before. */
+#define STORES (TILE_M * TILE_N / LANE / ITEMS)
+#define LOADED (STORES < 16 / LANE ? STORES : 16 / LANE)
 
 /* The group's tile of C, from its sums in local memory. */
 IN_REGISTERS void store(__global result *c, uint ldc, uint i0, uint m, uint j0, uint n, REAL alpha,
@@ -539,32 +539,32 @@ IN_REGISTERS void store(__global result *c, uint ldc, uint i0, uint m, uint j0, 
 {
 #pragma unroll 1
     for (uint first = 0; first < STORES; first += LOADED) {
-        REAL_N(2) out[LOADED];
+        REAL before[LOADED * LANE];
 
 #pragma unroll
         for (uint l = 0; l < LOADED; l++) {
             const uint e = get_local_id(0) + (first + l) * ITEMS;
-            const uint row = e / (TILE_N / WIDTH), column = e % (TILE_N / WIDTH) * WIDTH;
-            const uint i = i0 + row, j = j0 + column;
-            __local const REAL *from = sums + row * PITCH_C + column;
-            __global const result *old = c + (ulong)i * ldc + j;
+            const uint i = i0 + e / (TILE_N / LANE), j = j0 + e % (TILE_N / LANE) * LANE;
 
-            out[l] = alpha * (REAL_N(2))(from[0], from[WIDTH - 1]);
-            if (beta != 0 && i < m && j + WIDTH <= n)
-                out[l] += beta * (PAIRS ? VLOADA_RESULTS(2, old) : (REAL_N(2))(load_result(old)));
-            else if (beta != 0 && i < m && j < n)
-                out[l].s0 += beta * load_result(old);
+            if (beta != 0 && i < m && j < n)
+                read_lane(c + (ulong)i * ldc + j, n - j, before + l * LANE);
         }
 #pragma unroll
         for (uint l = 0; l < LOADED; l++) {
             const uint e = get_local_id(0) + (first + l) * ITEMS;
-            const uint i = i0 + e / (TILE_N / WIDTH), j = j0 + e % (TILE_N / WIDTH) * WIDTH;
-            __global result *to = c + (ulong)i * ldc + j;
+            const uint row = e / (TILE_N / LANE), column = e % (TILE_N / LANE) * LANE;
+            const uint i = i0 + row, j = j0 + column;
+            __local const REAL *from = sums + row * PITCH_C + column;
+            REAL out[LANE];
 
-            if (PAIRS && i < m && j + 2 <= n)
-                VSTOREA_RESULTS(out[l], 2, to);
-            else if (i < m && j < n)
-                update_result(to, 1, out[l].s0, 0);
+#pragma unroll
+            for (uint v = 0; v < LANE; v++) {
+                out[v] = alpha * from[v];
+                if (beta != 0)
+                    out[v] += beta * before[l * LANE + v];
+            }
+            if (i < m && j < n)
+                write_lane(c + (ulong)i * ldc + j, n - j, out);
         }
     }
 }
@@ -638,11 +638,11 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
         return;
 #endif
 #pragma unroll
-    for (uint e = 0; e < ROWS * COLUMNS * 4; e++) {
+    for (uint e = 0; e < ROWS * COLUMNS * 4; e += 2) {
         const uint i = row + e / (COLUMNS * 4) * 16 + e / 2 % 2 * 8 + lane / 4;
-        const uint j = column + e / 4 % COLUMNS * 8 + lane % 4 * 2 + e % 2;
+        const uint j = column + e / 4 % COLUMNS * 8 + lane % 4 * 2;
 
-        sums[i * PITCH_C + j] = sum[e];
+        *(__local REAL_N(2) *)(sums + i * PITCH_C + j) = (REAL_N(2))(sum[e], sum[e + 1]);
     }
     /* Written before read: below, we read what other work-items wrote. */
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -20,17 +20,16 @@
  *     A and B have changed places; STAGES; BAND (matmul_bands.clh); TRANS_A, TRANS_B
  *     (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace; FUSED: whether the
  *     groups that multiply stage; SINGLE: whether each has one tile or part alone; SPLITS: whether
- *     they share k; C_VECTOR, 1, 2 or 4: neighbours of C that are an aligned vector, with 4 each
- *     row a multiple of them; UNIT_GROUPS: for how many groups a compute unit is to have registers;
- *     PERSISTENT, of launches alone; LAST_ADDS (last_group.clh); CONSUMERS, PRODUCERS,
- *     PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES as the host counts with them (below).
+ *     they share k; C_VECTOR (matmul_lanes.clh); UNIT_GROUPS: for how many groups a compute unit is
+ * to have registers; PERSISTENT, of launches alone; LAST_ADDS (last_group.clh); CONSUMERS,
+ * PRODUCERS, PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES as the host counts with them (below).
  * Launch: 1-D, the preparation, where a launch of its own stages, in work-groups of 256, one for
  *     each 64 x 64 elements; then groups of CONSUMERS + PRODUCERS: with PERSISTENT = 1 as many as
  *     compute units hold or as there are tiles and parts, with 2 one each.
  * Workspace: two maps a group, what is staged, and sums of parts.
- * Local memory: STAGES * (TILE_M + TILE_N) * 128 bytes and up to 2 KiB beside; the preparation
- *     16640 bytes.
- * Limits: m, n, k and the leading dimensions up to 2^31.
+ * Local memory: STAGES * (TILE_M + TILE_N) * 128 bytes and up to 2 KiB beside, and, where C is
+ *     stored as it is and a group has several tiles, 2560 bytes a warp; the preparation 16640
+ * bytes. Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "common/last_group.clh"
 #include "common/tensor_copy.clh"
@@ -39,6 +38,7 @@
 #include "matmul/matmul_access.clh"
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_elements.clh"
+#include "matmul/matmul_lanes.clh"
 
 #define FORMAT_TF32 0
 #define FORMAT_BF16 1
@@ -65,12 +65,15 @@
 
 #if FORMAT == FORMAT_TF32
 #define ELEMENT      float
+#define ELEMENT_BITS as_uint
 #define ELEMENT_TYPE TENSOR_TF32
 #elif FORMAT == FORMAT_I8
 #define ELEMENT      char
+#define ELEMENT_BITS as_uchar
 #define ELEMENT_TYPE TENSOR_8_BIT
 #else
 #define ELEMENT      ushort
+#define ELEMENT_BITS as_ushort
 #define ELEMENT_TYPE TENSOR_16_BIT
 #endif
 
@@ -96,9 +99,6 @@ typedef REAL_N(4) real4;
 #endif
 #if SPLITS != 0 && SPLITS != 1
 #error "SPLITS: 1 where groups share k, else 0"
-#endif
-#if C_VECTOR != 1 && C_VECTOR != 2 && C_VECTOR != 4
-#error "C_VECTOR: 1, 2 or 4: neighbours in a row of C that are an aligned vector; 4: rows are those"
 #endif
 #ifndef UNIT_GROUPS
 #error "UNIT_GROUPS: for how many work-groups a compute unit is to have registers"
@@ -188,6 +188,62 @@ static inline void stage_barrier(void)
 #endif
 }
 
+/* Where elements stay as they are, they are staged by words of 8 bytes, which are aligned in the
+ * workspace alone. */
+#define WHOLE (FACTOR != F32 || FORMAT == FORMAT_TF32)
+
+#if WHOLE
+#define WORD       (8 / sizeof(ELEMENT))             /* elements of a word, */
+#define ROW_WORDS  (PIECE / WORD)                    /* words of a row, */
+#define ITEM_WORDS (PIECE * ROW_WORDS / STAGE_ITEMS) /* and of a work-item, of a piece */
+
+/* WORD neighbours of a row, from column c on, with zeros beyond its end: out of the two aligned
+ * words that they lie in, where both end in the row. */
+static inline ulong load_word(const operand *o, uint r, uint c)
+{
+    __global const factor *from = o->x + (ulong)r * o->ld + c;
+    const uint after = (uint)(ulong)from % 8; /* bytes behind the start of a word */
+    ulong v = 0;
+
+    if (c + 2 * WORD <= o->columns) {
+        __global const ulong *words = (__global const ulong *)((ulong)from - after);
+
+        v = words[0];
+        if (after)
+            v = v >> 8 * after | words[1] << (64 - 8 * after);
+        return v;
+    }
+#pragma unroll
+    for (uint e = 0; e < WORD; e++)
+        if (c + e < o->columns)
+            v |= (ulong)ELEMENT_BITS(from[e]) << 8 * sizeof(ELEMENT) * e;
+    return v;
+}
+
+/* Stage a piece row by row.  All loads come before the first store: those that follow one would
+ * wait for it, as the compiler does not know that they lie apart. */
+IN_REGISTERS void stage_words(operand o, uint r0, uint c0)
+{
+    ulong v[ITEM_WORDS];
+
+#pragma unroll
+    for (uint e = 0; e < ITEM_WORDS; e++) {
+        const uint word = get_local_id(0) + e * STAGE_ITEMS;
+        const uint r = r0 + word / ROW_WORDS, c = c0 + word % ROW_WORDS * WORD;
+
+        v[e] = r < o.rows && c < o.columns ? load_word(&o, r, c) : 0;
+    }
+#pragma unroll
+    for (uint e = 0; e < ITEM_WORDS; e++) {
+        const uint word = get_local_id(0) + e * STAGE_ITEMS;
+        const uint r = r0 + word / ROW_WORDS, c = c0 + word % ROW_WORDS * WORD;
+
+        if (r < o.rows && c < o.columns)
+            *(__global ulong *)(o.to + (ulong)r * o.pitch + c) = v[e];
+    }
+}
+#endif
+
 /* Stage the piece of PIECE x PIECE elements: row by row, and where it is turned through local
  * memory, so that neighbouring work-items write neighbours too.  All loads come before the first
  * store: those that follow one would wait for it, as the compiler does not know that they lie
@@ -200,6 +256,12 @@ IN_REGISTERS void stage(operand o, uint piece, __local factor *tile)
     const uint x = get_local_id(0) % PIECE, y = get_local_id(0) / PIECE;
     factor v[PER_ITEM];
 
+#if WHOLE
+    if (!o.turned) {
+        stage_words(o, r0, c0);
+        return;
+    }
+#endif
 #pragma unroll
     for (uint e = 0; e < PER_ITEM; e++) {
         const uint r = r0 + y + e * ROWS_AT_ONCE;
@@ -476,141 +538,149 @@ static inline __global result *at(const output *o, uint i, uint j)
     return TURNED ? o->c + (ulong)j * o->ldc + i : o->c + (ulong)i * o->ldc + j;
 }
 
-/* Whether rows of C are stored as vectors: those of C^T are columns. */
-#define STORES_PAIRS (!TURNED && C_VECTOR >= 2)
-#define STORES_FOURS (!TURNED && C_VECTOR >= 4)
+/* Whether sums go to C through local memory: but for several tiles of aligned vectors. */
+#define THROUGH (!TURNED && (SINGLE || C_VECTOR < 4))
 
-#if RESULT == F16 || RESULT == BF16
-/* Two neighbours of C as they are stored, rounded to nearest even: the last operand is lower. */
-static inline uint pair_bits(float2 v)
+#if THROUGH
+/* Sums go to C through local memory that each warp has for itself, PASS columns of 16 rows at a
+ * time: lanes hold pairs of eight rows, and memory takes whole lines.  Where nothing is to come any
+ * more to the stages, they have room for all columns, and what follows is a loop: instructions that
+ * run once have to be fetched from memory first.  Else it is PASS columns a warp.  A lane reads and
+ * writes LANE neighbours at once; rows in local memory lie PITCH apart, so that lanes meet
+ * different banks.
+ */
+#define PASS   (TILE_N < 32 ? TILE_N : 32)
+#define PLACED (SINGLE ? TILE_N : PASS)
+#define PITCH  (PLACED + 8)
+#define ACROSS (PASS / LANE) /* lanes of a row, */
+#define DOWN   (32 / ACROSS) /* rows at once, */
+#define STEPS  (16 / DOWN)   /* and how often */
+#define OWN    (16 * PITCH)  /* elements that a warp has */
+
+/* What C was, of the lane's STEPS rows from `row` on. */
+IN_REGISTERS void read_pass(const output *o, uint row, uint column, REAL *before)
 {
-    uint bits;
+    __global const result *from = at(o, row, column);
 
-#if RESULT == F16
-    __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(v.s1), "f"(v.s0));
-#else
-    __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(v.s1), "f"(v.s0));
-#endif
-    return bits;
-}
-#endif
-
-#if SINGLE
-/* The only tile of a group goes to C through local memory, where nothing is to come any more: that
- * takes a loop of few instructions, where one for each sum would have to be fetched from memory
- * first, and neighbouring work-items write neighbours.  Rows of the tile lie PITCH apart, so that
- * work-items meet different banks. */
-#define PITCH (TURNED ? TILE_N + 1 : TILE_N + 8)
-
-#if TILE_M * PITCH * 4 > STAGES * (TILE_M + TILE_N) * ROW_BYTES
-#error "STAGES: as many as hold the sums of a tile"
-#endif
-
-/* Rows `row` and row + 8 of the tile, columns `column`, + 1, + 8, + 9, ... */
-IN_REGISTERS void place_sums(__local REAL *tile, uint row, uint column, const REAL *sums)
-{
 #pragma unroll
-    for (uint e = 0; e < HELD / 2; e++) {
-        __local REAL *to = tile + (row + e % 2 * 8) * PITCH + column + e / 2 * 8;
-
-#if TURNED
-        to[0] = sums[2 * e];
-        to[1] = sums[2 * e + 1];
-#else
-        *(__local real2 *)to = (real2)(sums[2 * e], sums[2 * e + 1]);
-#endif
+    for (uint s = 0; s < STEPS; s++) {
+        if (row + s * DOWN < o->m && column < o->n)
+            read_lane(from, o->n - column, before + s * LANE);
+        from += (ulong)DOWN * o->ldc;
     }
 }
 
-/* Four neighbours of a row of C. */
-static inline void store_four(const output *o, __global result *to, real4 sums, real4 before)
+/* A pass that overwrites: a loop, as instructions that run once would have to be fetched first. */
+static inline void write_pass(const output *o, __local const REAL *take, uint row, uint column)
 {
-    const real4 scaled = o->alpha * sums;
-    const real4 out = o->beta == 0 ? scaled : scaled + o->beta * before;
+    __global result *to = at(o, row, column);
 
-#if RESULT == F16 || RESULT == BF16
-    *(__global uint2 *)to = (uint2)(pair_bits(out.s01), pair_bits(out.s23));
-#else
-    VSTOREA_RESULTS(out, 4, to);
-#endif
-}
-
-/* As many at once are read before they are written. */
-#define BATCH 4
-#define ONES  16
-
-/* Where rows of C are aligned vectors of four. */
-static inline void store_fours(const output *o, __local const REAL *tile, uint2 start)
-{
-#pragma unroll 1
-    for (uint first = get_local_id(0); first < TILE_M * TILE_N / 4; first += BATCH * CONSUMERS) {
-        real4 before[BATCH];
+#pragma unroll 4
+    for (uint s = 0; s < STEPS; s++) {
+        REAL out[LANE];
 
 #pragma unroll
-        for (uint b = 0; b < BATCH; b++) {
-            const uint e = first + b * CONSUMERS, r = e / (TILE_N / 4), c = e % (TILE_N / 4) * 4;
-
-            if (o->beta != 0 && r < TILE_M && start.y + r < o->m && start.x + c < o->n)
-                before[b] =
-                    VLOADA_RESULTS(4, (__global const result *)at(o, start.y + r, start.x + c));
-        }
-#pragma unroll
-        for (uint b = 0; b < BATCH; b++) {
-            const uint e = first + b * CONSUMERS, r = e / (TILE_N / 4), c = e % (TILE_N / 4) * 4;
-
-            if (r < TILE_M && start.y + r < o->m && start.x + c < o->n)
-                store_four(o, at(o, start.y + r, start.x + c),
-                           *(__local const real4 *)(tile + r * PITCH + c), before[b]);
-        }
+        for (uint e = 0; e < LANE; e++)
+            out[e] = o->alpha * take[e];
+        if (row < o->m && column < o->n)
+            write_lane(to, o->n - column, out);
+        row += DOWN;
+        to += (ulong)DOWN * o->ldc;
+        take += DOWN * PITCH;
     }
 }
 
-/* One by one, neighbours of C by neighbouring work-items. */
-static inline void store_ones(const output *o, __local const REAL *tile, uint2 start)
+/* A pass that adds to what C was. */
+IN_REGISTERS void update_pass(const output *o, __local const REAL *take, uint row, uint column,
+                              const REAL *before)
 {
-#pragma unroll 1
-    for (uint first = get_local_id(0); first < TILE_M * TILE_N; first += ONES * CONSUMERS) {
-        REAL before[ONES];
+    __global result *to = at(o, row, column);
 
 #pragma unroll
-        for (uint b = 0; b < ONES; b++) {
-            const uint e = first + b * CONSUMERS;
-            const uint r = TURNED ? e % TILE_M : e / TILE_N, c = TURNED ? e / TILE_M : e % TILE_N;
+    for (uint s = 0; s < STEPS; s++) {
+        REAL out[LANE];
 
-            if (o->beta != 0 && e < TILE_M * TILE_N && start.y + r < o->m && start.x + c < o->n)
-                before[b] = load_result(at(o, start.y + r, start.x + c));
+#pragma unroll
+        for (uint e = 0; e < LANE; e++)
+            out[e] = o->alpha * take[s * DOWN * PITCH + e] + o->beta * before[s * LANE + e];
+        if (row + s * DOWN < o->m && column < o->n)
+            write_lane(to, o->n - column, out);
+        to += (ulong)DOWN * o->ldc;
+    }
+}
+
+/* The sums of a warp's 16 rows from i on, columns from j on, of which a lane holds pairs.  What C
+ * was is read a pass ahead: reads that follow writes would wait for them. */
+IN_REGISTERS void store_sums(const output *o, __local REAL *own, uint i, uint j, const REAL *sums)
+{
+    const uint lane = get_local_id(0) % 32;
+    const uint row = i + lane / ACROSS;
+    uint column = j + lane % ACROSS * LANE;
+    __local REAL *put = own + lane / 4 * PITCH + lane % 4 * 2;
+    REAL before[LANE * STEPS], next[LANE * STEPS];
+
+#pragma unroll
+    for (uint e = 0; e < LANE * STEPS; e++)
+        before[e] = next[e] = 0;
+    if (o->beta != 0)
+        read_pass(o, row, column, next);
+#pragma unroll
+    for (uint first = 0; first < TILE_N; first += PLACED) {
+        __local const REAL *take = own + lane / ACROSS * PITCH + lane % ACROSS * LANE;
+
+#pragma unroll
+        for (uint e = 0; e < PLACED / 4; e++) {
+            const REAL *pair = sums + first / 2 + 2 * e;
+
+            *(__local real2 *)(put + e % 2 * 8 * PITCH + e / 2 * 8) = (real2)(pair[0], pair[1]);
         }
+        /* Placed before stored: below, we read what other lanes placed. */
+        warp_barrier();
+#pragma unroll 1
+        for (uint pass = 0; pass < PLACED / PASS; pass++) {
+            if (o->beta == 0) {
+                write_pass(o, take, row, column);
+            } else {
 #pragma unroll
-        for (uint b = 0; b < ONES; b++) {
-            const uint e = first + b * CONSUMERS;
-            const uint r = TURNED ? e % TILE_M : e / TILE_N, c = TURNED ? e / TILE_M : e % TILE_N;
-
-            if (e < TILE_M * TILE_N && start.y + r < o->m && start.x + c < o->n) {
-                const REAL scaled = o->alpha * tile[r * PITCH + c];
-
-                update_result(at(o, start.y + r, start.x + c), 1,
-                              o->beta == 0 ? scaled : scaled + o->beta * before[b], 0);
+                for (uint e = 0; e < LANE * STEPS; e++)
+                    before[e] = next[e];
+                if (column + PASS < j + TILE_N)
+                    read_pass(o, row, column + PASS, next);
+                update_pass(o, take, row, column, before);
             }
+            column += PASS;
+            take += PASS;
         }
+        /* Read before it is overwritten. */
+        warp_barrier();
     }
 }
 
-static inline void store_tile(const output *o, __local const REAL *tile, uint2 start)
-{
-    if (STORES_FOURS)
-        store_fours(o, tile, start);
-    else
-        store_ones(o, tile, start);
-}
+#endif
 
-#elif STORES_PAIRS
-/* Whether columns j, which is even, and j + 1 go as a pair. */
-static inline bool is_pair(const output *o, uint j)
+#if !TURNED
+/* Where C is added to, have the warp's rows of it in the second-level cache when they are read. */
+static inline void expect_sums(const output *o, uint i, uint j)
 {
-    return j + 1 < o->n;
-}
+    const uint row = i + get_local_id(0) % 16, line = 128 / sizeof(result);
 
-#if STORES_FOURS && (RESULT == F16 || RESULT == BF16)
+    if (o->beta == 0 || row >= o->m)
+        return;
+    for (uint c = j + get_local_id(0) % 32 / 16 * line; c < min(j + TILE_N, o->n); c += 2 * line)
+        prefetch_line(at(o, row, c));
+}
+#endif
+
+#if !TURNED && !THROUGH
+/* Sum of pair e of row i or, where high is 1, i + 8. */
+#define FIRST(high, e) (4 * (e) + 2 * (high))
+/* Pairs that are read at once, as registers hold them: whole rounds of those that a row has. */
+#define PAIRS (HELD < 64 ? HELD / 4 : HELD == 96 ? 12 : 16)
+#if HELD / 4 % PAIRS != 0
+#error "TILE_N: PAIRS do not divide the pairs of a row"
+#endif
+
+#if RESULT == F16 || RESULT == BF16
 /* Lanes of a warp hold pairs of 4 bytes, and four of them a piece of 16 bytes: half of what memory
  * takes at once.  So lanes exchange pairs, and four write a piece of 32 bytes. */
 #define EXCHANGES 1
@@ -629,24 +699,6 @@ static inline void store_exchanged(const output *o, __global result *to, uint j,
 }
 #else
 #define EXCHANGES 0
-
-/* Columns j and j + 1 of a row that starts at `to`. */
-static inline void store_pair(const output *o, __global result *to, uint j, real2 v)
-{
-    if (is_pair(o, j)) {
-        VSTOREA_RESULTS(v, 2, to + j);
-    } else if (j < o->n) {
-        store_result(to + j, v.s0);
-    }
-}
-#endif
-
-/* Sum of pair e of row i or, where high is 1, i + 8. */
-#define FIRST(high, e) (4 * (e) + 2 * (high))
-/* Pairs that are read at once, as registers hold them: whole rounds of those that a row has. */
-#define PAIRS          (HELD < 64 ? HELD / 4 : HELD == 96 ? 12 : 16)
-#if HELD / 4 % PAIRS != 0
-#error "TILE_N: PAIRS do not divide the pairs of a row"
 #endif
 
 /* What the sums of a row become.  What it was is read before any of it is written: reads that
@@ -667,13 +719,10 @@ IN_REGISTERS void update_row(const output *o, uint row, uint j, uint high, REAL 
 #pragma unroll
         for (uint e = 0; e < PAIRS; e++) {
             const uint column = j + 8 * (first + e);
-            __global const result *from = at(o, row, column);
 
             before[e] = 0;
-            if (is_pair(o, column))
-                before[e] = VLOADA_RESULTS(2, from);
-            else if (column < o->n)
-                before[e].s0 = load_result(from);
+            if (column < o->n)
+                before[e] = VLOADA_RESULTS(2, at(o, row, column));
         }
 #pragma unroll
         for (uint e = 0; e < PAIRS; e++) {
@@ -699,20 +748,73 @@ IN_REGISTERS void store_sums(const output *o, uint i, uint j, REAL *sums)
             store_exchanged(o, to, j + 8 * e, row < o->m, pair_bits((float2)(pair[0], pair[1])),
                             pair_bits((float2)(pair[4], pair[5])));
 #else
-            if (row < o->m)
-                store_pair(o, to, j + 8 * e, (real2)(pair[0], pair[1]));
+            if (row < o->m && j + 8 * e < o->n)
+                *(__global real2 *)(to + j + 8 * e) = (real2)(pair[0], pair[1]);
 #endif
         }
     }
 }
 
-#else
+#elif TURNED && SINGLE
+/* The only tile of a group goes to C, which is stored transposed, through local memory, where
+ * nothing is to come any more: that takes a loop of few instructions, where one for each sum would
+ * have to be fetched from memory first, and neighbouring work-items write neighbours.  Rows of the
+ * tile lie PITCH apart, so that work-items meet different banks. */
+#define PITCH (TILE_N + 1)
+
+#if TILE_M * PITCH * 4 > STAGES * (TILE_M + TILE_N) * ROW_BYTES
+#error "STAGES: as many as hold the sums of a tile"
+#endif
+
+/* Rows `row` and row + 8 of the tile, columns `column`, + 1, + 8, + 9, ... */
+IN_REGISTERS void place_sums(__local REAL *tile, uint row, uint column, const REAL *sums)
+{
+#pragma unroll
+    for (uint e = 0; e < HELD / 2; e++) {
+        __local REAL *to = tile + (row + e % 2 * 8) * PITCH + column + e / 2 * 8;
+
+        to[0] = sums[2 * e];
+        to[1] = sums[2 * e + 1];
+    }
+}
+
+#define ONES 16 /* as many at once are read before they are written */
+
+/* One by one, neighbours of C by neighbouring work-items. */
+static inline void store_tile(const output *o, __local const REAL *tile, uint2 start)
+{
+#pragma unroll 1
+    for (uint first = get_local_id(0); first < TILE_M * TILE_N; first += ONES * CONSUMERS) {
+        REAL before[ONES];
+
+#pragma unroll
+        for (uint b = 0; b < ONES; b++) {
+            const uint e = first + b * CONSUMERS, r = e % TILE_M, c = e / TILE_M;
+
+            if (o->beta != 0 && e < TILE_M * TILE_N && start.y + r < o->m && start.x + c < o->n)
+                before[b] = load_result(at(o, start.y + r, start.x + c));
+        }
+#pragma unroll
+        for (uint b = 0; b < ONES; b++) {
+            const uint e = first + b * CONSUMERS, r = e % TILE_M, c = e / TILE_M;
+
+            if (e < TILE_M * TILE_N && start.y + r < o->m && start.x + c < o->n) {
+                const REAL scaled = o->alpha * tile[r * PITCH + c];
+
+                update_result(at(o, start.y + r, start.x + c), 1,
+                              o->beta == 0 ? scaled : scaled + o->beta * before[b], 0);
+            }
+        }
+    }
+}
+
+#elif TURNED
 /* Sum e is that of row i + ROW_OF(e), column j + COLUMN_OF(e). */
 #define ROW_OF(e)    ((e) / 2 % 2 * 8)
 #define COLUMN_OF(e) ((e) / 4 * 8 + (e) % 2)
 
-/* Rows i and i + 8 of C, element by element, where rows do not start at pairs.  SINGLES at once are
- * read before they are written. */
+/* Columns i and i + 8 of C, element by element.  SINGLES at once are read before they are written.
+ */
 IN_REGISTERS void store_sums(const output *o, uint i, uint j, const REAL *sums)
 {
 #pragma unroll
@@ -887,8 +989,7 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
                           place *p, __local REAL *tile)
 {
     const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
-    const uint i = x->start.y + warp / 4 * GROUP_ROWS + warp % 4 * 16 + lane / 4;
-    const uint j = x->start.x + lane % 4 * 2;
+    const uint i = x->start.y + warp / 4 * GROUP_ROWS + warp % 4 * 16; /* the warp's first row */
     const ulong tile_a = wgmma_tile_turned(t->memory + warp / 4 * (GROUP_ROWS * ROW_BYTES), 0);
     const ulong tile_b = wgmma_tile_turned(t->memory + BYTES_A, ALONG_B ? 0 : ROW * ROW_BYTES);
     uint blocks = x->count;
@@ -896,6 +997,13 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
     REAL upper[HELD];
 #if HALVES == 2
     REAL lower[HELD];
+#endif
+
+#if !TURNED && !SPLITS
+    expect_sums(o, i, x->start.x);
+#if HALVES == 2
+    expect_sums(o, i + 64, x->start.x);
+#endif
 #endif
 
 #pragma unroll
@@ -944,20 +1052,29 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
     add_up(k, x, 1, lower);
 #endif
 #endif /* SPLITS */
+#if THROUGH
 #if SINGLE
     /* Both warp groups have multiplied what is overwritten. */
     consumers_barrier();
-    place_sums(tile, i - x->start.y, j - x->start.x, upper);
+#endif
+    store_sums(o, tile + warp * OWN, i, x->start.x, upper);
 #if HALVES == 2
-    place_sums(tile, i - x->start.y + 64, j - x->start.x, lower);
+    store_sums(o, tile + warp * OWN, i + 64, x->start.x, lower);
+#endif
+#elif TURNED && SINGLE
+    /* Both warp groups have multiplied what is overwritten. */
+    consumers_barrier();
+    place_sums(tile, i - x->start.y + lane / 4, lane % 4 * 2, upper);
+#if HALVES == 2
+    place_sums(tile, i - x->start.y + lane / 4 + 64, lane % 4 * 2, lower);
 #endif
     /* Placed before stored: below, we read what other work-items placed. */
     consumers_barrier();
     store_tile(o, tile, x->start);
 #else
-    store_sums(o, i, j, upper);
+    store_sums(o, i + lane / 4, x->start.x + lane % 4 * 2, upper);
 #if HALVES == 2
-    store_sums(o, i + 64, j, lower);
+    store_sums(o, i + lane / 4 + 64, x->start.x + lane % 4 * 2, lower);
 #endif
 #endif
 }
@@ -986,6 +1103,11 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
     __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
     __local ulong maps_local[2 * TENSOR_MAP_WORDS] __attribute__((aligned(128)));
+#if THROUGH && !SINGLE
+    __local REAL own[CONSUMERS / 32 * OWN];
+#else
+    __local REAL *own = (__local REAL *)memory; /* where nothing is to come any more */
+#endif
     __local uint last;
     const output o = {call.m, call.n, call.alpha, call.beta, c + call.offset_c, call.ldc};
     const uint down = (call.m + TILE_M - 1) / TILE_M, across = (call.n + TILE_N - 1) / TILE_N;
@@ -1061,7 +1183,7 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
         for (uint g = get_group_id(0); g < t.pieces; g += get_num_groups(0)) {
             const piece x = piece_of(&t, g);
 
-            consume(&o, &t, &k, &x, &p, (__local REAL *)memory);
+            consume(&o, &t, &k, &x, &p, own);
         }
 #if FUSED
         if (get_local_id(0) == 0)

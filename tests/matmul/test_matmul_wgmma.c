@@ -409,11 +409,11 @@ static void test_warps_copy_what_is_aligned(void **state)
     matmul_in(&p)->type = TSR_BF16;
     matmul_in(&p)->lda = 72;
     matmul_in(&p)->ldb = 68;
-    expect_built("mma", NULL, &p, &d, "COPY_A=16 COPY_B=4 PAIRS=1");
+    expect_built("mma", NULL, &p, &d, "COPY_A=16 COPY_B=4 C_VECTOR=4");
     matmul_in(&p)->offset_a = 1;
     matmul_in(&p)->ldb = 66;
     matmul_in(&p)->ldc = 65;
-    expect_built("mma", NULL, &p, &d, "COPY_A=2 COPY_B=4 PAIRS=0");
+    expect_built("mma", NULL, &p, &d, "COPY_A=2 COPY_B=4 C_VECTOR=1");
     matmul_in(&p)->offset_a = 2;
     matmul_in(&p)->ldb = 67;
     expect_built("mma", NULL, &p, &d, "COPY_A=4 COPY_B=2");
@@ -960,13 +960,14 @@ static void test_tensor_groups_share_k(void **state)
     plan_free(&x);
 }
 
-/* A group that has one tile stores it through its stages, where they hold it. */
+/* A group that has one tile stores it through its stages, where they hold what it places there. */
 static void test_tensor_stores_through_its_stages(void **state)
 {
     static const struct {
         const char *set, *built;
     } cases[] = {
-        {"TILE_M=256 TILE_N=192 TURN=1", "SINGLE=0 STAGES=3"},
+        {"TILE_M=256 TILE_N=192 TURN=1", "SINGLE=1 STAGES=3"},
+        {"TILE_M=256 TILE_N=192 TURN=2", "SINGLE=0 STAGES=3"},
         {"TILE_M=256 TILE_N=128 TURN=1", "SINGLE=1 STAGES=4"},
         {"TILE_M=256 TILE_N=128 TURN=1 STAGES=3", "SINGLE=1 STAGES=3"},
         {"TILE_M=128 TILE_N=256 TURN=1 STAGES=3", "SINGLE=1 STAGES=3"},
@@ -1122,8 +1123,7 @@ static void test_boxes_are_judged_before_probes(void **state)
         assert_string_equal(before[i], probed[i]);
 }
 
-/* Of TF32 and 16 bits, small products run on a warp's instructions, middling ones where boxes could
- * not be copied as they are, and large ones never. */
+/* Of TF32 and 16 bits, small products run on a warp's instructions, and large ones never. */
 static void test_small_products_go_to_warps(void **state)
 {
     problem p = product(69, 68, 51);
@@ -1137,9 +1137,12 @@ static void test_small_products_go_to_warps(void **state)
     p = product(266, 468, 411);
     matmul_in(&p)->precision = TSR_PRECISION_TF32;
     expect_first(&p, "mma");
-    p = product(619, 933, 825);
+    p = product(382, 506, 428);
     matmul_in(&p)->type = TSR_F16;
     expect_first(&p, "mma");
+    p = product(619, 933, 825);
+    matmul_in(&p)->type = TSR_F16;
+    expect_first(&p, "wgmma-tensor");
     p = product(4096, 4096, 4096);
     matmul_in(&p)->type = TSR_F16;
     expect_first(&p, "wgmma-3xtf32-fused"); /* which does not take it: wgmma-tensor does */
@@ -1147,7 +1150,40 @@ static void test_small_products_go_to_warps(void **state)
     expect_first(&p, "wgmma-3xtf32-fused");
 }
 
-/* What takes less time, by timings of one or both on an H100. */
+/* Few rows or columns: matrix units from some on, where there is work enough, and not too much to
+ * read. */
+static void test_units_take_few_rows(void **state)
+{
+    static const struct {
+        size_t m, n, k;
+        tsr_type type; /* float32 is rounded to TF32 */
+        bool trans_b, skinny;
+    } cases[] = {
+        {6, 607, 2109, TSR_F16, false, false},  {4, 607, 2109, TSR_F16, false, true},
+        {3000, 7, 700, TSR_BF16, false, false}, {6, 60, 43, TSR_F16, false, true},
+        {8, 8192, 8192, TSR_BF16, false, true}, {12, 3001, 500, TSR_F32, false, false},
+        {8, 3001, 500, TSR_F32, false, true},   {16, 2001, 501, TSR_F64, true, false},
+        {16, 400, 400, TSR_F64, false, true},   {8, 2001, 501, TSR_F64, true, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        problem p = product(cases[i].m, cases[i].n, cases[i].k);
+        const char *names[PREFERENCES_MAX];
+        device_facts d = hopper();
+
+        d.compute_units = 132;
+        matmul_in(&p)->type = cases[i].type;
+        if (cases[i].type == TSR_F32)
+            matmul_in(&p)->precision = TSR_PRECISION_TF32;
+        matmul_in(&p)->trans_b = cases[i].trans_b;
+        operation_matmul.prefer(&p, &d, names);
+        if ((strncmp(names[0], "skinny", 6) == 0) != cases[i].skinny)
+            fail_msg("%zux%zux%zu: %s", cases[i].m, cases[i].n, cases[i].k, names[0]);
+    }
+}
+
+/* What takes less time, by timings of one or both on an H100 or an H200. */
 static void test_warps_take_what_they_do_faster(void **state)
 {
     static const struct {
@@ -1164,8 +1200,10 @@ static void test_warps_take_what_they_do_faster(void **state)
         {2318, 1296, 1640, 0, TSR_F16, false, false, 1, false},
         {1088, 1055, 2041, 0, TSR_F32, true, true, 0, false},
         {1324, 1215, 1039, 8, TSR_F32, false, false, 1, false},
-        {937, 899, 1112, 0, TSR_F16, true, true, 0, true},
-        {619, 933, 825, 8, TSR_F16, true, true, 0, true},
+        {937, 899, 1112, 0, TSR_F16, true, true, 0, false},
+        {619, 933, 825, 8, TSR_F16, true, true, 0, false},
+        {455, 1201, 300, 0, TSR_F32, false, true, 1, false},
+        {320, 393, 213, 0, TSR_BF16, false, false, 1, true},
         {382, 506, 428, 8, TSR_F16, true, true, 1, true},
         {320, 393, 213, 0, TSR_BF16, false, false, 1, true},
         {69, 68, 51, 0, TSR_BF16, true, true, 1, true},
@@ -1240,6 +1278,7 @@ int main(void)
         cmocka_unit_test(test_boxes_are_judged_before_probes),
         cmocka_unit_test(test_small_products_go_to_warps),
         cmocka_unit_test(test_warps_take_what_they_do_faster),
+        cmocka_unit_test(test_units_take_few_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

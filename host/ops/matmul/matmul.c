@@ -393,6 +393,23 @@ static bool warps_pay(const tsr_matmul_problem *p, bool packs)
            (least > 64 && least < 256 && p->k >= 2048);
 }
 
+/* Whether matrix units take less time for a C of few rows or columns, as measured on an H200 of 5
+ * to 16 of them: where it is not the launch, nor memory alone, that decides. */
+static bool units_pay(const tsr_matmul_problem *p, const device_facts *d)
+{
+    const size_t few = size_min(p->m, p->n);
+    const double large = (double)size_max(p->m, p->n) * (double)p->k;
+
+    if (matmul_batch(p) > 1 || large > 0x1p23)
+        return false;
+    if (p->type == TSR_F64)
+        return d->nv_capability >= 90 && few > 8 && large >= 0x1p18;
+    if (d->nv_capability < 80 || large < 0x1p16)
+        return false;
+    return few > (tsr_type_size(p->type) == 2 ? 4 : 8) &&
+           (tsr_type_size(p->type) == 2 || p->precision == TSR_PRECISION_TF32);
+}
+
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"simd", "openmp", "blocked", "ikj", "kij", "ijk", "jik"};
@@ -450,7 +467,7 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
         return names_of_gpu(batch, ARRAY_COUNT(batch), q, d, out);
     if (matmul_outer_gains(matmul_of(q), d))
         return names_of_gpu(short_k, ARRAY_COUNT(short_k), q, d, out);
-    if (matmul_is_skinny(matmul_of(q)))
+    if (matmul_is_skinny(matmul_of(q)) && !units_pay(matmul_of(q), d))
         return names_of_gpu(skinny, ARRAY_COUNT(skinny), q, d, out);
     if (matmul_batch(matmul_of(q)) == 1 && matmul_mma_gains(q, d))
         return names_of_gpu(warps, ARRAY_COUNT(warps), q, d, out);

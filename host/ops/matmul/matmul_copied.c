@@ -1,5 +1,7 @@
 /* Tiles that NVIDIA's cp.async brings (cl/matmul/matmul_copied.clh): groups take a tile each
  * (matmul_cp_async.cl), or equal shares of all steps along k (matmul_stream.cl). */
+#include <math.h>
+
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "core/last_group.h"
@@ -234,6 +236,16 @@ static double share_busy(double tiles_a_unit)
     return tiles_a_unit / (tiles_a_unit > rounds ? rounds + 1 : rounds);
 }
 
+/* The same of large tiles, of which a unit multiplies two at a time: one that is left alone takes
+ * less than two, and more than half of their time. */
+static double share_busy_large(double tiles_a_unit)
+{
+    static const double alone = 1.4;
+    const double rounds = ceil(tiles_a_unit);
+
+    return tiles_a_unit / (rounds > 2 && fmod(rounds, 2) == 1 ? rounds - 1 + alone : rounds);
+}
+
 /* The least share that lets a unit keep whole tiles: of large ones, of 64 x 128, and of 64 x 64,
  * which are slower anyway.  Below it `stream-k` was faster on 132 units, from 576^3 to 2560^3. */
 static const double BUSY_LARGE = 0.85, BUSY_WIDE = 0.85, BUSY_SMALL = 0.9;
@@ -261,7 +273,7 @@ bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d)
     if (matmul_batch(p) > 1 || p->k < 2 * SPAN_MIN || matmul_turned_whole(p, d))
         return false;
     if (matmul_fills_large(p, d))
-        return share_busy(large) < BUSY_LARGE ||
+        return share_busy_large(large) < BUSY_LARGE ||
                (large >= MANY_LARGE && matmul_starts_at(&a, 4) && matmul_starts_at(&b, 4));
     if (matmul_fills_wide(p, d) && !is_turned(p))
         return share_busy(matmul_tiles_a_unit(p, d, 64, 128)) < BUSY_WIDE;

@@ -153,7 +153,7 @@ static double mma_time(const job *j, const mma_layout *s)
     double us = 3.1 +
                 blocks * (rounds * fmax(latency + work, 1.3 * most * work) +
                           (rest > 0 ? fmax(latency + work, 1.3 * rest * work) : 0)) +
-                each * outputs / 4200;
+                each * outputs / 8000;
 
     if (s->local > j->device->large_local)
         return DBL_MAX;
@@ -301,7 +301,7 @@ static const char *plan_mma(const job *j, plan *out)
     plan_define(out, "BAND=%d", MMA_BAND);
     plan_define(out, "COPY_A=%zu", mma_unit(&a));
     plan_define(out, "COPY_B=%zu", mma_unit(&b));
-    plan_define(out, "PAIRS=%d", matmul_starts_at(&c, 2));
+    plan_define(out, "C_VECTOR=%u", matmul_vector_c(&c));
     plan_define(out, "SPLITS=%d", s.k.parts > 1);
     last_group_defines(j->device, LAST_GROUP_PTX, &out->defines);
     if (p->m && p->n)

@@ -19,6 +19,7 @@ static const tunable tunables[] = {
     {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {0, 32, 64, 128}, 0},
     {"WARP_M", "rows of a warp: fewer reads of B against warps", {0, 32, 64}, 0},
     {"WARP_N", "columns of a warp: fewer reads of A against warps", {0, 8, 16, 32}, 0},
+    {"DEPTH", "extent of blocks along k: fewer barriers against local memory", {0, 16, 32}, 0},
     {"STAGES", "blocks along k under way: latency hidden against local memory", {3, 4, 5, 6}, 4},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
     {"SPLIT",
@@ -53,7 +54,7 @@ static const tunable tensor_tunables[] = {
      .host_only = true},
 };
 
-/* Extent of blocks along k. */
+/* Extent of blocks along k, that an instruction takes, and boxes have. */
 enum { DEPTH = 16 };
 
 /* Of groups that have boxes copied: work-items that ask for them, of which a warp group gives
@@ -84,9 +85,9 @@ typedef struct layout {
 } layout;
 
 /* Bytes of a block of an operand, `side` across k, and its padding. */
-static size_t block_bytes(size_t side, bool along)
+static size_t block_bytes(size_t side, size_t depth, bool along)
 {
-    return sizeof(double) * (along ? side * (DEPTH + 4) : DEPTH * (side + 4));
+    return sizeof(double) * (along ? side * (depth + 4) : depth * (side + 4));
 }
 
 /* Stages and local memory of boxes, and how many groups take them side by side. */
@@ -98,6 +99,15 @@ static void lay_boxes(layout *s)
     if (!s->stages)
         s->stages = (UNIT_LOCAL / s->a_unit - TENSOR_LOCAL - 1024) / stage >= 6 ? 6 : 4;
     s->local = s->stages * stage + TENSOR_LOCAL;
+}
+
+/* Of blocks that the work-items copy: the smallest tiles have so little to multiply in a block that
+ * its barrier is felt. */
+static uint32_t depth_of(const job *j, size_t area)
+{
+    const uint32_t set = param(j->params, "DEPTH");
+
+    return set ? set : area <= 32 * 32 ? 2 * DEPTH : DEPTH;
 }
 
 /* A layout with tiles of this size, where no tunable sets another. */
@@ -114,6 +124,8 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
                 .stages = param(j->params, "STAGES")};
     const size_t area = (size_t)s.tile.rows * s.tile.columns;
 
+    if (!tensor)
+        s.tile.depth = depth_of(j, area);
     if (!s.warp_m)
         s.warp_m = area >= 128 * 128 ? 64 : 32;
     if (!s.warp_n) /* four warps or more */
@@ -123,8 +135,8 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
     if (tensor)
         lay_boxes(&s);
     else /* and what tells the last group */
-        s.local = s.stages * (block_bytes(s.tile.rows, !p->trans_a) +
-                              block_bytes(s.tile.columns, p->trans_b)) +
+        s.local = s.stages * (block_bytes(s.tile.rows, s.tile.depth, !p->trans_a) +
+                              block_bytes(s.tile.columns, s.tile.depth, p->trans_b)) +
                   16;
     return s;
 }
@@ -137,7 +149,8 @@ static bool is_whole(const layout *s)
         return false;
     if (s->tensor)
         return s->items % 128 == 0 && s->items <= 256;
-    return s->items <= 512 && size_min(s->tile.rows, s->tile.columns) * DEPTH % (2 * s->items) == 0;
+    return s->items <= 512 &&
+           size_min(s->tile.rows, s->tile.columns) * s->tile.depth % (2 * s->items) == 0;
 }
 
 /* ---- the cost of a layout ------------------------------------------------------------------ */
@@ -197,7 +210,8 @@ static double cost_of(const job *j, const layout *s)
     const struct costs *costs = s->tensor ? &of_boxes : &usual;
     const double alone = costs->block[size_of(s)].alone, full = costs->block[size_of(s)].full;
     const double group = costs->group[size_of(s)];
-    const double blocks = (double)tiles * (double)s->how.each / (double)one;
+    const double blocks =
+        (double)tiles * (double)s->how.each / (double)one * (s->tile.depth / (double)DEPTH);
     double cost = costs->launch;
 
     cost += (double)rounds * (blocks * fmax(alone, (double)resident * full) + group);
@@ -344,7 +358,7 @@ static const char *plan_mma_f64(const job *j, plan *out)
 
     if (p->type != TSR_F64)
         return plan_unsupported(out, "it multiplies float64, not %s", tsr_type_name(p->type));
-    plan_define(out, "DEPTH=%d", DEPTH);
+    plan_set(out, "DEPTH", s.tile.depth);
     plan_define(out, "ALIGNED_A=%d", aligned(&a));
     plan_define(out, "ALIGNED_B=%d", aligned(&b));
     plan_define(out, "ALIGNED_C=%d", matmul_starts_at(&c, 2));

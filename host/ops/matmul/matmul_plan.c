@@ -281,6 +281,13 @@ bool matmul_aligned(const job *j, matmul_matrix x)
     return j->device->kind != DEVICE_CPU && matmul_starts_at(&x, 4);
 }
 
+unsigned matmul_vector_c(const matmul_matrix *c)
+{
+    const bool fours = c->type != TSR_F64 && matmul_starts_at(c, 4) && c->length % 4 == 0;
+
+    return fours ? 4 : matmul_starts_at(c, 2) ? 2 : 1;
+}
+
 double matmul_tiles_a_unit(const tsr_matmul_problem *p, const device_facts *d, size_t tile_m,
                            size_t tile_n)
 {

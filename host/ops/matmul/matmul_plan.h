@@ -123,6 +123,11 @@ void matmul_output_parts(command *c, const tsr_matmul_problem *p);
  *  may lie in need not be. */
 bool matmul_aligned(const job *j, matmul_matrix x);
 
+/** Neighbours in a row of C that a work-item stores at once: 4 where rows are cut into aligned
+ * vectors of them, of elements of up to 4 bytes, 2 where those are, else 1;
+ * cl/matmul/matmul_lanes.clh. */
+unsigned matmul_vector_c(const matmul_matrix *c);
+
 /** Tiles of C of tile_m x tile_n for each compute unit. */
 double matmul_tiles_a_unit(const tsr_matmul_problem *p, const device_facts *d, size_t tile_m,
                            size_t tile_n);

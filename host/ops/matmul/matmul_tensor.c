@@ -54,7 +54,8 @@ enum {
     UNIT_LOCAL = 228 << 10, /* local memory of a compute unit */
     SIDES_MAX = 448,        /* of a tile, together, as registers hold its sums */
     TURN_MAX = 64,          /* rows, up to which C may be transposed */
-    SUMS_MANY = 64          /* of a work-item, from which the producers give it registers */
+    SUMS_MANY = 64,         /* of a work-item, from which the producers give it registers */
+    OWN = 16 * 40 * 4       /* bytes of a warp, through which it stores tile after tile */
 };
 
 /* FORMAT of the factors. */
@@ -158,21 +159,26 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k
     const size_t width = along_b ? tile_n : size_max(tile_n, 64);
     const size_t stage = (tile_m + width) * ROW_BYTES, set = param(j->params, "STAGES");
     const size_t sums = tile_m * tile_n / (tile_m == 64 ? GROUP : 2 * GROUP);
+    const size_t units = size_max(j->device->compute_units, 1), most = tile_m == 64 ? 3 : 2;
+    const matmul_matrix c = matmul_matrix_c(given);
+    size_t own = 0;
     tiling t = {
         .turned = turn, .tile_m = tile_m, .tile_n = tile_n, .stages = set, .k = k, .width = width};
     size_t budget = LOCAL_ALL;
 
     t.tiles = size_div_up(p.m, tile_m) * size_div_up(p.n, tile_n);
-    if (sums <= 32 && t.tiles * k.parts > size_max(j->device->compute_units, 1))
-        budget = tile_m == 64 ? LOCAL_THIRD : LOCAL_HALF;
     t.consumers = tile_m == 64 ? GROUP : 2 * GROUP;
+    if (!turn && t.tiles * k.parts > units * (sums <= 32 ? most : 1) && matmul_vector_c(&c) < 4)
+        own = t.consumers / 32 * OWN;
+    if (sums <= 32 && t.tiles * k.parts > units)
+        budget = (tile_m == 64 ? LOCAL_THIRD : LOCAL_HALF) - own;
     t.producers = sums > SUMS_MANY ? PRODUCER_GROUP : PRODUCER_WARP;
     for (size_t s = 0; !t.stages && s < ARRAY_COUNT(stages); s++)
         if (stages[s] * stage <= budget || stages[s] == 3)
             t.stages = stages[s];
-    t.local = t.stages * stage + ALIGNMENT;
-    t.holds_sums = tile_m * (tile_n + (turn ? 1 : 8)) * sizeof(float) <=
-                   t.stages * (tile_m + tile_n) * ROW_BYTES;
+    t.local = t.stages * stage + ALIGNMENT + own;
+    t.holds_sums =
+        !turn || tile_m * (tile_n + 1) * sizeof(float) <= t.stages * (tile_m + tile_n) * ROW_BYTES;
     t.a_unit = sums > 32 ? 1 : size_max(size_min(UNIT_LOCAL / (t.local + 1024), 3), 1);
     return t;
 }
@@ -184,7 +190,7 @@ static double cost(const job *j, const tiling *t)
     static const double line_block = 1.3;      /* or each row and column, as they are copied, */
     static const double block_min = 133;       /* or a block */
     static const double group_begins = 500;    /* for a work-group to begin, */
-    static const double output_stored = 0.108; /* and each output to be stored; */
+    static const double output_stored = 0.04;  /* and each output to be stored; */
     static const double tile_kept = 1500;      /* for parts of a tile to be kept and added up, */
     static const double output_kept = 0.06;    /* and for each output of each part */
     static const double bytes_ns = 3000;       /* at which memory is read at best */
@@ -263,17 +269,18 @@ static tiling choose(const job *j)
     return best;
 }
 
-/* The constants fit 17 products on an H100, from 512^3 to 16384 x 12979 x 10466: within 11% (RMS).
- */
+/* The constants but for those of C and staging fit 17 products on an H100, from 512^3 to 16384 x
+ * 12979 x 10466, within 11% (RMS); those fit nine on an H200. */
 double matmul_tensor_time(const problem *q, const device_facts *d)
 {
-    static const double launch = 4.3;
-    static const double stage_halves = 12; /* for a launch that stages, */
-    static const double stage_words = 6;
-    static const double staged = 1.35e6;       /* and bytes of it in a microsecond; */
-    static const double single_halves = 0.4e6; /* elements of C that go one by one, */
-    static const double single_words = 0.25e6;
-    static const double read = 0.3e6; /* or are read, where lines are aligned */
+    static const double launch = 3.6;
+    static const double stage_halves = 4; /* for a launch that stages, */
+    static const double stage_words = 3;
+    static const double staged = 1.7e6;         /* and bytes of it in a microsecond; */
+    static const double single_halves = 1.15e6; /* elements of C that go in lines not aligned, */
+    static const double single_words = 0.5e6;
+    static const double read_halves = 0.55e6; /* or are read */
+    static const double read_words = 0.3e6;
     const params chosen = params_default(&matmul_wgmma_tensor);
     const job j = {q, d, &chosen, false, false};
     const tiling t = choose(&j);
@@ -286,10 +293,10 @@ double matmul_tensor_time(const problem *q, const device_facts *d)
 
     if (a.staged || b.staged)
         us += (format(p) == FORMAT_TF32 ? stage_words : stage_halves) + (a.size + b.size) / staged;
-    if (!matmul_starts_at(&c, 16 / element))
-        us += outputs * (matmul_reads_c(p) ? 2 : 1) / (element == 2 ? single_halves : single_words);
-    else if (matmul_reads_c(p))
-        us += outputs / read;
+    if (matmul_vector_c(&c) < 4)
+        us += outputs / (element == 2 ? single_halves : single_words);
+    if (matmul_reads_c(p))
+        us += outputs / (element == 2 ? read_halves : read_words);
     return us;
 }
 
@@ -327,12 +334,6 @@ static const char *unsupported(const tsr_matmul_problem *p, plan *out)
         return plan_unsupported(out, "it rounds factors to TF32 or 16 bits, and %s is %s",
                                 tsr_type_name(p->type), tsr_precision_name(used));
     return NULL;
-}
-
-/* Neighbours in a row of C that are an aligned vector: four where rows are cut into them. */
-static int vector_of(const matmul_matrix *c)
-{
-    return matmul_starts_at(c, 4) && c->length % 4 == 0 ? 4 : matmul_starts_at(c, 2) ? 2 : 1;
 }
 
 /* Whether the groups that multiply stage: where that is soon done, it costs less than a launch. */
@@ -430,7 +431,7 @@ static const char *plan_tensor(const job *j, plan *out)
     define(&p, &t, &a, &b, out);
     plan_define(out, "FUSED=%d", fused);
     plan_define(out, "SPLITS=%d", t.k.parts > 1);
-    plan_define(out, "C_VECTOR=%d", vector_of(&matrix_c));
+    plan_define(out, "C_VECTOR=%u", matmul_vector_c(&matrix_c));
     plan_define(out, "SINGLE=%d", t.holds_sums && groups == t.tiles * t.k.parts);
     if (p.m == 0 || p.n == 0)
         return NULL;
