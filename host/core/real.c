@@ -262,6 +262,7 @@ real_sum real_sum_start(tsr_type type, tsr_precision precision, const device_fac
     return (real_sum){.type = sums,
                       .result = type,
                       .flushes = !keeps || rounding > 0,
+                      .plain = keeps && rounding == 0 && real_grain(type, precision) == 0,
                       .rounding = rounding,
                       .grain = real_grain(type, precision)};
 }
@@ -272,6 +273,12 @@ static double factor(const real_sum *s, double x)
     return s->grain > 0 && fabs(x) >= formats[TSR_F16].over ? copysign(INFINITY, x) : x;
 }
 
+/* Of two numbers, neither a NaN: a call of fmaxl costs as much as all else here. */
+static long double larger(long double a, long double b)
+{
+    return a > b ? a : b;
+}
+
 /* A factor that rounds up to infinity: its product is one of that sign, or NaN with zero and with a
  * denormal, which may count as zero. */
 static void note_rounded_up(real_sum *s, double a, double b)
@@ -279,7 +286,7 @@ static void note_rounded_up(real_sum *s, double a, double b)
     const long double most = (long double)FLT_MAX / (1 + s->rounding);
     const bool none = a * b == 0 || is_denormal(s->type, a) || is_denormal(s->type, b);
 
-    if (!isfinite(a) || !isfinite(b) || fmaxl(fabsl((long double)a), fabsl((long double)b)) < most)
+    if (!isfinite(a) || !isfinite(b) || larger(fabsl((long double)a), fabsl((long double)b)) < most)
         return;
     s->may_plus = s->may_plus || signbit(a) == signbit(b) || none;
     s->may_minus = s->may_minus || signbit(a) != signbit(b) || none;
@@ -288,10 +295,10 @@ static void note_rounded_up(real_sum *s, double a, double b)
 /* How far a factor may be off once it is rounded. */
 static long double off(const real_sum *s, double x)
 {
-    return x == 0 ? 0 : fmaxl(s->rounding * fabsl((long double)x), s->grain);
+    return x == 0 ? 0 : larger(s->rounding * fabsl((long double)x), s->grain);
 }
 
-void real_sum_add(real_sum *s, double a_given, double b_given)
+void real_sum_add_any(real_sum *s, double a_given, double b_given)
 {
     const double a = factor(s, a_given), b = factor(s, b_given);
     const bool flushed = s->flushes && (is_denormal(s->type, a) || is_denormal(s->type, b));
