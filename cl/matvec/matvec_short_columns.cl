@@ -36,14 +36,17 @@
 #error "TRANS: a row of A that is not transposed has one sum, not many"
 #endif
 
-/* Elements at[0], at[1], ... of x, the first `count` of them, and zeros. */
-static inline VECTOR x_of_elements(__global const factor *x, ulong incx, const uint *at, uint count)
+/* Elements at[0], at[1], ... of x, those below `lines`, of which there is one at least, and zeros: as
+ * edge_vector. */
+static inline VECTOR x_of_elements(__global const factor *x, ulong incx, const uint *at, uint lines)
 {
     REAL piece[VEC];
 
 #pragma unroll
-    for (uint i = 0; i < VEC; i++)
-        piece[i] = i < count ? load_factor(x + v_index(incx, at[i])) : 0;
+    for (uint i = 0; i < VEC; i++) {
+        piece[i] = load_factor(x + v_index(incx, min(at[i], lines - 1)));
+        piece[i] = at[i] < lines ? piece[i] : 0;
+    }
     return REAL_JOIN_EXPANDED(vload, VEC)(0, piece);
 }
 
@@ -60,24 +63,33 @@ static inline VECTOR x_of_vector(__global const factor *x, ulong incx, const uin
         piece[i] = at[i] == at[0] ? first : last;
     return REAL_JOIN_EXPANDED(vload, VEC)(0, piece);
 #else
-    return x_of_elements(x, incx, at, inside ? VEC : 0);
+    return inside ? x_of_elements(x, incx, at, UINT_MAX) : (VECTOR)(0);
 #endif
 }
 
 /* The products of LOADS steps from step s on, `step` elements and `span` rows of A apart, those
- * before step `whole`: all vectors are loaded before the first is used. */
+ * before step `whole`: all vectors are loaded before the first is used, without a branch for each
+ * where all are inside. */
 static inline VECTOR add_steps(VECTOR sum, __global const factor *a, __global const factor *x,
                                ulong incx, const uint *at, uint step, uint span, uint s, uint whole)
 {
     VECTOR from_a[LOADS], from_x[LOADS];
 
     /* Unrolled: only then do the arrays live in registers. */
+    if (whole - s >= LOADS) {
 #pragma unroll
-    for (uint u = 0; u < LOADS; u++) {
-        const bool inside = s + u < whole;
+        for (uint u = 0; u < LOADS; u++) {
+            from_a[u] = load_vector(a + (ulong)(s + u) * step);
+            from_x[u] = x_of_vector(x + v_index(incx, (s + u) * span), incx, at, true);
+        }
+    } else {
+#pragma unroll
+        for (uint u = 0; u < LOADS; u++) {
+            const bool inside = s + u < whole;
 
-        from_a[u] = inside ? load_vector(a + (ulong)(s + u) * step) : (VECTOR)(0);
-        from_x[u] = x_of_vector(x + v_index(incx, (s + u) * span), incx, at, inside);
+            from_a[u] = inside ? load_vector(a + (ulong)(s + u) * step) : (VECTOR)(0);
+            from_x[u] = x_of_vector(x + v_index(incx, (s + u) * span), incx, at, inside);
+        }
     }
 #pragma unroll
     for (uint u = 0; u < LOADS; u++)
@@ -114,14 +126,15 @@ matvec_short_columns(__global const factor *restrict a, __global const factor *r
         at[i] = (item * VEC + i) / rows;
     /* The others read nothing, and reach the barriers. */
     if (item < items) {
-        const uint left = length % span * rows; /* elements of the last step */
+        const uint lines = length % span, left = lines * rows; /* of the last step, and elements */
         const uint count = left > item * VEC ? min((uint)VEC, left - item * VEC) : 0;
 
         for (uint s = 0; s < whole; s += LOADS)
             sum = add_steps(sum, a, x, call.incx, at, step, span, s, whole);
         a += (ulong)whole * step;
         x += v_index(call.incx, whole * span);
-        sum += edge_vector(a, count) * x_of_elements(x, call.incx, at, count);
+        if (count)
+            sum += edge_vector(a, count) * x_of_elements(x, call.incx, at, lines);
     }
     vectors[item] = sum;
     /* Filled before read: equal columns are of different work-items. */

@@ -47,19 +47,34 @@ typedef struct counted_call {
     uint n;
 } counted_call;
 
-/* Count for each of the KEYS keys those of orders[from] ... orders[to - 1] that come before it,
- * `equal` ones too. */
+/* Keys that a work-item reads before it compares the first.  Loops over so few, and over KEYS, are
+ * unrolled without a #pragma, with which PoCL 3.1 compiles them wrongly. */
+#define AHEAD 4
+
+/* Count for each of the KEYS keys `other` where it comes before it, an equal one too if so said. */
+static inline void count_one(uint before[KEYS], const word order[KEYS], word other, bool equal)
+{
+    for (uint k = 0; k < KEYS; k++)
+        before[k] += equal ? other <= order[k] : other < order[k];
+}
+
+/* The same of orders[from] ... orders[to - 1]. */
 static inline void count_before(uint before[KEYS], const word order[KEYS],
                                 __local const word *orders, uint from, uint to, uint lane,
                                 bool equal)
 {
-    for (uint i = from + lane; i < to; i += TEAM) {
-        const word other = orders[i];
+    const uint whole = from + (to - from) / (AHEAD * TEAM) * (AHEAD * TEAM);
 
-#pragma unroll
-        for (uint k = 0; k < KEYS; k++)
-            before[k] += equal ? other <= order[k] : other < order[k];
+    for (uint i = from + lane; i < whole; i += AHEAD * TEAM) {
+        word other[AHEAD];
+
+        for (uint u = 0; u < AHEAD; u++)
+            other[u] = orders[i + u * TEAM];
+        for (uint u = 0; u < AHEAD; u++)
+            count_one(before, order, other[u], equal);
     }
+    for (uint i = whole + lane; i < to; i += TEAM)
+        count_one(before, order, orders[i], equal);
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
