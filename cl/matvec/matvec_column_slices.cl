@@ -4,23 +4,29 @@
  *     columns of A, so that a load is 128 bits wide and nothing is added across a vector; and
  *     LOADS rows of A are on their way at once; with two STAGES the next ones arrive while these
  *     are added up.
- * Work split: of `tiles` tiles of ACROSS * VEC columns of A, work-group g takes part g / tiles
+ * Work split: of `tiles` tiles of WIDTH columns of A, work-group g takes part g / tiles
  *     of tile g % tiles: groups that run together read the same rows, one beside another.
  *     Its work-items are SLICES = LOCAL / ACROSS slices of ACROSS: lane l keeps columns l * VEC
  *     to l * VEC + VEC - 1, slice s reads the rows s, s + SLICES, ... of the part.  A tree
  *     adds the slices up, and the last work-group of a tile or a second pass the parts
  *     (matvec_parts.clh).
- * Parameters: ACROSS, a power of 2 up to LOCAL; LOADS; STAGES, 1 or 2; CHECKED, 1 where each row
+ *     Where rows of A do not start at vectors, those of a slice all start at the same place of
+ *     one, and its vectors lie so many columns to the left.  The lanes of a tile then have one
+ *     vector more than it has columns for, and sums are added up by columns.
+ * Parameters: ACROSS, a power of 2 up to LOCAL; STARTS, a power of 2 up to VEC and SLICES: rows of
+ *     A from which on they start at the same places of vectors again, 1 where vectors are not
+ *     shifted; LOADS; STAGES, 1 or 2; CHECKED, 1 where each row
  *     is asked about before it is loaded, for a large A whose rows are aligned; PAST_L1
  *     (matvec_once.clh); VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL, work-items in a
  *     work-group: GROUP, or less where the device takes fewer, a power of 2; REAL, REAL_BITS
  *     (real.clh); TRANS = 1, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).
  *     PER_UNIT only decides `parts` and `chunk` on the host.
- * Launch: for each product parts * ceil(rows / (ACROSS * VEC)) work-groups of LOCAL.  Then,
+ * Launch: for each product parts * ceil(rows / WIDTH) work-groups of LOCAL.  Then,
  *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.
  * Local memory: LOCAL * VEC elements.
- * Limits: rows and chunk below 2^31; columns in 64 bits; A is transposed.
+ * Limits: rows and chunk below 2^31; columns in 64 bits; A is transposed; with STARTS > 1 the first
+ *     row of A starts at a vector, and chunk is a multiple of STARTS where there are several parts.
  */
 #ifndef ACROSS
 #error "ACROSS: work-items side by side along a row of A, a power of two up to LOCAL"
@@ -44,6 +50,22 @@
 
 #define SLICES  (LOCAL / ACROSS)
 #define AT_ONCE (LOADS * SLICES) /* rows of A */
+
+#if !defined(STARTS) || STARTS > VEC || STARTS > 1 && (!ALIGNED || STARTS > SLICES)
+#error "STARTS: rows of A that start at different places of vectors, up to VEC and SLICES"
+#endif
+#define SHIFTED (STARTS > 1)
+#define WIDTH   ((ACROSS - SHIFTED) * VEC) /* columns of A in a tile */
+
+/* Elements that a vector has at least where rows of A are read by vectors: aligned ones do not reach
+ * beyond the edge. */
+#define LEAST_COUNT (ALIGNED && !SHIFTED ? VEC : 1)
+
+/* So many elements before the tile's columns the vectors of a slice begin. */
+static inline uint shift_of(uint slice, ulong lda)
+{
+    return SHIFTED ? slice * (uint)lda % VEC : 0;
+}
 
 /* A work-item's vector is VEC neighbours where those are one load.  Else each would be VEC loads,
  * of which neighbours' are VEC elements apart: then a work-item takes every ACROSS-th column of the
@@ -183,34 +205,45 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
     const uint slice = item / ACROSS;
     const uint tiles = (uint)get_num_groups(0) / call.parts;
     const uint part = (uint)get_group_id(0) / tiles;
-    const uint first = (uint)get_group_id(0) % tiles * ACROSS * VEC;
-    const uint row = first + LANE_ROW(item % ACROSS);
+    const uint first = (uint)get_group_id(0) % tiles * WIDTH;
+    const uint shift = shift_of(slice, call.lda);
+    const uint row = first + LANE_ROW(item % ACROSS); /* of op(A), `shift` behind the lane's first */
     /* Rows of op(A) of this work-item: fewer than VEC at the edge, none beyond. */
-    const uint count = row < rows ? elements_of(rows - row) : 0;
+    const uint count = row < min(first + WIDTH, rows) + shift ? elements_of(rows + shift - row) : 0;
     const ulong begin = (ulong)part * call.chunk;
     const uint length = part_length(begin, call.columns, call.chunk);
+    uint end = length;
     VECTOR sum = 0;
     uint c = slice;
 
-    a += of_product(call.offset_a, call.stride_a) + a_index(call.lda, row, begin + slice);
+    a += of_product(call.offset_a, call.stride_a) + a_index(call.lda, row, begin + slice) - shift;
     x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin + slice);
     y += of_product(call.offset_y, call.stride_y);
-    if (count == VEC || !ALIGNED && count > 0) {
+#if SHIFTED
+    /* What is behind a row of A is the next one, but for the last row. */
+    if (count < VEC && begin + length == call.columns && length > 0 &&
+        (length - 1) % SLICES == slice) {
+        end = length - 1;
+        sum = edge_vector(a + (end - slice) * call.lda, count) *
+              load_factor(x + v_index(call.incx, end - slice));
+    }
+#endif
+    if (count >= LEAST_COUNT) {
 #if STAGES == 2
-        stage now = load_stage(a, x, call.lda, call.incx, c, length, count);
+        stage now = load_stage(a, x, call.lda, call.incx, c, end, count);
 
-        for (; c < length; c += AT_ONCE) {
+        for (; c < end; c += AT_ONCE) {
             a += AT_ONCE * call.lda;
             x += v_index(call.incx, AT_ONCE);
             /* On its way while the one before is added up. */
-            const stage next = load_stage(a, x, call.lda, call.incx, c + AT_ONCE, length, count);
+            const stage next = load_stage(a, x, call.lda, call.incx, c + AT_ONCE, end, count);
 
             sum = add_stage(sum, &now);
             now = next;
         }
 #else
-        for (; c < length; c += AT_ONCE) {
-            const stage now = load_stage(a, x, call.lda, call.incx, c, length, count);
+        for (; c < end; c += AT_ONCE) {
+            const stage now = load_stage(a, x, call.lda, call.incx, c, end, count);
 
             sum = add_stage(sum, &now);
             a += AT_ONCE * call.lda;
@@ -218,16 +251,19 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
         }
 #endif
     }
+#if !SHIFTED
     /* Beyond the edge there is nothing to read; of an aligned A some_elements reads none there. */
     for (; (ALIGNED || count > 0) && c < length; c += SLICES) {
         sum += some_elements(a, count) * load_factor(x);
         a += SLICES * call.lda;
         x += v_index(call.incx, SLICES);
     }
+#endif
     sums[item] = sum;
-    /* Four at a time: half as many barriers as by pairs. */
-    for (uint left = SLICES; left > 1;) {
-        const uint each = left < 4 ? left : 4;
+    /* Four at a time: half as many barriers as by pairs.  Slices that are STARTS apart have the same
+     * columns in a vector. */
+    for (uint left = SLICES; left > STARTS;) {
+        const uint each = left / STARTS < 4 ? left / STARTS : 4;
 
         left /= each;
         /* Filled before read: other slices wrote their sums in the round before. */
@@ -240,7 +276,14 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
     }
     /* Filled before read: what others added up, so that neighbours store neighbouring sums. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = item; i < ACROSS * VEC && first + i < rows; i += LOCAL)
-        keep_sum(((__local const REAL *)sums)[sum_place(i)], first + i, part, partial, y, call);
-    add_parts_if_last(partial, counters, first, ACROSS * VEC, y, call, (__local REAL *)sums);
+    for (uint i = item; i < WIDTH && first + i < rows; i += LOCAL) {
+        REAL of_column = 0;
+
+#pragma unroll
+        for (uint s = 0; s < STARTS; s++)
+            of_column += ((__local const REAL *)sums)[s * ACROSS * VEC + sum_place(i) +
+                                                      shift_of(s, call.lda)];
+        keep_sum(of_column, first + i, part, partial, y, call);
+    }
+    add_parts_if_last(partial, counters, first, WIDTH, y, call, (__local REAL *)sums);
 }

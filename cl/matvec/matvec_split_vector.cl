@@ -8,8 +8,12 @@
  * Work split: work-group g takes part g % parts of TILE_ROWS = LOCAL / TEAM rows, from row
  *     g / parts * TILE_ROWS, team t of it one row; lane l the pieces l, l + TEAM, ... of
  *     the part and, of what is left behind its last one, columns l, l + TEAM, ...
+ *     Where rows of 16-bit elements do not start at vectors, pieces are the vectors from the first
+ *     one of a row on, and of x what stands beside them is put together from two vectors: a
+ *     row's elements before its first vector are left, too.
  * Parameters: TEAM, a power of 2; LOADS; CHECKED, 1 where a lane loads what is inside alone, for
- *     a large A whose rows are aligned; VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL,
+ *     a large A whose rows are aligned; SHIFTED, 1 where rows of an A of 16 bits do not start at
+ *     vectors, but the first one and x do; VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL,
  *     work-items in a work-group, a power of 2 of TEAM at least; REAL, REAL_BITS (real.clh);
  *     TRANS = 0, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT
  *     only decides `parts` and `chunk` on the host.
@@ -39,10 +43,14 @@
 #error "CHECKED: 1 where a lane loads what is inside alone, of an aligned A, else 0"
 #endif
 
+#if !defined(SHIFTED) || (SHIFTED && (ALIGNED || STRIDED || VEC != 8))
+#error "SHIFTED: 1 where rows of 16-bit elements start at any place of a vector, else 0"
+#endif
+
 /* A lane's piece of a row is a vector of VEC neighbours where those are one load.  Else each would
  * be VEC loads, of which neighbouring lanes' are VEC elements apart: then a piece is one element,
  * so that loads of a team are neighbours. */
-#define BY_LANES (!ALIGNED)
+#define BY_LANES (!ALIGNED && !SHIFTED)
 
 #if BY_LANES
 typedef REAL piece;
@@ -80,7 +88,78 @@ static inline REAL sum_of_piece(piece sum)
 #endif
 }
 
-#if CHECKED
+#if SHIFTED
+/* Elements `from` to `from` + 7 of two vectors of 16-bit elements.  By masks: rows of one warp start
+ * at different places. */
+static inline uint4 elements_from(uint from, uint4 low, uint4 high)
+{
+    const uint four = from & 4 ? UINT_MAX : 0, two = from & 2 ? UINT_MAX : 0;
+    const uint one = from & 1 ? UINT_MAX : 0;
+    uint8 words = (uint8)(low, high);
+
+    words = (words.s23456777 & four) | (words & ~four);
+    words = (words.s12345677 & two) | (words & ~two);
+    return ((words.s0123 >> 16 | words.s1234 << 16) & one) | (words.s0123 & ~one);
+}
+
+static inline VECTOR floats_of(uint4 bits)
+{
+#if FACTOR == BF16
+    return (VECTOR)(as_float(bits.x << 16), as_float(bits.x & 0xFFFF0000u),
+                    as_float(bits.y << 16), as_float(bits.y & 0xFFFF0000u),
+                    as_float(bits.z << 16), as_float(bits.z & 0xFFFF0000u),
+                    as_float(bits.w << 16), as_float(bits.w & 0xFFFF0000u));
+#else
+    return vload_half8(0, (const half *)&bits);
+#endif
+}
+
+/* The products of pieces `piece`, `piece` + TEAM, ... up to piece `last`: all of A are loaded before
+ * the first is used, and what is beyond is the last one again, and counts for nothing.  x, which is
+ * in a cache, is loaded when it is used, and takes few registers. */
+static inline VECTOR add_pieces(VECTOR sum, __global const uint4 *row, __global const uint4 *x,
+                                uint before, uint piece, uint last)
+{
+    uint4 from_row[LOADS];
+
+    /* Unrolled: only then does the array live in registers. */
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++)
+        from_row[u] = row[min(piece + u * TEAM, last)];
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++) {
+        const uint at = min(piece + u * TEAM, last);
+        const VECTOR from_x = floats_of(elements_from(before, x[at], x[at + 1]));
+
+        sum += piece + u * TEAM <= last ? floats_of(from_row[u]) * from_x : (VECTOR)(0);
+    }
+    return sum;
+}
+
+/* Pieces of a row of `length` elements, wherever its first one starts: so many that there is a
+ * vector of x behind each. */
+static inline uint pieces_of(uint length)
+{
+    return max(length / VEC, 1u) - 1;
+}
+
+/* The sum of lane `lane` over `pieces` pieces, which start at element `before` of a row. */
+static inline VECTOR add_row(__global const factor *row, __global const factor *x, uint before,
+                             uint lane, uint pieces)
+{
+    __global const uint4 *row_vectors = (__global const uint4 *)(row + before);
+    __global const uint4 *x_vectors = (__global const uint4 *)x;
+    VECTOR sum = 0;
+
+    for (uint base = 0; base < pieces; base += LOADS * TEAM) {
+        if (base + LOADS * TEAM <= pieces) /* then nothing is compared */
+            sum = add_pieces(sum, row_vectors, x_vectors, before, base + lane, UINT_MAX);
+        else
+            sum = add_pieces(sum, row_vectors, x_vectors, before, base + lane, pieces - 1);
+    }
+    return sum;
+}
+#elif CHECKED
 /* The products of LOADS pieces from column c on, those below `end`: all are loaded before the first
  * is used, and nothing is read twice. */
 static inline piece add_pieces(piece sum, __global const factor *row, __global const factor *x,
@@ -177,15 +256,32 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     const ulong begin = (ulong)part * call.chunk;
     /* A team beyond the last row sums nothing, and reaches the barriers. */
     const uint length = row < rows ? part_length(begin, call.columns, call.chunk) : 0;
+#if SHIFTED
+    const uint start = min(row, rows - 1) * (uint)call.lda % VEC;
+    const uint before = (VEC - start) % VEC; /* elements before the first vector */
+    const uint whole = pieces_of(length) * VEC; /* columns in pieces */
+    REAL ends = 0;
+#else
     const uint whole = length / WIDTH * WIDTH; /* columns in pieces */
+#endif
     REAL sum;
 
     a += of_product(call.offset_a, call.stride_a) + a_index(call.lda, min(row, rows - 1), begin);
     x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin);
     y += of_product(call.offset_y, call.stride_y);
+#if SHIFTED
+    /* First, since they are on their way while pieces are added up. */
+    for (uint e = lane; e < length - whole; e += TEAM) {
+        const uint c = e < before ? e : e + whole;
+
+        ends += load_factor(a + c) * load_factor(x + c);
+    }
+    sum = ADD_UP(add_row(a, x, before, lane, whole / VEC)) + ends;
+#else
     sum = sum_of_piece(add_row(a, x, call.incx, lane, whole));
     for (uint c = whole + lane; c < length; c += TEAM)
         sum += load_factor(a + c) * load_factor(x + v_index(call.incx, c));
+#endif
     sum = tree_reduce(sums + item, 1, lane, TEAM, sum);
     if (lane == 0 && row < rows)
         keep_sum(sum, row, part, partial, y, call);

@@ -39,6 +39,11 @@ typedef uchar value; /* nothing is read or written */
 #endif
 
 #define PLACED (GROUP / TEAM * KEYS) /* keys that a work-group places */
+#define BROUGHT (TILE / GROUP)       /* keys of a tile that a work-item brings */
+
+#if TILE % GROUP
+#error "TILE: a multiple of GROUP"
+#endif
 
 /* The scalars of both launches.  The host's counted_call has the same members. */
 typedef struct counted_call {
@@ -47,8 +52,8 @@ typedef struct counted_call {
     uint n;
 } counted_call;
 
-/* Keys that a work-item reads before it compares the first.  Loops over so few, and over KEYS, are
- * unrolled without a #pragma, with which PoCL 3.1 compiles them wrongly. */
+/* Keys that a work-item reads before it compares the first.  Loops over so few, over KEYS and over
+ * BROUGHT are unrolled without a #pragma, with which PoCL 3.1 compiles them wrongly. */
 #define AHEAD 4
 
 /* Count for each of the KEYS keys `other` where it comes before it, an equal one too if so said. */
@@ -77,6 +82,14 @@ static inline void count_before(uint before[KEYS], const word order[KEYS],
         count_one(before, order, orders[i], equal);
 }
 
+/* The keys that a work-item brings to the tile from `start` on: all of them are on their way at once,
+ * and one beyond the last is the last again. */
+static inline void bring(word brought[BROUGHT], __global const word *keys, uint start, uint n)
+{
+    for (uint u = 0; u < BROUGHT; u++)
+        brought[u] = keys[min(start + u * GROUP + (uint)get_local_id(0), n - 1)];
+}
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_counted_place(__global const word *restrict keys, __global long *restrict index,
                    __global const value *restrict values, __global word *restrict sorted,
@@ -87,7 +100,7 @@ sort_counted_place(__global const word *restrict keys, __global long *restrict i
     const uint item = get_local_id(0), lane = item % TEAM, team = item / TEAM, n = call.n;
     const uint first = (uint)get_group_id(0) * PLACED + team * KEYS;
     uint before[KEYS];
-    word order[KEYS];
+    word order[KEYS], brought[BROUGHT];
 
     keys += call.offset_keys;
     /* Unrolled: only then do the arrays live in registers. */
@@ -98,16 +111,20 @@ sort_counted_place(__global const word *restrict keys, __global long *restrict i
     }
     for (uint i = item; i < PLACED; i += GROUP)
         ranks[i] = 0;
+    bring(brought, keys, 0, n);
     for (uint start = 0; start < n; start += TILE) {
         const uint end = min((uint)TILE, n - start);
         /* The team's own keys lie from `own` on, in this tile or beyond one of its ends. */
         const uint own = clamp(first, start, start + end) - start;
         const uint behind = clamp(first + KEYS, start, start + end) - start;
 
-        for (uint i = item; i < end; i += GROUP)
-            orders[i] = to_order(keys[start + i]);
+        for (uint u = 0; u < BROUGHT; u++)
+            orders[item + u * GROUP] = to_order(brought[u]);
         /* Filled before read: each compares with what all have brought. */
         barrier(CLK_LOCAL_MEM_FENCE);
+        /* The next tile is on its way while this one is compared. */
+        if (start + TILE < n)
+            bring(brought, keys, start + TILE, n);
         count_before(before, order, orders, 0, own, lane, true);
         count_before(before, order, orders, behind, end, lane, false);
         for (uint i = own + lane; i < behind; i += TEAM)

@@ -54,7 +54,7 @@ BUGS = {
         ("column-slices", "matvec/matvec_column_slices.cl", "inside = u <= last", 0,
          "inside = true", ["ACROSS=8", "LOADS=2", "STAGES=1", "GROUP=64"]),
     "sweep-column-slices-next-batch":
-        ("column-slices", "matvec/matvec_column_slices.cl", "c + AT_ONCE, length", 0,
+        ("column-slices", "matvec/matvec_column_slices.cl", "c + AT_ONCE, end", 0,
          "c, length", ["ACROSS=8", "LOADS=2", "STAGES=2", "GROUP=64"]),
     "sweep-row-item-beyond-the-row":
         ("row-item", "matvec/matvec_row_item.cl", "c + u < columns", 0, "true", ["LOADS=4"]),

@@ -239,6 +239,31 @@ static void check_digits_from(const device_facts *d)
     }
 }
 
+/* On NVIDIA digits are for fewer keys the fewer digits they have, and the wider what the network
+ * would move. */
+static void check_sweep_from(const device_facts *d)
+{
+    static const struct {
+        tsr_type type;
+        bool argsort;
+        size_t value_bytes, least;
+    } cases[] = {{TSR_U8, false, 0, 1 << 16},  {TSR_I16, false, 0, 1 << 16},
+                 {TSR_F32, false, 0, 1 << 17}, {TSR_F64, false, 0, 1 << 18},
+                 {TSR_U32, true, 0, 1 << 16},  {TSR_I32, false, 4, 1 << 15},
+                 {TSR_F16, true, 0, 1 << 14},  {TSR_U8, false, 8, 1 << 14}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        tsr_sort_problem q = {.type = cases[i].type,
+                              .n = cases[i].least,
+                              .argsort = cases[i].argsort,
+                              .value_bytes = cases[i].value_bytes};
+
+        check_preferred(d, q, "onesweep");
+        q.n--;
+        check_preferred_somewhere(d, q, "onesweep", false);
+    }
+}
+
 static void test_preferences(void **state)
 {
     const device_facts ours = nvidia(), other = gpu(), processor = cpu();
@@ -248,6 +273,7 @@ static void test_preferences(void **state)
     const tsr_sort_problem many = {.type = TSR_U32, .n = 1 << 26};
 
     (void)state;
+    check_sweep_from(&ours);
     check_preferred(&ours, keys, "onesweep");
     check_preferred(&ours, wide, "onesweep");
     check_preferred(&other, keys, NULL);

@@ -100,13 +100,32 @@ enum {
     SPLIT_GROUPS = 16 /* on a unit, where rows are cut */
 };
 
+/* Columns from which on rows of 16 bits are read by vectors where they do not start at them:
+ * shorter ones have little between their ends. */
+enum { SHIFTED_COLUMNS = 64 };
+
+/* Whether pieces are the vectors of rows that do not all start at one: of 16-bit elements, of which
+ * one by one few bytes are on their way. */
+static bool is_shifted(const job *j)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    const size_t vec = matvec_load_elements(p);
+    const view x = matvec_x(p);
+    view first = matvec_a(p);
+
+    first.lines = 1;
+    return tsr_type_size(p->type) == 2 && matvec_view_of(p).columns >= SHIFTED_COLUMNS &&
+           matvec_incx(p) == 1 && matvec_incy(p) == 1 && !matvec_vectors_aligned(j, vec) &&
+           matvec_aligned(j, &first, vec) && matvec_aligned(j, &x, vec);
+}
+
 /* The columns of a step: what a team has on its way at once, of vectors or, where those are not
  * aligned, of elements. */
 static size_t step_columns(const job *j, size_t team)
 {
     const size_t vec = matvec_load_elements(matvec_of(j->problem));
 
-    return team * (matvec_vectors_aligned(j, vec)
+    return team * (matvec_vectors_aligned(j, vec) || is_shifted(j)
                        ? VECTORS_AT_ONCE * vec
                        : size_min(VECTORS_AT_ONCE * vec, ELEMENTS_AT_ONCE));
 }
@@ -159,7 +178,8 @@ static const char *split_vector_plan(const job *j, plan *out)
                few_whole = has_few_rows(j) && rows_are_whole(j);
     const bool checked = aligned && !is_small(j) && !few_whole;
     const bool whole = per_unit ? per_unit == 1 : rows_are_whole(j) && !checked;
-    const size_t width = aligned ? vec : 1;
+    const bool shifted = is_shifted(j);
+    const size_t width = aligned || shifted ? vec : 1;
     const char *why = matvec_unsupported_portable(j, out);
     size_t local = group_fit(j->device, 0, group_set ? group_set : SPLIT_GROUP);
     size_t team = param(j->params, "TEAM"), tiles, step, parts;
@@ -191,6 +211,7 @@ static const char *split_vector_plan(const job *j, plan *out)
     matvec_plan_cut(j, &c, out);
     matvec_define_vectors(j, vec, out);
     plan_define(out, "CHECKED=%d", checked);
+    plan_define(out, "SHIFTED=%d", shifted);
     plan_define(out, "LOADS=%zu",
                 checked
                     ? VECTORS_AT_ONCE
@@ -296,8 +317,29 @@ enum {
 static const double SLICES_FILLING_BUSY = 0.98;
 enum { SLICES_FILLING_GROUPS = 3, SLICES_FILLING_STAGES = 8 };
 
+/* Rows of A from which on they start at the same places of vectors again, where they do not all
+ * start at vectors, but the first one does: slices of rows that start alike take whole vectors, and
+ * a tile is a vector narrower.  1 for other A. */
+static size_t starts_of(const job *j, size_t vec, size_t local)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    const size_t lda = size_max(matvec_lda(p), 1);
+    view first = matvec_a(p);
+
+    first.lines = 1;
+    if (!matvec_aligned(j, &first, vec) || local < 2 * vec)
+        return 1;
+    return vec / size_min(vec, lda & -lda);
+}
+
+/* Rows of op(A) in a tile. */
+static size_t tile_rows(size_t across, size_t vec, size_t starts)
+{
+    return (across - (starts > 1)) * vec;
+}
+
 /* The slicing that suits a shape, where none of its tunables is set but for LOADS. */
-static slicing slices_by_shape(const job *j, size_t local)
+static slicing slices_by_shape(const job *j, size_t local, size_t starts)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const matvec_view v = matvec_view_of(p);
@@ -309,9 +351,10 @@ static slicing slices_by_shape(const job *j, size_t local)
     if (param(j->params, "ACROSS") || param(j->params, "PER_UNIT") || matvec_batch(p) > 1)
         return s;
 
-    const size_t units = matvec_groups_wanted(j, 1), rows_whole = SLICES_WHOLE.across * vec;
+    const size_t units = matvec_groups_wanted(j, 1);
+    const size_t rows_whole = tile_rows(SLICES_WHOLE.across, vec, starts);
 
-    const size_t tiles_short = matvec_tiles(j, SLICES_SHORT.across * vec);
+    const size_t tiles_short = matvec_tiles(j, tile_rows(SLICES_SHORT.across, vec, starts));
 
     if (v.columns > SLICES_SHORT_COLUMNS &&
         v.columns <= WHOLE_BYTES_MAX / (SLICES_SHORT.across * vec * tsr_type_size(p->type)) &&
@@ -321,7 +364,8 @@ static slicing slices_by_shape(const job *j, size_t local)
 
         s = SLICES_SHORT;
         s.past_l1 = past_l1;
-        while (s.across > SLICES_SHORT_ACROSS_MIN && matvec_tiles(j, s.across / 2 * vec) <= units)
+        while (s.across > SLICES_SHORT_ACROSS_MIN &&
+               matvec_tiles(j, tile_rows(s.across / 2, vec, starts)) <= units)
             s.across /= 2;
         return s;
     }
@@ -334,7 +378,8 @@ static slicing slices_by_shape(const job *j, size_t local)
         v.columns >= SLICES_WHOLE_STAGES * stage)
         return SLICES_WHOLE;
 
-    const size_t groups = matvec_groups_wanted(j, SLICES_FILLING_GROUPS), rows = s.across * vec;
+    const size_t groups = matvec_groups_wanted(j, SLICES_FILLING_GROUPS);
+    const size_t rows = tile_rows(s.across, vec, starts);
     const size_t at_once = local / s.across * (loads ? loads : s.loads);
 
     if (s.across <= local && v.rows > rows / 2) {
@@ -367,17 +412,17 @@ static const char *column_slices_plan(const job *j, plan *out)
     const view a = matvec_a(p);
     const size_t vec = matvec_load_elements(p);
     const uint32_t group_set = param(j->params, "GROUP");
-    const bool aligned = matvec_aligned(j, &a, vec);
-    const bool small = !aligned || is_small(j);
     size_t local = group_fit(j->device, 0, group_set ? group_set : SLICES_GROUP);
-    const slicing shape = slices_by_shape(j, local);
+    const size_t starts = starts_of(j, vec, local);
+    const bool aligned = starts > 1 || matvec_aligned(j, &a, vec);
+    const bool small = !aligned || starts > 1 || is_small(j);
+    const slicing shape = slices_by_shape(j, local, starts);
     const uint32_t across_set = param(j->params, "ACROSS"), loads_set = param(j->params, "LOADS"),
                    stages_set = param(j->params, "STAGES"), past_set = param(j->params, "PAST_L1"),
                    per_unit = param(j->params, "PER_UNIT");
     size_t loads = loads_set ? loads_set : shape.loads;
     const bool has_loads = j->device->feature[FEATURE_LOAD_ONCE] == FEATURE_YES;
-    const bool past_l1 =
-        has_loads && tsr_type_size(p->type) == matvec_real_size(p) && matvec_aligned(j, &a, vec);
+    const bool past_l1 = has_loads && tsr_type_size(p->type) == matvec_real_size(p) && aligned;
     const bool is_short = shape.parts == 1 && shape.stages == SLICES_SHORT.stages;
     /* Rows of A for each slice: single elements take as many loads as a vector has of them. */
     const size_t short_rows = aligned ? loads : size_max(SLICES_SHORT_ELEMENTS / vec, 1);
@@ -393,14 +438,18 @@ static const char *column_slices_plan(const job *j, plan *out)
     /* More where slices would outnumber rows of A, and no more than a row of A has vectors for. */
     while (shape.parts != 1 && across < local && local / across * loads > size_max(v.columns, 1))
         across *= 2;
-    while (across > 1 && across / 2 * vec >= v.rows)
+    while (across > 1 && tile_rows(across / 2, vec, starts) >= v.rows)
         across /= 2;
+    /* A slice at least for each start. */
+    while (across > 2 && local / across < starts)
+        across /= 2;
+    across = size_max(across, starts > 1 ? 2 : 1);
     /* No more work-items than rows of A have loads for: they would add zeros up. */
     while (is_short && !group_set && local > SLICES_GROUP_MIN &&
-           local / across * short_rows >= 2 * v.columns)
+           local / across * short_rows >= 2 * v.columns && local / 2 / across >= starts)
         local /= 2;
     slices = local / across;
-    rows = across * vec;
+    rows = tile_rows(across, vec, starts);
     tiles = size_max(matvec_tiles(j, rows), 1);
     at_once = slices * loads;
     if (per_unit) {
@@ -441,7 +490,9 @@ static const char *column_slices_plan(const job *j, plan *out)
         plan_set(out, "PER_UNIT",
                  (uint32_t)size_max(size_div_up(c.tiles * c.parts, matvec_groups_wanted(j, 1)), 1));
     matvec_plan_cut(j, &c, out);
-    matvec_define_vectors_of_a(j, false, out);
+    plan_define(out, "VEC=%zu", vec);
+    plan_define(out, "ALIGNED=%d", aligned);
+    plan_define(out, "STARTS=%zu", starts);
     plan_define(out, "CHECKED=%d", !small);
     return NULL;
 }

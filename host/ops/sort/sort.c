@@ -173,10 +173,25 @@ enum { SHORT_ROW = 8 };
  */
 enum { SHUFFLED_ROW = 128, SHUFFLED_ALONE = 4096 };
 
-/* From so many keys on of one row, digits are faster than the network, which does more the more
- * keys there are: ranked by warps, and by work-items alone.  The network takes a key and its index
- * in 64 bits, digits any. */
-enum { RADIX_KEYS_WARPS = 1 << 17, RADIX_KEYS_ALONE = 1 << 26 };
+/* From so many keys on of one row, digits that work-items rank alone are faster than the network,
+ * which does more the more keys there are.  The network takes a key and its index in 64 bits,
+ * digits any. */
+enum { RADIX_KEYS_ALONE = 1 << 26 };
+
+/* The same of digits that warps rank.  Keys of 16 bits and less have two digits, of 32 four and of
+ * 64 eight; the network takes twice as long with an index, or with keys of 64 bits. */
+static size_t radix_keys_of_warps(const tsr_sort_problem *s)
+{
+    const bool two_digits = tsr_type_size(s->type) <= 2;
+
+    if (sort_held_bytes(s) == 4)
+        return two_digits ? 1 << 16 : 1 << 17;
+    if (!sort_with_index(s))
+        return 1 << 18;
+    if (two_digits)
+        return 1 << 14;
+    return s->value_bytes ? 1 << 15 : 1 << 16;
+}
 
 /* Of one row of keys with an index, or of 64 bits, on a GPU: from so many on comparing all with all
  * is faster than a work-group that has them alone, up to so many faster than digits or the network;
@@ -244,7 +259,7 @@ static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char 
     size_t n = 0;
 
     /* Other GPUs do not promise that groups that have started get on. */
-    if (d->nv_capability >= 70 && keys >= (fused ? RADIX_KEYS_WARPS : 1)) {
+    if (d->nv_capability >= 70 && keys >= (fused ? radix_keys_of_warps(sort_of(p)) : 1)) {
         out[n++] = "onesweep";
         out[n++] = "radix-warp";
     }

@@ -9,8 +9,8 @@
 enum { COUNTED_PLACE, COUNTED_RETURN };
 
 enum {
-    KEYS_MAX = 1 << 14, /* beyond, comparisons take longer than anything else on any device */
-    TILE_BYTES = 16 << 10,
+    KEYS_MAX = 1 << 15, /* beyond, comparisons take longer than anything else on any device */
+    BROUGHT = 8,        /* keys of a tile that a work-item brings at once */
     RETURN_GROUP = 128,
     KEYS_OF_TEAM = 8, /* at most, where they are not given */
     TEAM_LANES = 32,
@@ -80,7 +80,7 @@ static const char *plan_counted(const job *j, plan *out)
     const tsr_sort_problem *s = sort_of(j->problem);
     const size_t group = group_fit(j->device, 0, param(j->params, "GROUP"));
     const size_t team = size_min(TEAM_LANES, group), teams = group / team;
-    const size_t tile = TILE_BYTES / tsr_type_size(s->type);
+    const size_t tile = BROUGHT * group;
     size_t keys = param(j->params, "KEYS");
     const char *why;
 
@@ -95,7 +95,8 @@ static const char *plan_counted(const job *j, plan *out)
             keys *= 2;
     if (keys > team)
         return plan_unsupported(out, "KEYS=%zu exceeds the %zu work-items of a team", keys, team);
-    why = sort_unsupported_room(j, group, TILE_BYTES + teams * keys * sizeof(uint32_t),
+    why = sort_unsupported_room(j, group,
+                                tile * tsr_type_size(s->type) + teams * keys * sizeof(uint32_t),
                                 j->device->local_memory, out);
     if (why)
         return why;

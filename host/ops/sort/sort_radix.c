@@ -46,7 +46,7 @@ static const tunable tunables[] = {
      8},
     {"ITEMS",
      "keys of a tile that a work-item takes: longer runs against registers",
-     {0, 1, 4, 8, 12, 16, 24},
+     {0, 1, 2, 4, 8, 12, 16, 24},
      0,
      4},
 };
