@@ -114,25 +114,27 @@ static inline VECTOR floats_of(uint4 bits)
 #endif
 }
 
-/* The products of pieces `piece`, `piece` + TEAM, ... up to piece `last`: all of A are loaded before
- * the first is used, and what is beyond is the last one again, and counts for nothing.  x, which is
- * in a cache, is loaded when it is used, and takes few registers. */
+/* The products of pieces `piece`, `piece` + TEAM, ... up to piece `last`: all are loaded before the
+ * first is used, and what is beyond is the last one again, and counts for nothing. */
 static inline VECTOR add_pieces(VECTOR sum, __global const uint4 *row, __global const uint4 *x,
                                 uint before, uint piece, uint last)
 {
-    uint4 from_row[LOADS];
+    uint4 from_row[LOADS], low[LOADS], high[LOADS];
 
-    /* Unrolled: only then does the array live in registers. */
-#pragma unroll
-    for (uint u = 0; u < LOADS; u++)
-        from_row[u] = row[min(piece + u * TEAM, last)];
+    /* Unrolled: only then do the arrays live in registers. */
 #pragma unroll
     for (uint u = 0; u < LOADS; u++) {
         const uint at = min(piece + u * TEAM, last);
-        const VECTOR from_x = floats_of(elements_from(before, x[at], x[at + 1]));
 
-        sum += piece + u * TEAM <= last ? floats_of(from_row[u]) * from_x : (VECTOR)(0);
+        from_row[u] = row[at];
+        low[u] = x[at];
+        high[u] = x[at + 1];
     }
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++)
+        sum += piece + u * TEAM <= last
+                   ? floats_of(from_row[u]) * floats_of(elements_from(before, low[u], high[u]))
+                   : (VECTOR)(0);
     return sum;
 }
 

@@ -425,7 +425,9 @@ static void tunables_follow_device_and_shape(void **state)
         {"column-slices", &gpu, 40, 3000, true, NULL, "GROUP", 64},
         {"column-slices", &gpu, 541, 12, true, NULL, "GROUP", 512},
         {"column-slices", &gpu, 541, 12, true, NULL, "ACROSS", 4},
-        {"column-slices", &gpu, 777, 7777, true, NULL, "GROUP", 256},
+        {"column-slices", &gpu, 777, 7777, true, NULL, "GROUP", 512},
+        {"column-slices", &gpu, 777, 7777, true, NULL, "ACROSS", 16},
+        {"column-slices", &gpu, 3266, 1525, true, NULL, "GROUP", 256},
         {"rows-vector", &cpu, 4096, 4096, false, NULL, "ROWS", 8},
         {"rows-vector", &cpu, 4096, 4096, false, NULL, "BITS", 512},
         {"rows-vector", &narrow, 4096, 4096, false, NULL, "ROWS", 4},
@@ -629,7 +631,8 @@ static void loads_of_large_aligned_rows_are_checked(void **state)
 
 /* Rows of an A that do not start at vectors are read by vectors where the first one does: of a
  * transposed A by slices of rows that start alike, as many as start differently, in tiles a vector
- * narrower; of another by joined vectors of x, where elements have 16 bits and rows are not short. */
+ * narrower; of another by joined vectors of x, where elements have 16 bits and rows are not short.
+ */
 static void rows_that_start_anywhere_are_read_by_vectors(void **state)
 {
     static const struct {
@@ -639,13 +642,15 @@ static void rows_that_start_anywhere_are_read_by_vectors(void **state)
         tsr_type type;
         const char *option;
         size_t value, tile; /* tile 0: not looked at */
-    } cases[] = {{"column-slices", DEVICE_GPU, 777, 7777, 7777, 0, TSR_F32, "STARTS", 4, 124},
-                 {"column-slices", DEVICE_GPU, 777, 7778, 7778, 0, TSR_F32, "STARTS", 2, 124},
+    } cases[] = {{"column-slices", DEVICE_GPU, 777, 7777, 7777, 0, TSR_F32, "STARTS", 4, 60},
+                 {"column-slices", DEVICE_GPU, 777, 7778, 7778, 0, TSR_F32, "STARTS", 2, 60},
                  {"column-slices", DEVICE_GPU, 777, 7776, 7776, 0, TSR_F32, "STARTS", 1, 128},
                  {"column-slices", DEVICE_GPU, 777, 7777, 7777, 0, TSR_BF16, "STARTS", 8, 248},
                  {"column-slices", DEVICE_GPU, 777, 7780, 7780, 0, TSR_BF16, "STARTS", 2, 248},
                  {"column-slices", DEVICE_GPU, 777, 7777, 7777, 0, TSR_F64, "STARTS", 2, 62},
-                 {"column-slices", DEVICE_GPU, 777, 7777, 7777, 4, TSR_F32, "STARTS", 4, 124},
+                 {"column-slices", DEVICE_GPU, 777, 7777, 7777, 4, TSR_F32, "STARTS", 4, 60},
+                 {"column-slices", DEVICE_GPU, 47154, 127, 127, 0, TSR_BF16, "STARTS", 8, 120},
+                 {"column-slices", DEVICE_GPU, 937, 38, 38, 0, TSR_BF16, "STARTS", 1, 64},
                  {"column-slices", DEVICE_GPU, 777, 7777, 7777, 1, TSR_F32, "STARTS", 1, 128},
                  {"column-slices", DEVICE_CPU, 777, 7777, 7777, 0, TSR_F32, "STARTS", 1, 128},
                  {"split-vector", DEVICE_GPU, 777, 7777, 7777, 0, TSR_BF16, "SHIFTED", 1, 0},

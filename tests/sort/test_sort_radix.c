@@ -73,6 +73,7 @@ static void test_tiles_are_the_problem_s(void **state)
     const tsr_sort_problem keys = {.type = TSR_U32, .n = 10000000};
     const tsr_sort_problem wide = {.type = TSR_U64, .n = 10000000, .argsort = true};
     const tsr_sort_problem values = {.type = TSR_U32, .n = 10000000, .value_bytes = 8};
+    const tsr_sort_problem wide_values = {.type = TSR_U64, .n = 10000000, .value_bytes = 4};
     const tsr_sort_problem few = {.type = TSR_U32, .n = 10000};
     const tsr_sort_problem bytes = {.type = TSR_U8, .n = 10000000};
 
@@ -88,6 +89,7 @@ static void test_tiles_are_the_problem_s(void **state)
                   " -DBITS=8 -DGROUP=512 -DITEMS=8 -DCOPIES=8 -DPAYLOAD=PAYLOAD_INDEX -DWARPS=1 "
                   "-DPASSES=8");
     check_defined("onesweep", nvidia(), values, " -DITEMS=8 -DCOPIES=16 -DPAYLOAD=PAYLOAD_VALUE");
+    check_defined("onesweep", nvidia(), wide_values, " -DITEMS=12 ");
     check_defined("onesweep", nvidia(), few, " -DGROUP=384 -DITEMS=12 ");
     check_defined("onesweep", nvidia(), bytes, " -DBITS=4 ");
     check_defined("onesweep", gpu(), keys, " -DSTATES=STATES_ATOMICS");

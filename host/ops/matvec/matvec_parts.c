@@ -317,6 +317,10 @@ enum {
 static const double SLICES_FILLING_BUSY = 0.98;
 enum { SLICES_FILLING_GROUPS = 3, SLICES_FILLING_STAGES = 8 };
 
+/* Bytes of A from which on vectors of rows that start anywhere are read sooner than their elements
+ * one by one: below, adding up by columns takes longer. */
+enum { SHIFTED_BYTES = 256 << 10 };
+
 /* Rows of A from which on they start at the same places of vectors again, where they do not all
  * start at vectors, but the first one does: slices of rows that start alike take whole vectors, and
  * a tile is a vector narrower.  1 for other A. */
@@ -327,7 +331,8 @@ static size_t starts_of(const job *j, size_t vec, size_t local)
     view first = matvec_a(p);
 
     first.lines = 1;
-    if (!matvec_aligned(j, &first, vec) || local < 2 * vec)
+    if (!matvec_aligned(j, &first, vec) || local < 2 * vec ||
+        p->columns < SHIFTED_BYTES / tsr_type_size(p->type) / size_max(p->rows, 1))
         return 1;
     return vec / size_min(vec, lda & -lda);
 }
@@ -337,6 +342,11 @@ static size_t tile_rows(size_t across, size_t vec, size_t starts)
 {
     return (across - (starts > 1)) * vec;
 }
+
+/* Of shifted vectors, a group for each unit: whole columns where tiles are as many, or parts where
+ * a row of A has up to so many bytes, of which wider tiles would leave lanes idle. */
+static const slicing SLICES_SHIFTED = {.across = 16, .loads = 8, .stages = 1, .past_l1 = 2};
+enum { SLICES_SHIFTED_ROW = 512 };
 
 /* The slicing that suits a shape, where none of its tunables is set but for LOADS. */
 static slicing slices_by_shape(const job *j, size_t local, size_t starts)
@@ -367,6 +377,16 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
         while (s.across > SLICES_SHORT_ACROSS_MIN &&
                matvec_tiles(j, tile_rows(s.across / 2, vec, starts)) <= units)
             s.across /= 2;
+        return s;
+    }
+
+    const size_t tiles_shifted = matvec_tiles(j, tile_rows(SLICES_SHIFTED.across, vec, starts));
+
+    if (starts > 1 && SLICES_SHIFTED.across <= local && tiles_shifted <= units &&
+        ((double)tiles_shifted >= SLICES_WHOLE_BUSY * (double)units ||
+         v.rows <= SLICES_SHIFTED_ROW / tsr_type_size(p->type))) {
+        s = SLICES_SHIFTED;
+        s.parts = units / tiles_shifted;
         return s;
     }
 
@@ -514,8 +534,11 @@ const variant matvec_column_slices = {
 static const tunable short_columns_tunables[] = {
     {"LOADS", LOADS_MEANING, {2, 4, 8, 16}, 4},
     {"GROUP", MATVEC_GROUP, {64, 128, 256, 512, 1024}, 256, .host_only = true},
-    {"PER_UNIT", MATVEC_PER_UNIT, {1, 2, 4, 8, 16}, 4, .host_only = true},
+    {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the type", {0, 1, 2, 4, 8, 16}, 0, .host_only = true},
 };
+
+/* Groups that a unit runs at once: vectors of 16-bit elements take twice as many registers. */
+enum { SHORT_COLUMNS_PER_UNIT = 4, SHORT_COLUMNS_PER_UNIT_16_BITS = 2 };
 
 static const char *short_columns_plan(const job *j, plan *out)
 {
@@ -527,7 +550,11 @@ static const char *short_columns_plan(const job *j, plan *out)
     /* One tile of all rows.  No more parts than groups that the device runs at once: the others
      * would run alone at the end.  Whole steps are whole vectors as well, so that parts begin
      * aligned. */
-    const size_t parts = matvec_groups_wanted(j, param(j->params, "PER_UNIT"));
+    const uint32_t set = param(j->params, "PER_UNIT");
+    const uint32_t per_unit = set                           ? set
+                              : tsr_type_size(p->type) == 2 ? SHORT_COLUMNS_PER_UNIT_16_BITS
+                                                            : SHORT_COLUMNS_PER_UNIT;
+    const size_t parts = matvec_groups_wanted(j, per_unit);
     const matvec_cut c = matvec_cut_into(j, local, size_max(rows, 1), parts, lines * loads, lines);
     const char *why = unsupported_vectors(j, &c, out);
 
@@ -535,6 +562,7 @@ static const char *short_columns_plan(const job *j, plan *out)
         why = matvec_unsupported_flat(j, &f, local, out);
     if (why)
         return why;
+    plan_set(out, "PER_UNIT", per_unit);
     matvec_plan_cut(j, &c, out);
     matvec_define_vectors_of_a(j, true, out);
     /* `vec` neighbours, the first of which may end a row, reach beyond the next row only then. */

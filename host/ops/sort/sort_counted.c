@@ -9,10 +9,11 @@
 enum { COUNTED_PLACE, COUNTED_RETURN };
 
 enum {
-    KEYS_MAX = 1 << 15, /* beyond, comparisons take longer than anything else on any device */
+    KEYS_MAX = 1 << 14, /* beyond, comparisons take longer than anything else on any device */
     BROUGHT = 8,        /* keys of a tile that a work-item brings at once */
     RETURN_GROUP = 128,
-    KEYS_OF_TEAM = 8, /* at most, where they are not given */
+    KEYS_OF_TEAM = 8,   /* at most, where they are not given, ... */
+    GROUPS_OF_UNIT = 3, /* ... and twice as many where a unit has so many groups */
     TEAM_LANES = 32,
 };
 
@@ -90,8 +91,8 @@ static const char *plan_counted(const job *j, plan *out)
         return plan_unsupported(out, "it compares each key with all: at most %d of them, not %zu",
                                 KEYS_MAX, s->n);
     if (!keys)
-        for (keys = 1; keys < KEYS_OF_TEAM &&
-                       s->n >= 2 * keys * teams * size_max(j->device->compute_units, 1);)
+        for (keys = 1; keys < KEYS_OF_TEAM && s->n >= GROUPS_OF_UNIT * keys * teams *
+                                                          size_max(j->device->compute_units, 1);)
             keys *= 2;
     if (keys > team)
         return plan_unsupported(out, "KEYS=%zu exceeds the %zu work-items of a team", keys, team);
