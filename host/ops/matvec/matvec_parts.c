@@ -386,7 +386,7 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
         ((double)tiles_shifted >= SLICES_WHOLE_BUSY * (double)units ||
          v.rows <= SLICES_SHIFTED_ROW / tsr_type_size(p->type))) {
         s = SLICES_SHIFTED;
-        s.parts = units / tiles_shifted;
+        s.parts = units / size_max(tiles_shifted, 1);
         return s;
     }
 
