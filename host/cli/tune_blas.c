@@ -905,7 +905,7 @@ int tune_blas_help(void)
     puts(
         "Usage: tessera tune blas [--device D] [--quiet]\n\n"
         "Time calls of level 3 from host memory on the device and by the CPU's BLAS, and keep the\n"
-        "times by which `tessera blas --offload auto` decides where a call runs: about a minute\n"
+        "times by which `tessera blas --offload auto` decides where a call runs: a minute or two\n"
         "on a GPU whose kernels are in no cache yet, which it compiles.  Times of one device are\n"
         "kept: they replace those of another one.\n\n"
         "      --device D  the device; TESSERA_DEVICE, or else the first GPU\n"
