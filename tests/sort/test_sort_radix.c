@@ -86,7 +86,7 @@ static void test_tiles_are_the_problem_s(void **state)
                   " -DBITS=8 -DGROUP=384 -DITEMS=24 -DCOPIES=16 -DPAYLOAD=PAYLOAD_NONE -DWARPS=1 "
                   "-DPASSES=4 -DSTATES=STATES_PTX");
     check_defined("onesweep", nvidia(), wide,
-                  " -DBITS=8 -DGROUP=512 -DITEMS=8 -DCOPIES=8 -DPAYLOAD=PAYLOAD_INDEX -DWARPS=1 "
+                  " -DBITS=8 -DGROUP=512 -DITEMS=12 -DCOPIES=8 -DPAYLOAD=PAYLOAD_INDEX -DWARPS=1 "
                   "-DPASSES=8");
     check_defined("onesweep", nvidia(), values, " -DITEMS=8 -DCOPIES=16 -DPAYLOAD=PAYLOAD_VALUE");
     check_defined("onesweep", nvidia(), wide_values, " -DITEMS=12 ");

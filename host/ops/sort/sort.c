@@ -198,7 +198,7 @@ static size_t radix_keys_of_warps(const tsr_sort_problem *s)
  * those of 64 bits with an index have no fast network. */
 enum {
     COUNTED_LEAST = 1024,
-    COUNTED_KEYS = 9216,
+    COUNTED_KEYS = 8192,
     COUNTED_WITH_INDEX = 8192,
     COUNTED_UNPACKED = 12288
 };

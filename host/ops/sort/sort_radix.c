@@ -152,7 +152,8 @@ static uint32_t usual_copies(const job *j, const layout *s)
     return copies;
 }
 
-/* Many keys of 64 bits with values of up to 4 bytes: larger tiles, where there is room for them. */
+/* Many keys of 64 bits with up to 4 bytes beside each: larger tiles, where there is room for them.
+ */
 enum { MANY_WIDE_KEYS = 1 << 22, WIDE_ITEMS = 12, WIDE_LOCAL = 64 << 10 };
 
 /* Half as many where units would have no tile. */
@@ -164,9 +165,8 @@ static uint32_t usual_items(const job *j, const layout *s)
 
     if (sweeps_keys(s))
         items = (uint32_t)(BYTES_SWEEP / widest);
-    else if (s->way == WAY_SWEEP && s->warps && s->payload == PAYLOAD_VALUE && widest == 8 &&
-             s->payload_bytes <= 4 && p->n >= MANY_WIDE_KEYS &&
-             j->device->large_local >= WIDE_LOCAL)
+    else if (s->way == WAY_SWEEP && s->warps && widest == 8 && s->payload_bytes <= 4 &&
+             p->n >= MANY_WIDE_KEYS && j->device->large_local >= WIDE_LOCAL)
         items = WIDE_ITEMS;
     return 2 * p->n < j->device->compute_units * s->group * items ? items / 2 : items;
 }
