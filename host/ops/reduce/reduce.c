@@ -215,6 +215,8 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         out[n++] = "vector";
         out[n++] = "tree";
     }
+    if (d->kind != DEVICE_CPU && reduce_is_whole(reduce_of(p)))
+        out[n++] = "whole";
     out[n++] = "rows";
     out[n++] = "columns";
     return n;
