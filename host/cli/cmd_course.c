@@ -332,7 +332,7 @@ static tsr_status run_bench(classroom *c, const course_table *t, int argc, char 
                             result_row *row, tsr_error *err)
 {
     options o = {0};
-    const operation *op;
+    const operation *op = NULL;
     measured_call m = {.how = {.seconds = c->o->given[OPTION_SECONDS] ? c->o->seconds : 0.2,
                                .least_samples = c->o->given[OPTION_REPEAT] ? c->o->repeat : 0,
                                .costs = t->figure == FIGURE_COPIES,

@@ -231,6 +231,8 @@ static json_t *timeline_json(const result_row *row)
         for (size_t i = 0; i < row->bar_count; i++)
             if (!done[i] && (!next || row->bars[i].start_ns < next->start_ns))
                 next = &row->bars[i];
+        if (!next)
+            break;
         done[next - row->bars] = true;
         json_array_append_new(bars,
                               json_pack("{s:i, s:s, s:s, s:f, s:f}", "queue", (int)next->queue,
