@@ -116,8 +116,9 @@ static char *cut_field(char **at)
     *at = end ? end + 3 : NULL;
     if (end)
         *end = '\0';
-    for (char *last = field ? field + strlen(field) : NULL;
-         last && last > field && last[-1] == ' ';)
+    if (!field)
+        return NULL;
+    for (char *last = field + strlen(field); last > field && last[-1] == ' ';)
         *--last = '\0';
     return field;
 }

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,8 @@ enum { BUILDERS_MAX = 8 };
  * what else the machine does slows both.  Before its turn a process waits until the threads of the
  * other one sleep: those of a BLAS look for their next call for tens of milliseconds. */
 enum { ROUNDS = 3, CALLS_MIN = 3, CALLS_MAX = 20 };
-static const double clear[ROUNDS] = {0, 6, 3}; /* times as long, which is not timed again */
+/* Times as long, which is not timed again; in the first round all is timed. */
+static const double clear[ROUNDS] = {INFINITY, 6, 3};
 #define SECONDS_A_SHAPE 0.001
 #define SECONDS_LONG    0.01 /* such a call wakes what sleeps, and its noise is small */
 #define SECONDS_ASLEEP  0.1
@@ -528,8 +530,7 @@ static tsr_status time_round(const place *p, int where, int round, times found[2
             leave_out_large(&wanted, p->operations_max);
             if (where == 1)
                 leave_out(&wanted, &found[0], &found[1]);
-            if (round > 0)
-                leave_out_clear(&wanted, found, clear[round]);
+            leave_out_clear(&wanted, found, clear[round]);
             st = place_time(p, &wanted, seconds, err);
             for (size_t i = 0; i < times_of((routine)r) && !st; i++)
                 keep_best(&best->t[type][r][i], seconds[i]);
