@@ -3,8 +3,9 @@
 
     scripts/course_pages.py --tessera build/tessera [--check]
 
-A table has columns for each device of which data/results/course-*.jsonl has rows of it; --check compares the
-pages with what it would write, and changes none.
+A table has columns for each file data/results/course-DEVICE.jsonl; rows that ran on the host's processor have
+"on the host" behind their figure, or in the heading where all did. --check compares the pages with what it
+would write, and changes none.
 """
 
 import argparse
@@ -50,23 +51,27 @@ def number(x):
     return "%.3g" % x
 
 
-def cell(row, values):
+def cell(row, values, unit, host):
+    """A row's figure, with what of it the heading does not say, and its ratio."""
     if row is None:
-        return "", ""
+        return "not measured", ""
     if row["outcome"] != "timed":
-        return "not here", ""
-    value = number(row["rate"])
+        return "not here" if row["outcome"] == "unsupported" else row["outcome"], ""
+    value = number(row["rate"]) + (" " + row["unit"]) * (row["unit"] != unit)
+    value += ", on the host" * (row["device"] == "host" and not host)
     return value, "" if values or not row["ratio"] else number(row["ratio"])
 
 
 def table(course, t, rows, devices):
     where = "%s %s" % (course["name"], t["name"])
     named = [r for r in rows.values() if r["experiment"] == where and r["outcome"] == "timed"]
-    devices = [d for d in devices if any((k[0], k[3]) == (where, d) for k in rows)]
-    unit = named[0]["unit"] if named else {"rate": "", "flops": "GFLOP/s", "time": "us"}.get(t["figure"], "")
+    units = {r["unit"] for r in named}
+    unit = units.pop() if len(units) == 1 else ""
+    host = bool(named) and all(r["device"] == "host" for r in named)
     heads, widths = [t["knob"], "document", "expected"], ["---", "---", "---:"]
     for d in devices:
-        heads += ["%s, %s" % (d.upper(), unit) if unit else d.upper()]
+        name = ("host of the %s" if host else "%s") % d.upper()
+        heads += ["%s, %s" % (name, unit) if unit else name]
         widths.append("---:")
         if not t["claims_values"]:
             heads.append("x base")
@@ -78,7 +83,7 @@ def table(course, t, rows, devices):
         cells = [series + ", " * bool(series) + x, "" if row["says"] == "-" else row["says"],
                  "" if claim == "-" else claim]
         for d in devices:
-            value, ratio = cell(rows.get((where, series or "here", x, d)), t["claims_values"])
+            value, ratio = cell(rows.get((where, series or "here", x, d)), t["claims_values"], unit, host)
             cells += [value] if t["claims_values"] else [value, ratio]
         lines.append("| %s |" % " | ".join(cells))
     return lines

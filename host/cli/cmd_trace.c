@@ -164,11 +164,15 @@ int cmd_trace(const options *o)
     output *file = NULL;
     measured m = {0};
     tsr_error err = {0};
+    const bool to_stdout =
+        o->given[OPTION_OUTPUT] && !strcmp(o->value[OPTION_OUTPUT], "-");
     problem p;
     int status = EXIT_DONE;
 
     if (o->size_count > 1)
         return wrong_usage("trace takes one --size");
+    if (to_stdout && o->given[OPTION_JSON])
+        return wrong_usage("trace: --json and -o - both write to standard output");
     if (operation_asked(o, o->operand[0], NULL, &op, &err) ||
         kernel_choice(op, o->value[OPTION_KERNEL], o, NULL, NULL, &err) ||
         bench_problem(op, o->size_count ? o->size[0] : op->command->sizes.roofline, o, &p, &err) ||
@@ -178,7 +182,7 @@ int cmd_trace(const options *o)
         status = print_error(o->command, &err, session);
     else if (o->given[OPTION_JSON])
         status = json_print(json_measured(&m));
-    else
+    else if (!to_stdout)
         print_measured(&m);
     output_discard(file);
     trace_free(&m.trace);
