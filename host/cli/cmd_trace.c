@@ -164,8 +164,7 @@ int cmd_trace(const options *o)
     output *file = NULL;
     measured m = {0};
     tsr_error err = {0};
-    const bool to_stdout =
-        o->given[OPTION_OUTPUT] && !strcmp(o->value[OPTION_OUTPUT], "-");
+    const bool to_stdout = o->given[OPTION_OUTPUT] && !strcmp(o->value[OPTION_OUTPUT], "-");
     problem p;
     int status = EXIT_DONE;
 

@@ -296,7 +296,7 @@ tsr_status trace_call(tsr_session *s, const problem *p, const tsr_run *run,
     if (!d->nvidia || d->kind != DEVICE_GPU)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0,
                         "%s: kernels can record their compute unit and the time on NVIDIA's GPUs "
-                        "only",
+                        "only; docs/trace.md has a picture of one",
                         tsr_device_name(&s->device));
     if (!occupancy_capacity(d->nv_capability, &unit))
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "what a unit of %s holds is not known",

@@ -19,8 +19,12 @@ class Trace(Case):
         path = self.path("units.svg")
         for device in ["host"] + ["cpu"] * has_opencl():
             self.fail_with(1, "trace", OPERATIONS[0], "--device", device, "-o", path,
-                           says="on NVIDIA's GPUs only")
+                           says=["on NVIDIA's GPUs only", "docs/trace.md has a picture"])
             self.assertFalse(os.path.exists(path))
+
+    def test_one_thing_on_standard_output(self):
+        self.fail_with(2, "trace", OPERATIONS[0], "--json", "-o", "-", "--device", "host",
+                       says="--json and -o -")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ class Help(HelpCase):
                 self.assertIn("--help", r.out)
 
     def test_help_fits_the_terminal(self):
-        for name in (*COMMANDS, "bench", "tune", "roofline", "lab", "course", "compare"):
+        for name in (*COMMANDS, "bench", "tune", "roofline", "lab", "course", "lesson",
+                     "trace", "compare"):
             for columns in (60, 80, 120):
                 text = self.page(name, columns)
                 head = text.split("\nExamples:\n")[0]  # what is copied stays in one line
@@ -36,7 +37,8 @@ class Help(HelpCase):
 
     def test_help_has_examples(self):
         """Two of each command and more; their options are ones that it takes."""
-        for name in (*COMMANDS, "bench", "tune", "roofline", "lab", "course", "compare"):
+        for name in (*COMMANDS, "bench", "tune", "roofline", "lab", "course", "lesson",
+                     "trace", "compare"):
             text, examples = self.page(name).split("\nExamples:\n")
             lines = examples.splitlines()
             self.assertGreaterEqual(len(lines), 2, name)
