@@ -177,9 +177,9 @@ static tsr_status read_run(const json_t *run, const options *o, problem *p, sele
     }
     json_object_foreach(json_object_get(run, "watch"), name, value)
     {
-        if (how->wanted.watched_count < TRACE_WATCHED_MAX)
+        if (how->wanted.watched_count < LESSON_WATCHED_MAX)
             how->wanted.watched[how->wanted.watched_count++] =
-                (trace_watched){name, json_string_value(value)};
+                (lesson_watched){name, json_string_value(value)};
     }
     return TSR_OK;
 }

@@ -19,7 +19,7 @@ enum { RECORDS_MAX = 1 << 18, BUFFERS_MAX = OPERANDS_MAX + 1, ARRAYS_MAX = 24 };
 typedef struct traced_array {
     char name[64];
     bool local;
-    trace_type type;
+    lesson_type type;
     size_t bytes, row, element; /* row: 0 of one dimension */
 } traced_array;
 
@@ -30,14 +30,14 @@ typedef struct place {
     size_t group; /* of local memory */
 } place;
 
-typedef struct tracing {
+typedef struct recording {
     tsr_session *session;
     const lesson_run_options *options;
     const kept_call *call;
     const variant *variant;
     const char *build; /* options of a kernel that belongs to no variant; NULL of others */
     json_t *begin; /* what memory held before the first launch whose records are kept; or NULL */
-    traced_source source;
+    recorded_source source;
     cl_program program;
     cl_mem memory[BUFFERS_MAX]; /* operands, in the order of the posed problem, and the workspace */
     void *before[OPERANDS_MAX], *after[OPERANDS_MAX];
@@ -47,14 +47,14 @@ typedef struct tracing {
     size_t count; /* of records, of the launch that ran last */
     traced_array array[ARRAYS_MAX];
     size_t array_count;
-    bool told[TRACE_FILES_MAX]; /* files that records are about */
+    bool told[LESSON_FILES_MAX]; /* files that records are about */
     place *places;
     size_t place_count;
-} tracing;
+} recording;
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static tsr_status make_buffer(const tracing *t, size_t bytes, cl_mem *out, tsr_error *err)
+static tsr_status make_buffer(const recording *t, size_t bytes, cl_mem *out, tsr_error *err)
 {
     cl_int rc;
 
@@ -62,7 +62,7 @@ static tsr_status make_buffer(const tracing *t, size_t bytes, cl_mem *out, tsr_e
     return *out ? TSR_OK : tsr_fail(err, TSR_ECL, rc, "clCreateBuffer(%zu bytes)", bytes);
 }
 
-static tsr_status copy(const tracing *t, cl_mem memory, size_t bytes, const void *from, void *to,
+static tsr_status copy(const recording *t, cl_mem memory, size_t bytes, const void *from, void *to,
                        tsr_error *err)
 {
     const cl_command_queue q = t->session->queue;
@@ -76,14 +76,14 @@ static tsr_status copy(const tracing *t, cl_mem memory, size_t bytes, const void
 
 /* Element e of operand i: small, and no two neighbours are equal.  5 and 37 are prime to 9 and to
  * what lessons ask for, so that all values come. */
-static uint32_t input(const tracing *t, size_t i, size_t e)
+static uint32_t input(const recording *t, size_t i, size_t e)
 {
     const size_t below = t->options->below;
 
     return (uint32_t)(below ? (e * 37 + i * 5 + 11) % below : 1 + (e * 5 + i * 3) % 9);
 }
 
-static tsr_status fill_operand(tracing *t, size_t i, tsr_error *err)
+static tsr_status fill_operand(recording *t, size_t i, tsr_error *err)
 {
     const operand *o = &t->call->operand[i];
     const size_t elements = o->bytes / 4;
@@ -106,7 +106,7 @@ static tsr_status fill_operand(tracing *t, size_t i, tsr_error *err)
     return TSR_OK;
 }
 
-static void add_array(tracing *t, const char *name, bool local, trace_type type, size_t bytes)
+static void add_array(recording *t, const char *name, bool local, lesson_type type, size_t bytes)
 {
     traced_array *a = &t->array[t->array_count];
 
@@ -117,7 +117,7 @@ static void add_array(tracing *t, const char *name, bool local, trace_type type,
     t->array_count++;
 }
 
-static tsr_status fill_memory(tracing *t, tsr_error *err)
+static tsr_status fill_memory(recording *t, tsr_error *err)
 {
     const kept_call *c = t->call;
     cl_int rc;
@@ -129,9 +129,9 @@ static tsr_status fill_memory(tracing *t, tsr_error *err)
         if (!st && c->operand[i].bytes)
             st = copy(t, t->memory[i], c->operand[i].bytes, t->before[i], NULL, err);
         add_array(t, c->operand[i].name, false,
-                  c->operand[i].type == TSR_F32   ? TRACE_FLOAT
-                  : c->operand[i].type == TSR_I32 ? TRACE_SIGNED
-                                                  : TRACE_UNSIGNED,
+                  c->operand[i].type == TSR_F32   ? LESSON_FLOAT
+                  : c->operand[i].type == TSR_I32 ? LESSON_SIGNED
+                                                  : LESSON_UNSIGNED,
                   c->operand[i].bytes);
     }
     if (!st && c->plan.workspace) {
@@ -142,13 +142,13 @@ static tsr_status fill_memory(tracing *t, tsr_error *err)
                                       NULL);
         if (rc != CL_SUCCESS)
             st = tsr_fail(err, TSR_ECL, rc, "clEnqueueFillBuffer");
-        add_array(t, "workspace", false, TRACE_UNSIGNED, c->plan.workspace);
+        add_array(t, "workspace", false, LESSON_UNSIGNED, c->plan.workspace);
     }
-    st =
-        st ? st
-           : make_buffer(t, (TRACE_HEAD + TRACE_WORDS * (size_t)RECORDS_MAX) * 4, &t->records, err);
+    st = st ? st
+            : make_buffer(t, (LESSON_HEAD + LESSON_WORDS * (size_t)RECORDS_MAX) * 4, &t->records,
+                          err);
     st = st ? st : make_buffer(t, GROUP_COUNTERS_MAX * 4, &t->counters, err);
-    t->record = malloc((TRACE_HEAD + TRACE_WORDS * (size_t)RECORDS_MAX) * 4);
+    t->record = malloc((LESSON_HEAD + LESSON_WORDS * (size_t)RECORDS_MAX) * 4);
     if (!st && !t->record)
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %d records", RECORDS_MAX);
     return st;
@@ -156,7 +156,7 @@ static tsr_status fill_memory(tracing *t, tsr_error *err)
 
 /* ---- building and running -------------------------------------------------------------------- */
 
-static tsr_status build(tracing *t, tsr_error *err)
+static tsr_status build(recording *t, tsr_error *err)
 {
     const cl_device_id device = t->session->device.id;
     text options = {0}, source = {0};
@@ -194,7 +194,7 @@ static tsr_status build(tracing *t, tsr_error *err)
     return tsr_fail(err, TSR_EBUILD, rc, "%s, traced, does not build", t->variant->source);
 }
 
-static cl_int set_argument(const tracing *t, cl_kernel kernel, cl_uint i, const command *c)
+static cl_int set_argument(const recording *t, cl_kernel kernel, cl_uint i, const command *c)
 {
     const command_arg *a = &c->arg[i];
     static const cl_mem none;
@@ -219,10 +219,10 @@ static cl_int set_argument(const tracing *t, cl_kernel kernel, cl_uint i, const 
     return clSetKernelArg(kernel, i, sizeof(cl_mem), &none);
 }
 
-static tsr_status launch(tracing *t, const command *c, tsr_error *err)
+static tsr_status launch(recording *t, const command *c, tsr_error *err)
 {
     const char *name = t->variant->entries[c->entry];
-    const uint32_t head[TRACE_HEAD] = {0, RECORDS_MAX};
+    const uint32_t head[LESSON_HEAD] = {0, RECORDS_MAX};
     cl_int rc;
     cl_kernel kernel = clCreateKernel(t->program, name, &rc);
     tsr_status st = copy(t, t->records, sizeof(head), head, NULL, err);
@@ -243,14 +243,15 @@ static tsr_status launch(tracing *t, const command *c, tsr_error *err)
                       "%s makes %u records, and a lesson has %d at most: take a smaller size", name,
                       t->record[0], RECORDS_MAX);
     t->count = st ? 0 : t->record[0];
-    st = st ? st
-            : copy(t, t->records, (TRACE_HEAD + TRACE_WORDS * t->count) * 4, NULL, t->record, err);
+    st =
+        st ? st
+           : copy(t, t->records, (LESSON_HEAD + LESSON_WORDS * t->count) * 4, NULL, t->record, err);
     if (kernel)
         clReleaseKernel(kernel);
     return st;
 }
 
-static tsr_status fill(const tracing *t, const command *c, tsr_error *err)
+static tsr_status fill(const recording *t, const command *c, tsr_error *err)
 {
     const size_t i = c->fill_target.kind == ARG_WORKSPACE ? t->call->operand_count
                                                           : t->call->order[c->fill_target.index];
@@ -276,14 +277,14 @@ static size_t group_of(const command *c, size_t item)
 }
 
 /* The array of a declaration in local memory; those of helpers of one name are one. */
-static size_t local_array(tracing *t, const uint32_t *r)
+static size_t local_array(recording *t, const uint32_t *r)
 {
-    const trace_array *declared = NULL;
+    const lesson_array *declared = NULL;
     size_t k = 0;
 
     for (size_t i = 0; i < t->source.local_count; i++)
-        if (t->source.locals[i].file == TRACE_CODE_FILE(r[1]) &&
-            t->source.locals[i].line == TRACE_CODE_LINE(r[1]))
+        if (t->source.locals[i].file == LESSON_CODE_FILE(r[1]) &&
+            t->source.locals[i].line == LESSON_CODE_LINE(r[1]))
             declared = &t->source.locals[i];
     if (!declared)
         return ARRAYS_MAX;
@@ -301,7 +302,7 @@ static size_t local_array(tracing *t, const uint32_t *r)
     return k;
 }
 
-static tsr_status add_place(tracing *t, place p, tsr_error *err)
+static tsr_status add_place(recording *t, place p, tsr_error *err)
 {
     place *grown = realloc(t->places, (t->place_count + 1) * sizeof(*grown));
 
@@ -313,24 +314,24 @@ static tsr_status add_place(tracing *t, place p, tsr_error *err)
 }
 
 /* What is where in the launch that ran last. */
-static tsr_status find_places(tracing *t, const command *c, tsr_error *err)
+static tsr_status find_places(recording *t, const command *c, tsr_error *err)
 {
     tsr_status st = TSR_OK;
 
     t->place_count = 0;
     for (size_t i = 0; i < t->count && !st; i++) {
-        const uint32_t *r = t->record + TRACE_HEAD + TRACE_WORDS * i;
-        const unsigned kind = TRACE_CODE_KIND(r[1]);
+        const uint32_t *r = t->record + LESSON_HEAD + LESSON_WORDS * i;
+        const unsigned kind = LESSON_CODE_KIND(r[1]);
         place p = {.at = r[2] | (cl_ulong)r[3] << 32, .array = ARRAYS_MAX};
 
-        if (kind == TRACE_ARGUMENT && r[4] < c->n_args) {
+        if (kind == LESSON_ARGUMENT && r[4] < c->n_args) {
             const command_arg *a = &c->arg[r[4]];
 
             if (a->kind == ARG_OPERAND)
                 p.array = t->call->order[a->index];
             else if (a->kind == ARG_WORKSPACE)
                 p.array = t->call->operand_count;
-        } else if (kind == TRACE_LOCAL) {
+        } else if (kind == LESSON_LOCAL) {
             p.array = local_array(t, r);
             p.group = group_of(c, r[0]);
         }
@@ -341,11 +342,11 @@ static tsr_status find_places(tracing *t, const command *c, tsr_error *err)
 }
 
 /* The array and the element that a record is about. */
-static bool find_element(const tracing *t, const uint32_t *r, size_t group, size_t *array,
+static bool find_element(const recording *t, const uint32_t *r, size_t group, size_t *array,
                          size_t *index)
 {
     const cl_ulong at = r[2] | (cl_ulong)r[3] << 32;
-    const bool local = TRACE_CODE_LOCAL(r[1]) != 0;
+    const bool local = LESSON_CODE_LOCAL(r[1]) != 0;
 
     for (size_t i = 0; i < t->place_count; i++) {
         const place *p = &t->places[i];
@@ -377,12 +378,12 @@ static int by_group(const void *x, const void *y)
 }
 
 /* JSON has no NaN and no infinity. */
-static json_t *value_json(uint32_t bits, trace_type type)
+static json_t *value_json(uint32_t bits, lesson_type type)
 {
     float value;
 
-    if (type != TRACE_FLOAT)
-        return json_integer(type == TRACE_SIGNED ? (int32_t)bits : (json_int_t)bits);
+    if (type != LESSON_FLOAT)
+        return json_integer(type == LESSON_SIGNED ? (int32_t)bits : (json_int_t)bits);
     memcpy(&value, &bits, 4);
     if (isnan(value))
         return json_string("NaN");
@@ -394,28 +395,28 @@ static json_t *value_json(uint32_t bits, trace_type type)
 }
 
 /* A record as a list; NULL where it is about nothing that is shown. */
-static json_t *record_json(tracing *t, const uint32_t *r, size_t group)
+static json_t *record_json(recording *t, const uint32_t *r, size_t group)
 {
     static const char *const kinds[] = {"", "load", "store", "barrier", "set"};
-    const unsigned kind = TRACE_CODE_KIND(r[1]);
-    const trace_type type = (trace_type)TRACE_CODE_TYPE(r[1]);
+    const unsigned kind = LESSON_CODE_KIND(r[1]);
+    const lesson_type type = (lesson_type)LESSON_CODE_TYPE(r[1]);
     size_t array = 0, index = 0;
-    trace_type shown = type;
+    lesson_type shown = type;
 
-    if (kind < TRACE_LOAD || kind > TRACE_VALUE)
+    if (kind < LESSON_LOAD || kind > LESSON_VALUE)
         return NULL;
-    if (kind == TRACE_VALUE) {
+    if (kind == LESSON_VALUE) {
         array = r[2];
         index = r[3];
-    } else if (kind != TRACE_BARRIER) {
+    } else if (kind != LESSON_BARRIER) {
         if (!find_element(t, r, group, &array, &index))
             return NULL;
-        shown = t->array[array].type == TRACE_FLOAT ? TRACE_FLOAT : type;
+        shown = t->array[array].type == LESSON_FLOAT ? LESSON_FLOAT : type;
     }
-    t->told[TRACE_CODE_FILE(r[1]) % TRACE_FILES_MAX] = true;
-    return json_pack("[i,s,i,i,i,i,o]", (int)r[0], kinds[kind], (int)TRACE_CODE_FILE(r[1]),
-                     (int)TRACE_CODE_LINE(r[1]), (int)array, (int)index,
-                     kind == TRACE_BARRIER ? json_null() : value_json(r[4], shown));
+    t->told[LESSON_CODE_FILE(r[1]) % LESSON_FILES_MAX] = true;
+    return json_pack("[i,s,i,i,i,i,o]", (int)r[0], kinds[kind], (int)LESSON_CODE_FILE(r[1]),
+                     (int)LESSON_CODE_LINE(r[1]), (int)array, (int)index,
+                     kind == LESSON_BARRIER ? json_null() : value_json(r[4], shown));
 }
 
 static json_t *sizes_json(const size_t *sizes, unsigned dims)
@@ -427,7 +428,7 @@ static json_t *sizes_json(const size_t *sizes, unsigned dims)
     return list;
 }
 
-static tsr_status launch_json(tracing *t, const command *c, json_t *launches, tsr_error *err)
+static tsr_status launch_json(recording *t, const command *c, json_t *launches, tsr_error *err)
 {
     ordered *order = calloc(t->count + 1, sizeof(*order));
     json_t *records = json_array();
@@ -436,11 +437,12 @@ static tsr_status launch_json(tracing *t, const command *c, json_t *launches, ts
 
     for (size_t i = 0; !st && i < t->count; i++)
         order[i] = (ordered){
-            t->options->as_they_ran ? 0 : group_of(c, t->record[TRACE_HEAD + TRACE_WORDS * i]), i};
+            t->options->as_they_ran ? 0 : group_of(c, t->record[LESSON_HEAD + LESSON_WORDS * i]),
+            i};
     if (!st)
         qsort(order, t->count, sizeof(*order), by_group);
     for (size_t i = 0; !st && i < t->count; i++) {
-        const uint32_t *r = t->record + TRACE_HEAD + TRACE_WORDS * order[i].number;
+        const uint32_t *r = t->record + LESSON_HEAD + LESSON_WORDS * order[i].number;
         json_t *one = record_json(t, r, group_of(c, r[0]));
 
         if (one)
@@ -455,7 +457,7 @@ static tsr_status launch_json(tracing *t, const command *c, json_t *launches, ts
 }
 
 /* What every buffer holds now. */
-static tsr_status take_begin(tracing *t, tsr_error *err)
+static tsr_status take_begin(recording *t, tsr_error *err)
 {
     const size_t buffers = t->call->operand_count + (t->call->plan.workspace > 0);
     tsr_status st = TSR_OK;
@@ -479,7 +481,7 @@ static tsr_status take_begin(tracing *t, tsr_error *err)
     return st;
 }
 
-static tsr_status run_commands(tracing *t, json_t *launches, tsr_error *err)
+static tsr_status run_commands(recording *t, json_t *launches, tsr_error *err)
 {
     const plan *p = &t->call->plan;
     const size_t most = t->options->launches ? t->options->launches : SIZE_MAX;
@@ -505,7 +507,7 @@ static tsr_status run_commands(tracing *t, json_t *launches, tsr_error *err)
 
 /* ---- the whole run --------------------------------------------------------------------------- */
 
-static json_t *elements_json(const tracing *t, size_t i, const void *data)
+static json_t *elements_json(const recording *t, size_t i, const void *data)
 {
     json_t *list = json_array();
 
@@ -514,7 +516,7 @@ static json_t *elements_json(const tracing *t, size_t i, const void *data)
     return list;
 }
 
-static json_t *operands_json(const tracing *t)
+static json_t *operands_json(const recording *t)
 {
     json_t *list = json_array();
 
@@ -534,7 +536,7 @@ static json_t *operands_json(const tracing *t)
     return list;
 }
 
-static json_t *arrays_json(const tracing *t)
+static json_t *arrays_json(const recording *t)
 {
     json_t *list = json_array();
 
@@ -549,7 +551,7 @@ static json_t *arrays_json(const tracing *t)
     return list;
 }
 
-static json_t *files_json(const tracing *t)
+static json_t *files_json(const recording *t)
 {
     json_t *list = json_array();
 
@@ -560,7 +562,7 @@ static json_t *files_json(const tracing *t)
     return list;
 }
 
-static json_t *watched_json(const tracing *t)
+static json_t *watched_json(const recording *t)
 {
     json_t *list = json_array();
 
@@ -569,7 +571,7 @@ static json_t *watched_json(const tracing *t)
     return list;
 }
 
-static tsr_status judge(tracing *t, json_t *run, tsr_error *err)
+static tsr_status judge(recording *t, json_t *run, tsr_error *err)
 {
     const problem *p = &t->call->posed;
     verdict v = {0};
@@ -585,7 +587,7 @@ static tsr_status judge(tracing *t, json_t *run, tsr_error *err)
     return TSR_OK;
 }
 
-static tsr_status give(tracing *t, json_t *launches, json_t **out, tsr_error *err)
+static tsr_status give(recording *t, json_t *launches, json_t **out, tsr_error *err)
 {
     const operation *op = t->call->posed.op;
     text parameters = {0}, posed = {0};
@@ -619,7 +621,7 @@ static tsr_status give(tracing *t, json_t *launches, json_t **out, tsr_error *er
     return st;
 }
 
-static void close_tracing(tracing *t)
+static void close_recording(recording *t)
 {
     for (size_t i = 0; i < BUFFERS_MAX; i++)
         if (t->memory[i])
@@ -635,13 +637,13 @@ static void close_tracing(tracing *t)
     if (t->program)
         clReleaseProgram(t->program);
     json_decref(t->begin);
-    traced_source_free(&t->source);
+    recorded_source_free(&t->source);
     free(t->record);
     free(t->places);
 }
 
 /* Build, run and give what came of it. */
-static tsr_status run(tracing *t, json_t **out, tsr_error *err)
+static tsr_status run(recording *t, json_t **out, tsr_error *err)
 {
     json_t *launches = json_array();
     tsr_status st = build(t, err);
@@ -650,14 +652,14 @@ static tsr_status run(tracing *t, json_t **out, tsr_error *err)
     st = st ? st : run_commands(t, launches, err);
     st = st ? st : give(t, launches, out, err);
     json_decref(launches);
-    close_tracing(t);
+    close_recording(t);
     return st;
 }
 
 tsr_status lesson_run(tsr_session *s, const problem *p, const selection *sel,
                       const lesson_run_options *o, json_t **out, tsr_error *err)
 {
-    tracing t = {.session = s, .options = o, .variant = sel->variant};
+    recording t = {.session = s, .options = o, .variant = sel->variant};
     kept_call *call = NULL;
     tsr_status st = TSR_OK;
 
@@ -674,7 +676,7 @@ tsr_status lesson_run_kernel(tsr_session *s, const lesson_kernel *k, const lesso
                              json_t **out, tsr_error *err)
 {
     const variant v = {.name = k->entry, .source = k->source, .entries = {k->entry}};
-    tracing t = {.session = s, .options = o, .variant = &v, .build = k->options};
+    recording t = {.session = s, .options = o, .variant = &v, .build = k->options};
     kept_call call = {.operand_count = k->buffers};
     command *c = plan_launch_1d(&call.plan, 0, k->global, k->local);
     tsr_status st;

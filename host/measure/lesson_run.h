@@ -8,7 +8,7 @@
 #include "measure/lesson_source.h"
 
 typedef struct lesson_run_options {
-    trace_wanted wanted;
+    lesson_wanted wanted;
     size_t below;     /* inputs are whole numbers from 0 to below - 1; 0: from 1 to 9 */
     size_t first;     /* records of so many launches are left out; "begin" then has what memory
                          holds behind them */

@@ -37,8 +37,8 @@ typedef struct function {
 } function;
 
 typedef struct rewriting {
-    const trace_wanted *wanted;
-    traced_source *out;
+    const lesson_wanted *wanted;
+    recorded_source *out;
     token *tokens;
     size_t count;
     array_name *arrays;
@@ -114,13 +114,13 @@ static size_t sign_length(const char *s)
 
 static unsigned file_number(rewriting *r, const char *name, size_t length)
 {
-    traced_source *out = r->out;
+    recorded_source *out = r->out;
 
     for (unsigned i = 0; i < out->file_count; i++)
         if (strlen(out->file[i]) == length && !strncmp(out->file[i], name, length))
             return i;
-    if (out->file_count == TRACE_FILES_MAX)
-        return TRACE_FILES_MAX - 1;
+    if (out->file_count == LESSON_FILES_MAX)
+        return LESSON_FILES_MAX - 1;
     snprintf(out->file[out->file_count], sizeof(out->file[0]), "%.*s", (int)length, name);
     return (unsigned)out->file_count++;
 }
@@ -403,7 +403,7 @@ static const function *function_at(const rewriting *r, size_t i)
     return NULL;
 }
 
-static const trace_watched *watched_at(const rewriting *r, size_t i)
+static const lesson_watched *watched_at(const rewriting *r, size_t i)
 {
     if (i && (is(r, i - 1, ".") || is(r, i - 1, "->")))
         return NULL;
@@ -502,16 +502,16 @@ static void find_waiting(rewriting *r)
 
 /* ---- the new text ---------------------------------------------------------------------------- */
 
-static trace_type type_of(const char *type)
+static lesson_type type_of(const char *type)
 {
-    return !strncmp(type, "float", 5) || !strcmp(type, "REAL") ? TRACE_FLOAT
-           : !strncmp(type, "int", 3)                          ? TRACE_SIGNED
-                                                               : TRACE_UNSIGNED;
+    return !strncmp(type, "float", 5) || !strcmp(type, "REAL") ? LESSON_FLOAT
+           : !strncmp(type, "int", 3)                          ? LESSON_SIGNED
+                                                               : LESSON_UNSIGNED;
 }
 
-static void code(const rewriting *r, trace_kind kind, unsigned type, size_t i, text *out)
+static void code(const rewriting *r, lesson_kind kind, unsigned type, size_t i, text *out)
 {
-    text_format(out, "0x%xu", TRACE_CODE(kind, type, r->tokens[i].file, r->tokens[i].line));
+    text_format(out, "0x%xu", LESSON_CODE(kind, type, r->tokens[i].file, r->tokens[i].line));
 }
 
 static void emit(rewriting *r, size_t from, size_t end, text *out);
@@ -552,15 +552,15 @@ static void operation_of(const rewriting *r, size_t i, text *out)
     text_append_bytes(out, r->tokens[i].at, r->tokens[i].length - 1);
 }
 
-/* "trace_load_global_float(trace, code, &name[...]" of an access at token i, whose subscripts end
+/* "lesson_load_global_float(trace, code, &name[...]" of an access at token i, whose subscripts end
  * before `end`. */
-static void access_head(rewriting *r, const array_name *a, trace_kind kind, size_t i, size_t end,
+static void access_head(rewriting *r, const array_name *a, lesson_kind kind, size_t i, size_t end,
                         text *out)
 {
     blanks(r, i, out);
-    text_format(out, "trace_%s_%s_%s(trace, ", kind == TRACE_LOAD ? "load" : "store",
+    text_format(out, "lesson_%s_%s_%s(trace, ", kind == LESSON_LOAD ? "load" : "store",
                 a->local ? "local" : "global", a->type);
-    code(r, kind, type_of(a->type) | (a->local ? TRACE_IN_LOCAL : 0), i, out);
+    code(r, kind, type_of(a->type) | (a->local ? LESSON_IN_LOCAL : 0), i, out);
     text_append(out, ", &");
     text_append_bytes(out, r->tokens[i].at, r->tokens[i].length);
     emit(r, i + 1, end, out);
@@ -588,10 +588,10 @@ static size_t emit_access(rewriting *r, size_t i, text *out)
         return i;
     if (is_any(r, end, assignments)) {
         stop = value_end(r, end);
-        access_head(r, a, TRACE_STORE, i, end, out);
+        access_head(r, a, LESSON_STORE, i, end, out);
         text_append(out, ",");
         if (!is(r, end, "=")) {
-            access_head(r, a, TRACE_LOAD, i, end, out);
+            access_head(r, a, LESSON_LOAD, i, end, out);
             text_append(out, ") ");
             operation_of(r, end, out);
         }
@@ -602,17 +602,17 @@ static size_t emit_access(rewriting *r, size_t i, text *out)
     }
     if (is(r, end, "++")) {
         blanks(r, i, out);
-        text_format(out, "(trace_store_%s_%s(trace, ", a->local ? "local" : "global", a->type);
-        code(r, TRACE_STORE, type_of(a->type) | (a->local ? TRACE_IN_LOCAL : 0), i, out);
+        text_format(out, "(lesson_store_%s_%s(trace, ", a->local ? "local" : "global", a->type);
+        code(r, LESSON_STORE, type_of(a->type) | (a->local ? LESSON_IN_LOCAL : 0), i, out);
         text_append(out, ", &");
         text_append_bytes(out, r->tokens[i].at, r->tokens[i].length);
         emit(r, i + 1, end, out);
         text_append(out, ", ");
-        access_head(r, a, TRACE_LOAD, i, end, out);
+        access_head(r, a, LESSON_LOAD, i, end, out);
         text_append(out, ") + 1) - 1)");
         return end + 1;
     }
-    access_head(r, a, TRACE_LOAD, i, end, out);
+    access_head(r, a, LESSON_LOAD, i, end, out);
     text_append(out, ")");
     return end;
 }
@@ -630,8 +630,8 @@ static size_t emit_barrier(rewriting *r, size_t i, text *out)
         return end;
     }
     blanks(r, i, out);
-    text_append(out, "(trace_event(trace, ");
-    code(r, TRACE_BARRIER, TRACE_UNSIGNED, i, out);
+    text_append(out, "(lesson_event(trace, ");
+    code(r, LESSON_BARRIER, LESSON_UNSIGNED, i, out);
     text_append(out, ", 0, 0, 0), barrier");
     emit(r, i + 1, end, out);
     text_append(out, ")");
@@ -651,16 +651,16 @@ static size_t emit_atomic(rewriting *r, size_t i, text *out)
 
     blanks(r, i, out);
     if (store) {
-        text_append(out, "(trace_event(trace, ");
-        code(r, TRACE_STORE, TRACE_UNSIGNED, i, out);
+        text_append(out, "(lesson_event(trace, ");
+        code(r, LESSON_STORE, LESSON_UNSIGNED, i, out);
         text_append(out, ", (ulong)(");
         emit(r, open + 1, first, out);
         text_append(out, "), ");
         emit(r, first + 1, argument_end(r, first), out);
         text_append(out, ", 4), ");
     } else {
-        text_append(out, "trace_seen(trace, ");
-        code(r, TRACE_LOAD, TRACE_UNSIGNED, i, out);
+        text_append(out, "lesson_seen(trace, ");
+        code(r, LESSON_LOAD, LESSON_UNSIGNED, i, out);
         text_append(out, ", (ulong)(");
         emit(r, open + 1, first, out);
         text_append(out, "), ");
@@ -672,18 +672,18 @@ static size_t emit_atomic(rewriting *r, size_t i, text *out)
 }
 
 /* What a watched value is shown as. */
-static trace_type shown_as(const trace_watched *w)
+static lesson_type shown_as(const lesson_watched *w)
 {
     const char *as = strstr(w->type, " as ");
 
     return type_of(as ? as + 4 : w->type);
 }
 
-/* "trace_set_TYPE(trace, code, number, " */
-static void watched_head(const rewriting *r, const trace_watched *w, size_t i, text *out)
+/* "lesson_set_TYPE(trace, code, number, " */
+static void watched_head(const rewriting *r, const lesson_watched *w, size_t i, text *out)
 {
-    text_format(out, "trace_set_%.*s(trace, ", (int)strcspn(w->type, " "), w->type);
-    code(r, TRACE_VALUE, shown_as(w), i, out);
+    text_format(out, "lesson_set_%.*s(trace, ", (int)strcspn(w->type, " "), w->type);
+    code(r, LESSON_VALUE, shown_as(w), i, out);
     text_format(out, ", %zu, ", (size_t)(w - r->wanted->watched));
 }
 
@@ -705,7 +705,7 @@ static size_t emit_watched_call(rewriting *r, size_t i, text *out)
 /* A watched variable at token i that is set. */
 static size_t emit_watched(rewriting *r, size_t i, text *out)
 {
-    const trace_watched *w = watched_at(r, i);
+    const lesson_watched *w = watched_at(r, i);
     const size_t end = w && is(r, i + 1, "[") ? closing(r, i + 1) + 1 : i + 1;
     size_t stop;
 
@@ -755,7 +755,7 @@ static size_t emit_loop(rewriting *r, size_t i, text *out)
         return i;
     copy(r, i, out);
     emit(r, i + 1, first + 1, out);
-    text_append(out, " trace_goes_on() && (");
+    text_append(out, " lesson_goes_on() && (");
     emit(r, first + 1, second, out);
     text_append(out, ")");
     emit(r, second, end + 1, out);
@@ -773,7 +773,7 @@ static size_t emit_while(rewriting *r, size_t i, text *out)
     if (is(r, end + 1, ";") || waits(r, end, body_end))
         return i;
     copy(r, i, out);
-    text_append(out, " (trace_goes_on() && ");
+    text_append(out, " (lesson_goes_on() && ");
     emit(r, i + 1, end + 1, out);
     text_append(out, ")");
     return end + 1;
@@ -854,29 +854,30 @@ static void emit(rewriting *r, size_t from, size_t end, text *out)
 static void define_type(const char *type, text *out)
 {
     text_format(out,
-                "#ifndef TRACE_TYPE_%s\n#define TRACE_TYPE_%s\n"
-                "static inline uint trace_bits_%s(%s value)\n{\n"
+                "#ifndef LESSON_TYPE_%s\n#define LESSON_TYPE_%s\n"
+                "static inline uint lesson_bits_%s(%s value)\n{\n"
                 "    union { %s value; uint bits; } u;\n    u.bits = 0;\n    u.value = value;\n"
                 "    return u.bits;\n}\n"
-                "static inline %s trace_set_%s(__global uint *trace, uint code, uint which, uint "
+                "static inline %s lesson_set_%s(__global uint *trace, uint code, uint which, uint "
                 "place, %s value)\n{\n"
-                "    trace_event(trace, code, which | (ulong)place << 32, trace_bits_%s(value), "
+                "    lesson_event(trace, code, which | (ulong)place << 32, lesson_bits_%s(value), "
                 "sizeof(%s));\n    return value;\n}\n",
                 type, type, type, type, type, type, type, type, type, type);
     for (size_t k = 0; k < 2; k++) {
         const char *space = k ? "local" : "global";
 
-        text_format(out,
-                    "static inline %s trace_load_%s_%s(__global uint *trace, uint code, __%s const "
-                    "%s *at)\n{\n    const %s value = *at;\n\n"
-                    "    trace_event(trace, code, (ulong)at, trace_bits_%s(value), sizeof(%s));\n"
-                    "    return value;\n}\n"
-                    "static inline %s trace_store_%s_%s(__global uint *trace, uint code, __%s %s "
-                    "*at, %s value)\n{\n"
-                    "    trace_event(trace, code, (ulong)at, trace_bits_%s(value), sizeof(%s));\n"
-                    "    *at = value;\n    return value;\n}\n",
-                    type, space, type, space, type, type, type, type, type, space, type, space,
-                    type, type, type, type);
+        text_format(
+            out,
+            "static inline %s lesson_load_%s_%s(__global uint *trace, uint code, __%s const "
+            "%s *at)\n{\n    const %s value = *at;\n\n"
+            "    lesson_event(trace, code, (ulong)at, lesson_bits_%s(value), sizeof(%s));\n"
+            "    return value;\n}\n"
+            "static inline %s lesson_store_%s_%s(__global uint *trace, uint code, __%s %s "
+            "*at, %s value)\n{\n"
+            "    lesson_event(trace, code, (ulong)at, lesson_bits_%s(value), sizeof(%s));\n"
+            "    *at = value;\n    return value;\n}\n",
+            type, space, type, space, type, type, type, type, type, space, type, space, type, type,
+            type, type);
     }
     text_append(out, "#endif\n");
 }
@@ -885,7 +886,7 @@ static void define_recording(text *out)
 {
     text_append(
         out,
-        "static inline void trace_event(__global uint *trace, uint code, ulong at, uint value, "
+        "static inline void lesson_event(__global uint *trace, uint code, ulong at, uint value, "
         "uint more)\n{\n"
         "    const uint i = atomic_inc((volatile __global uint *)trace);\n\n"
         "    if (i < trace[1]) {\n"
@@ -895,14 +896,14 @@ static void define_recording(text *out)
         "        record[1] = code;\n        record[2] = (uint)at;\n"
         "        record[3] = (uint)(at >> 32);\n        record[4] = value;\n"
         "        record[5] = more;\n    }\n}\n"
-        "static inline uint trace_seen(__global uint *trace, uint code, ulong at, uint value)\n{\n"
-        "    trace_event(trace, code, at, value, 4);\n    return value;\n}\n"
-        "static inline bool trace_first_of_group(void)\n{\n"
+        "static inline uint lesson_seen(__global uint *trace, uint code, ulong at, uint value)\n{\n"
+        "    lesson_event(trace, code, at, value, 4);\n    return value;\n}\n"
+        "static inline bool lesson_first_of_group(void)\n{\n"
         "    return get_local_id(0) + get_local_id(1) + get_local_id(2) == 0;\n}\n"
-        "static inline bool trace_goes_on(void)\n{\n"
+        "static inline bool lesson_goes_on(void)\n{\n"
         "    return get_local_id(0) < get_local_size(0);\n}\n"
-        "static inline void trace_nothing_yet(__local uint *words, uint count)\n{\n"
-        "    for (uint i = 0; trace_first_of_group() && i < count; i++)\n"
+        "static inline void lesson_nothing_yet(__local uint *words, uint count)\n{\n"
+        "    for (uint i = 0; lesson_first_of_group() && i < count; i++)\n"
         "        words[i] = 0x7fc00000u;\n    barrier(CLK_LOCAL_MEM_FENCE);\n}\n");
 }
 
@@ -928,8 +929,8 @@ static void emit_arguments(const rewriting *r, const function *f, text *out)
                 char word[64];
 
                 word_of(r, name, word, sizeof(word));
-                text_append(out, " trace_event(trace, ");
-                code(r, TRACE_ARGUMENT, TRACE_UNSIGNED, f->name_at, out);
+                text_append(out, " lesson_event(trace, ");
+                code(r, LESSON_ARGUMENT, LESSON_UNSIGNED, f->name_at, out);
                 text_format(out, ", (ulong)%s, %u, 0);", word, number);
             }
             number++;
@@ -948,7 +949,7 @@ static void emit_locals(rewriting *r, const function *f, size_t from, size_t i, 
 {
     for (size_t k = 0; k < r->array_count; k++) {
         const array_name *a = &r->arrays[k];
-        trace_array *made;
+        lesson_array *made;
         size_t at = from;
 
         if (!a->local || !a->dims || a->from != f->params)
@@ -961,15 +962,15 @@ static void emit_locals(rewriting *r, const function *f, size_t from, size_t i, 
         if (r->failed)
             return;
         made = &r->out->locals[r->out->local_count++];
-        *made = (trace_array){
+        *made = (lesson_array){
             .file = r->tokens[at].file, .line = r->tokens[at].line, .type = type_of(a->type)};
         snprintf(made->name, sizeof(made->name), "%s", a->name);
-        text_append(out, " if (trace_first_of_group()) trace_event(trace, ");
-        code(r, TRACE_LOCAL, type_of(a->type), at, out);
+        text_append(out, " if (lesson_first_of_group()) lesson_event(trace, ");
+        code(r, LESSON_LOCAL, type_of(a->type), at, out);
         text_format(out, ", (ulong)&%s, sizeof(%s), sizeof(%s[0]) | sizeof(%s) << 16);", a->name,
                     a->name, a->name, a->type);
         if (r->wanted->without_barrier)
-            text_format(out, " trace_nothing_yet((__local uint *)&%s, sizeof(%s) / 4);", a->name,
+            text_format(out, " lesson_nothing_yet((__local uint *)&%s, sizeof(%s) / 4);", a->name,
                         a->name);
     }
 }
@@ -1062,7 +1063,7 @@ static void emit_all(rewriting *r, text *out)
 }
 
 /* The file that a line `#line NUMBER "FILE"` names. */
-static unsigned file_of_line(const traced_source *out, const char *line)
+static unsigned file_of_line(const recorded_source *out, const char *line)
 {
     const char *name = line + strcspn(line, "\"\n");
     const size_t length = *name == '"' ? strcspn(name + 1, "\"") : 0;
@@ -1074,9 +1075,9 @@ static unsigned file_of_line(const traced_source *out, const char *line)
 }
 
 /* The text of each file, so that a line of it is found by its number. */
-static void keep_lines(const char *source, traced_source *out)
+static void keep_lines(const char *source, recorded_source *out)
 {
-    unsigned open[TRACE_FILES_MAX] = {0}, depth = 0, file = 0;
+    unsigned open[LESSON_FILES_MAX] = {0}, depth = 0, file = 0;
 
     for (const char *s = source; *s;) {
         const char *end = s + strcspn(s, "\n");
@@ -1084,7 +1085,7 @@ static void keep_lines(const char *source, traced_source *out)
         if (!strncmp(s, "#line ", 6)) {
             file = file_of_line(out, s);
             if (strtoul(s + 6, NULL, 10) == 1) {
-                if (depth + 1 < TRACE_FILES_MAX)
+                if (depth + 1 < LESSON_FILES_MAX)
                     open[depth++] = file;
             } else {
                 /* Behind the file that it includes, or one that is there already. */
@@ -1103,7 +1104,7 @@ static void keep_lines(const char *source, traced_source *out)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-tsr_status lesson_source(const char *source, const trace_wanted *wanted, traced_source *out,
+tsr_status lesson_source(const char *source, const lesson_wanted *wanted, recorded_source *out,
                          tsr_error *err)
 {
     rewriting r = {.wanted = wanted, .out = out};
@@ -1131,9 +1132,9 @@ tsr_status lesson_source(const char *source, const trace_wanted *wanted, traced_
     return st;
 }
 
-void traced_source_free(traced_source *t)
+void recorded_source_free(recorded_source *t)
 {
-    for (size_t i = 0; i < TRACE_FILES_MAX; i++)
+    for (size_t i = 0; i < LESSON_FILES_MAX; i++)
         text_free(&t->lines[i]);
     text_free(&t->text);
     free(t->locals);

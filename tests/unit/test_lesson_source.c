@@ -34,15 +34,15 @@ static const char kernel[] =
     "    y[0] = x[(uint)y[1]];\n"
     "}\n";
 
-static traced_source traced(const char *source, const trace_wanted *wanted)
+static recorded_source traced(const char *source, const lesson_wanted *wanted)
 {
-    traced_source out = {0};
+    recorded_source out = {0};
 
     assert_int_equal(lesson_source(source, wanted, &out, NULL), TSR_OK);
     return out;
 }
 
-static void assert_has(const traced_source *t, const char *part)
+static void assert_has(const recorded_source *t, const char *part)
 {
     if (!strstr(text_get(&t->text), part))
         fail_msg("no '%s' in\n%s", part, text_get(&t->text));
@@ -50,68 +50,68 @@ static void assert_has(const traced_source *t, const char *part)
 
 static void test_accesses(void **state)
 {
-    const trace_wanted wanted = {.watched = {{"sum", "float"}}, .watched_count = 1};
-    traced_source t = traced(kernel, &wanted);
+    const lesson_wanted wanted = {.watched = {{"sum", "float"}}, .watched_count = 1};
+    recorded_source t = traced(kernel, &wanted);
 
     (void)state;
     assert_has(&t, "float twice(__global uint *trace, __local const float *p, uint i)");
     assert_has(&t, "twice(trace, tile[0], k)");
     assert_has(&t, "uint n, __global uint *trace)");
-    assert_has(&t, "trace_event(trace, 0x50000007u, (ulong)x, 0, 0);");
-    assert_has(&t, "trace_event(trace, 0x50000007u, (ulong)y, 1, 0);");
-    assert_has(&t, "sum = trace_set_float(trace,");
-    assert_has(&t, "trace_goes_on() && ( k < n)");
+    assert_has(&t, "lesson_event(trace, 0x50000007u, (ulong)x, 0, 0);");
+    assert_has(&t, "lesson_event(trace, 0x50000007u, (ulong)y, 1, 0);");
+    assert_has(&t, "sum = lesson_set_float(trace,");
+    assert_has(&t, "lesson_goes_on() && ( k < n)");
     assert_has(&t, "for (uint k = 0; k < n; k++) {"); /* the loop with a barrier */
-    assert_has(&t, "trace_store_local_float(trace,");
+    assert_has(&t, "lesson_store_local_float(trace,");
     assert_has(&t, "y[1] = 2;"); /* a comment */
-    assert_null(strstr(text_get(&t.text), "trace_load_global_word"));
+    assert_null(strstr(text_get(&t.text), "lesson_load_global_word"));
     assert_int_equal(t.local_count, 1);
     assert_string_equal(t.locals[0].name, "tile");
     assert_int_equal(t.locals[0].line, 9);
     assert_string_equal(t.file[0], "op/op_idea.cl");
     assert_true(strstr(text_get(&t.lines[0]), "y[0] = x[(uint)y[1]];\n") != NULL);
-    traced_source_free(&t);
+    recorded_source_free(&t);
 }
 
 static void test_barriers(void **state)
 {
-    trace_wanted wanted = {.without_barrier = 2};
-    traced_source t = traced(kernel, &wanted);
+    lesson_wanted wanted = {.without_barrier = 2};
+    recorded_source t = traced(kernel, &wanted);
     tsr_error err;
 
     (void)state;
     assert_int_equal(t.removed, 16);
-    assert_has(&t, "trace_nothing_yet((__local uint *)&tile");
+    assert_has(&t, "lesson_nothing_yet((__local uint *)&tile");
     /* Without its barrier the loop runs to its end for each item. */
     assert_null(strstr(text_get(&t.text), "for (uint k = 0; k < n; k++)"));
-    traced_source_free(&t);
+    recorded_source_free(&t);
     wanted.without_barrier = 3;
-    t = (traced_source){0};
+    t = (recorded_source){0};
     assert_int_equal(lesson_source(kernel, &wanted, &t, &err), TSR_EINVAL);
     assert_string_equal(err.message, "op/op_idea.cl has no barrier 3 to leave out: it has 2");
-    traced_source_free(&t);
+    recorded_source_free(&t);
 }
 
 /* A reader's kernel may be half written: each beginning, and each with one sign for another. */
 static void test_any_text(void **state)
 {
     static const char signs[] = "(){}[];=\"'#*,&";
-    const trace_wanted wanted = {.watched = {{"sum", "float"}, {"twice", "uint as float"}},
-                                 .watched_count = 2};
+    const lesson_wanted wanted = {.watched = {{"sum", "float"}, {"twice", "uint as float"}},
+                                  .watched_count = 2};
     char *half = malloc(sizeof(kernel));
 
     (void)state;
     assert_non_null(half);
     for (size_t i = 0; i < sizeof(kernel) - 1; i++) {
-        traced_source t;
+        recorded_source t;
 
         memcpy(half, kernel, sizeof(kernel));
         half[i] = signs[i % (sizeof(signs) - 1)];
         t = traced(half, &wanted);
-        traced_source_free(&t);
+        recorded_source_free(&t);
         half[i] = '\0';
         t = traced(half, &wanted);
-        traced_source_free(&t);
+        recorded_source_free(&t);
     }
     free(half);
 }
