@@ -335,7 +335,7 @@ SMALL = """
 SIDES = (8, 50, 100, 200, 300, 600)
 
 
-ROUTINES = ("gemm", "symm", "symm-right", "syrk", "syrk-trans", "syr2k", "syr2k-trans", "trmm",
+TIMED = ("gemm", "symm", "symm-right", "syrk", "syrk-trans", "syr2k", "syr2k-trans", "trmm",
             "trmm-right", "trsm", "trsm-right")
 
 
@@ -347,7 +347,7 @@ def rates_text(device, cpu, processors, copies_in=1e10, symmetric=1e-9, forms=("
     lines = ["tessera-blas-rates-5", "device %s" % device, "platform Test", "cpu-blas %s" % cpu,
              "processors %d" % processors, "copies-in %g" % copies_in, "sides %d %d %d %d %d %d" % SIDES]
     for kind, size, rate in (("s", 4, 1e10), ("d", 8, 1e11)):
-        for routine in ROUTINES:
+        for routine in TIMED:
             if routine == "gemm":
                 shapes = list(itertools.product(SIDES, repeat=3))
             else: # of the order and the other side
