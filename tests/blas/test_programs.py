@@ -335,14 +335,14 @@ SMALL = """
 SIDES = (8, 50, 100, 200, 300, 600)
 
 
-TIMED = ("gemm", "symm", "symm-right", "syrk", "syrk-trans", "syr2k", "syr2k-trans", "trmm",
-            "trmm-right", "trsm", "trsm-right")
+TIMED = ("gemm", "symm", "symm-right", "syrk", "syrk-trans", "syr2k", "syr2k-trans", "trmm", "trmm-right",
+         "trsm", "trsm-right")
 
 
 def rates_text(device, cpu, processors, copies_in=1e10, symmetric=1e-9, forms=("symm", "symm-right")):
     """Times of a CPU of 1e10 operations a second in float32 and 1e11 in float64, where a symmetric product
-    of these forms takes `symmetric` seconds more, and of a device that multiplies at once, and needs 1 ms for a call and
-    1e10 bytes a second for copies back.  100^3 takes 0.2 ms on the CPU and 1 ms on the device; 300^3 takes
+    of these forms takes `symmetric` seconds more, and of a device that multiplies at once, and needs 1 ms
+    for a call and 1e10 bytes a second for copies back.  100^3 takes 0.2 ms on the CPU and 1 ms on the device; 300^3 takes
     5.4 ms on the CPU and 1.1 ms on the device; of float64 0.54 ms and 1.2 ms."""
     lines = ["tessera-blas-rates-5", "device %s" % device, "platform Test", "cpu-blas %s" % cpu,
              "processors %d" % processors, "copies-in %g" % copies_in, "sides %d %d %d %d %d %d" % SIDES]
