@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "cli/activity.h"
+#include "cli/device_choice.h"
 #include "cli/messages.h"
 #include "device/device.h"
 
@@ -88,6 +89,16 @@ static void note_errors(bench *b, const result_row *row)
         bench_worsen(b, print_error(b->o->command, &err, NULL));
 }
 
+/* A kernel of somebody's own has a step's arguments, and the name of its file. */
+static void name_file(const bench *b, result_row *row)
+{
+    const char *file = kernel_file_name(b->o);
+    const size_t length = file ? strcspn(file, ".") : 0;
+
+    if (file && row->kind != RESULT_PEER && row->subject != SUBJECT_PEER)
+        snprintf(row->name, sizeof(row->name), "%.*s", (int)(length ? length : strlen(file)), file);
+}
+
 void bench_print_aside(bench *b, result_row *row)
 {
     place_row(b, row, true);
@@ -98,19 +109,9 @@ void bench_print_aside(bench *b, result_row *row)
         row_table_line(row, false, 0, 0, row->precision);
 }
 
-/* A kernel of somebody's own has a step's arguments, and the name of its file. */
-static void name_file(const bench *b, result_row *row)
-{
-    const char *path = b->o->value[OPTION_KERNEL_FILE];
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    const char *file = slash ? slash + 1 : path;
-
-    if (file)
-        snprintf(row->name, sizeof(row->name), "%.*s", (int)strcspn(file, "."), file);
-}
-
 void bench_print_row(bench *b, result_row *row)
 {
+    note_errors(b, row); /* by the name of the variant */
     name_file(b, row);
     place_row(b, row, true);
     if (b->table && !b->headed)
@@ -122,7 +123,6 @@ void bench_print_row(bench *b, result_row *row)
         row_table_line(row, false, b->jobs.all ? b->first_ns : 0, 0, row->precision);
     b->timed += row->time.count > 0;
     keep_row(b, row);
-    note_errors(b, row);
     check_instrument(b, row);
     if (row->time.count && row->build_cold_ns > 0 && b->cost_count < GROUP_MAX)
         b->costs[b->cost_count++] = *row;
@@ -148,6 +148,8 @@ static void tell_peer_row(bench *b, result_row *row, double ratio)
         b->headed = false; /* of each clock */
         b->timed += row->time.count > 0;
     }
+    note_errors(b, row);
+    name_file(b, row);
     place_row(b, row, same_device);
     if (b->table && !b->headed)
         row_table_head(row, true);
@@ -155,7 +157,6 @@ static void tell_peer_row(bench *b, result_row *row, double ratio)
     if (b->table)
         row_table_line(row, true, 0, ratio, b->precision);
     keep_row(b, row);
-    note_errors(b, row);
 }
 
 void bench_print_peers(bench *b)
@@ -166,8 +167,10 @@ void bench_print_peers(bench *b)
     b->compared_count = 0;
 }
 
-void bench_print_errors(bench *b, const bench_errors_entry *e)
+void bench_print_errors(bench *b, bench_errors_entry *e)
 {
+    for (int f = 0; f < ERRORS_DISTRIBUTIONS; f++)
+        name_file(b, &e->row[f]);
     if (b->table)
         row_errors_line(e->row, ERRORS_DISTRIBUTIONS, b->peers != NULL,
                         b->errors.entries->row->precision);

@@ -28,7 +28,7 @@ void bench_print_costs(bench *b);
 void bench_print_peers(bench *b);
 
 /** A line of errors: one variant or peer. */
-void bench_print_errors(bench *b, const bench_errors_entry *e);
+void bench_print_errors(bench *b, bench_errors_entry *e);
 
 /**
  * bench_explain.c: the table of --explain behind the row that it explains, whose copies it takes

@@ -73,14 +73,15 @@ static void print_steps(const diagnosis *d)
         print_failure(&d->failed[i]);
 }
 
-static void print_diagnosis(const diagnosis *d)
+static void print_diagnosis(const diagnosis *d, const char *file)
 {
     const result_row *row = &d->row;
     char head[64];
 
-    printf("%s %s on %s (%s): %s%s%s, %.2f us, %.4g %s\n", row->op, row->problem, row->device,
-           row->device_id, row->name, row->parameters[0] ? " " : "", row->parameters,
-           row->time.median_ns / 1e3, row->rate, row->unit);
+    printf("%s %s on %s (%s): %s%s%s%s%s, %.2f us, %.4g %s\n", row->op, row->problem, row->device,
+           row->device_id, row->name, file ? " from " : "", file ? file : "",
+           row->parameters[0] ? " " : "", row->parameters, row->time.median_ns / 1e3, row->rate,
+           row->unit);
     for (int q = 0; q < QUESTIONS; q++) {
         const finding *f = &d->found[q];
 
@@ -96,9 +97,9 @@ static void print_diagnosis(const diagnosis *d)
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
-static json_t *json_diagnosis(const diagnosis *d)
+static json_t *json_diagnosis(const diagnosis *d, const char *file)
 {
-    json_t *found = json_array(), *steps = json_array(), *failed = json_array();
+    json_t *found = json_array(), *steps = json_array(), *failed = json_array(), *all;
 
     for (int q = 0; q < QUESTIONS; q++)
         json_array_append_new(
@@ -115,7 +116,7 @@ static json_t *json_diagnosis(const diagnosis *d)
     for (size_t i = 0; i < d->failed_count; i++)
         json_array_append_new(failed, json_pack("{s:s, s:o}", "name", d->failed[i].name, "reason",
                                                 json_text(d->failed[i].why.message)));
-    return json_pack(
+    all = json_pack(
         "{s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:s, s:s, s:o, s:o}",
         "schema", "tessera-diagnose-1", "op", d->row.op, "problem", json_text(d->row.problem),
         "name", d->row.name, "parameters", d->row.parameters, "device", json_text(d->row.device),
@@ -123,6 +124,9 @@ static json_t *json_diagnosis(const diagnosis *d)
         json_number(d->row.wall_ns), "rate", json_number(d->row.rate), "unit", d->row.unit,
         "questions", found, "binds", d->binds, "verdict", d->verdict, "cure", d->cure, "steps",
         steps, "failed_steps", failed);
+    if (file)
+        json_object_set_new(all, "kernel_file", json_text(file));
+    return all;
 }
 
 /* ---- the command -------------------------------------------------------------------------- */
@@ -204,9 +208,9 @@ int cmd_diagnose(const options *o)
     else if (*stop)
         status = interrupted(NULL);
     else if (o->given[OPTION_JSON])
-        status = json_print(json_diagnosis(&d));
+        status = json_print(json_diagnosis(&d, kernel_file_name(o)));
     else {
-        print_diagnosis(&d);
+        print_diagnosis(&d, kernel_file_name(o));
         if (session_facts(session)->kind == DEVICE_CPU)
             hint("this is a kernel; on a CPU calls on arrays may run C code, which 'tessera bench "
                  "%s' "

@@ -475,6 +475,7 @@ int cmd_run(const options *o)
     /* A wrong result is reported, but not written. */
     if (!st || st == TSR_EBOUND) {
         w.report.command = o->command;
+        w.report.file = kernel_file_name(o);
         w.report.posed = &w.x;
         w.report.device = w.choice.device[0];
         w.report.printed = printed ? &w.x.array[w.op->result] : NULL;

@@ -17,6 +17,7 @@
 
 typedef struct counters {
     const tsr_device *device; /* of the rows that come */
+    const char *file;         /* that runs in the place of the variant; NULL: none */
     bool named;               /* one variant was asked for */
     size_t passed, failed, skipped;
     bool wrong;   /* a result is: not all failures are errors */
@@ -25,12 +26,13 @@ typedef struct counters {
 
 typedef enum outcome { OUTCOME_OK, OUTCOME_FAIL, OUTCOME_SKIP } outcome;
 
-static void print_row(const verify_row *row, outcome how, const tsr_device *device)
+static void print_row(const verify_row *row, outcome how, const counters *t)
 {
     static const char *const words[] = {"ok  ", "FAIL", "skip"};
 
-    printf("%s %s/%s %s on %s: ", words[how], row->op->name, row->variant->name,
-           tsr_type_name(row->type), tsr_device_name(device));
+    printf("%s %s/%s%s%s %s on %s: ", words[how], row->op->name, row->variant->name,
+           t->file ? " from " : "", t->file ? t->file : "", tsr_type_name(row->type),
+           tsr_device_name(t->device));
     if (how == OUTCOME_SKIP)
         printf("%s", row->detail);
     else if (how == OUTCOME_FAIL)
@@ -50,14 +52,16 @@ static void print_row(const verify_row *row, outcome how, const tsr_device *devi
     fflush(stdout);
 }
 
-static json_t *row_json(const verify_row *row, outcome how, const tsr_device *device)
+static json_t *row_json(const verify_row *row, outcome how, const counters *t)
 {
     static const char *const words[] = {"ok", "fail", "skip"};
 
     json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:o}", "outcome", words[how], "op",
                                row->op->name, "variant", row->variant->name, "type",
-                               tsr_type_name(row->type), "device", device_identity(device));
+                               tsr_type_name(row->type), "device", device_identity(t->device));
 
+    if (t->file)
+        json_object_set_new(object, "kernel_file", json_text(t->file));
     json_object_set_new(object, "problems", json_count(row->problems));
     json_object_set_new(object, "unsupported", json_count(row->unsupported));
     json_object_set_new(object, "failed", json_count(row->failed));
@@ -92,9 +96,9 @@ static bool on_row(const verify_row *row, void *context)
     t->wrong |= row->failed > row->errors;
     t->skipped += how == OUTCOME_SKIP;
     if (t->rows)
-        json_array_append_new(t->rows, row_json(row, how, t->device));
+        json_array_append_new(t->rows, row_json(row, how, t));
     else
-        print_row(row, how, t->device);
+        print_row(row, how, t);
     if (row->build_log)
         show_build_log(row->build_log);
     return !ferror(stdout);
@@ -112,6 +116,7 @@ static int verify_device(const options *o, const operation *only, const tsr_devi
                                    .small = o->given[OPTION_SMALL],
                                    .defaults = o->given[OPTION_DEFAULTS],
                                    .stop = o->given[OPTION_STOP_ON_FAILURE],
+                                   .fails_at_once = t->file != NULL,
                                    .typed = o->given[OPTION_TYPE],
                                    .type = o->type,
                                    .progress = on_problem};
@@ -180,7 +185,7 @@ int cmd_verify(const options *o)
     const operation *op = NULL;
     tsr_error err = {0};
     choice found = {0};
-    counters sum = {0};
+    counters sum = {.file = kernel_file_name(o)};
     tsr_status st =
         o->operand_count ? operation_find(o->operand[0], o->command, NULL, &op, &err) : TSR_OK;
     int status = EXIT_DONE;

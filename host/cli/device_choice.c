@@ -11,6 +11,7 @@
 #include "cli/operands.h"
 #include "core/registry.h"
 #include "device/device.h"
+#include "session/source.h"
 
 const char *choice_wanted(const options *o)
 {
@@ -53,12 +54,51 @@ tsr_status choice_all(choice *out, tsr_error *err)
     return out->count > 1 ? TSR_OK : tsr_devices_select(out->list, "all", &device, 1, &opencl, err);
 }
 
+/* "OP/OP_IDEA.cl=FILE": the variant's source and what --kernel-file puts in its place. */
+static tsr_status replace_source(const options *o, text *out, tsr_error *err)
+{
+    const char *file = o->value[OPTION_KERNEL_FILE], *name = o->value[OPTION_KERNEL];
+    const variant *v = NULL;
+    const operation *op;
+    tsr_status st;
+
+    if (o->given[OPTION_KERNEL_DIR])
+        return tsr_fail(err, TSR_ENAME, 0, "--kernel-dir and --kernel-file exclude each other");
+    if (!name || !strcmp(name, "all") || !(operation_named(o->command) || o->operand_count))
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--kernel-file needs --kernel V, a variant in whose place it runs");
+    st = operation_asked(o, operation_named(o->command) ? o->command : o->operand[0], NULL, &op,
+                         err);
+    st = st ? st : variant_find(op, name, &v, err);
+    if (st)
+        return st;
+    if (!v->source)
+        return tsr_fail(err, TSR_ENAME, 0, "--kernel-file: %s is C code, without a kernel", name);
+    text_format(out, "%s=%s", v->source, file);
+    return out->failed ? tsr_fail(err, TSR_ENOMEM, 0, "out of memory") : TSR_OK;
+}
+
+const char *kernel_file_name(const options *o)
+{
+    const char *path = o->value[OPTION_KERNEL_FILE];
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    return slash ? slash + 1 : path;
+}
+
 tsr_status choice_find(const options *o, choice *out, tsr_error *err)
 {
     const char *wanted = choice_wanted(o);
-    tsr_status st = list_devices(wanted, out, err);
+    text replaced = {0};
+    tsr_status st = TSR_OK;
     size_t all;
 
+    *out = (choice){0};
+    if (o->given[OPTION_KERNEL_FILE])
+        st = replace_source(o, &replaced, err);
+    st = st ? st : source_check(text_get(&replaced), err);
+    text_free(&replaced);
+    st = st ? st : list_devices(wanted, out, err);
     if (st)
         return st;
     all = tsr_devices_count(out->list);
@@ -102,30 +142,6 @@ static void warn_cache(const cache *c)
              "names another, or 'off'",
              text_get(&c->folder), c->why_read_only);
     warned = true;
-}
-
-/* "OP/OP_IDEA.cl=FILE": the variant's source and what --kernel-file puts in its place. */
-static tsr_status replace_source(const options *o, text *out, tsr_error *err)
-{
-    const char *file = o->value[OPTION_KERNEL_FILE], *name = o->value[OPTION_KERNEL];
-    const variant *v = NULL;
-    const operation *op;
-    tsr_status st;
-
-    if (o->given[OPTION_KERNEL_DIR])
-        return tsr_fail(err, TSR_ENAME, 0, "--kernel-dir and --kernel-file exclude each other");
-    if (!name || !strcmp(name, "all") || !(operation_named(o->command) || o->operand_count))
-        return tsr_fail(err, TSR_ENAME, 0,
-                        "--kernel-file needs --kernel V, a variant in whose place it runs");
-    st = operation_asked(o, operation_named(o->command) ? o->command : o->operand[0], NULL, &op,
-                         err);
-    st = st ? st : variant_find(op, name, &v, err);
-    if (st)
-        return st;
-    if (!v->source)
-        return tsr_fail(err, TSR_ENAME, 0, "--kernel-file: %s is C code, without a kernel", name);
-    text_format(out, "%s=%s", v->source, file);
-    return out->failed ? tsr_fail(err, TSR_ENOMEM, 0, "out of memory") : TSR_OK;
 }
 
 tsr_status choice_open(const tsr_device *device, const options *o, tsr_session **out,

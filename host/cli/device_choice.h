@@ -22,7 +22,7 @@ const char *choice_wanted(const options *o);
 /**
  * Find the devices that choice_wanted names, the default one where it is NULL.
  *
- * "all" is every OpenCL device and then `host`.
+ * "all" is every OpenCL device and then `host`.  What --kernel-file names is checked first.
  *
  * @param out  Receives the devices, to be freed with choice_close, also on failure.
  * @return as tsr_devices_select.
@@ -40,6 +40,9 @@ tsr_status choice_all(choice *out, tsr_error *err);
 tsr_status choice_find_one(const options *o, choice *out, tsr_error *err);
 
 void choice_close(choice *c);
+
+/** --kernel-file without its folder; NULL where it is not given. */
+const char *kernel_file_name(const options *o);
 
 /** Open a session that records device times, with the kernel folder of the options. */
 tsr_status choice_open(const tsr_device *device, const options *o, tsr_session **out,

@@ -120,6 +120,8 @@ void run_report_summary(const run_report *r)
     text_format(&line, "%s ", r->command);
     run_report_describe(r->posed, &line);
     text_format(&line, " on %s: %s", tsr_device_name(r->device), r->fastest.variant);
+    if (r->file)
+        text_format(&line, " from %s", r->file);
     if (*r->fastest.parameters)
         text_format(&line, " (%s)", r->fastest.parameters);
     if (r->fastest.device_ns) {
@@ -272,6 +274,8 @@ int run_report_json(const run_report *r)
     json_object_set_new(object, "op", json_string(r->command));
     json_object_set_new(object, "problem", problem_json(r->posed));
     json_object_set_new(object, "variant", json_text(t->variant));
+    if (r->file)
+        json_object_set_new(object, "kernel_file", json_text(r->file));
     json_object_set_new(object, "parameters", json_text(t->parameters));
     json_object_set_new(object, "chosen", json_text(t->chosen));
     json_object_set_new(object, "device", device_identity(r->device));

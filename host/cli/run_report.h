@@ -13,6 +13,7 @@
 
 typedef struct run_report {
     const char *command; /* the operation's name as the command line has it */
+    const char *file;    /* that runs in the place of the variant; NULL: none */
     const posing *posed; /* the problem, and the arrays as the outputs have them */
     const tsr_device *device;
     tsr_report first;   /* of `count` runs: the one that probes and builds */

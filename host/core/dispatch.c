@@ -17,6 +17,7 @@
 #include "core/tuning_memo.h"
 #include "session/events.h"
 #include "session/program.h"
+#include "session/source.h"
 
 _Static_assert((int)BLOCK_BYTES_MAX <= (int)PROGRAM_VALUE_MAX,
                "a step's structure is a kernel's value");
@@ -97,22 +98,29 @@ static tsr_status set_params(const variant *v, const tsr_run *run, params *out, 
     return st;
 }
 
-/* The caller's variant and parameters. */
-static tsr_status find_named(const problem *p, const tsr_run *run, selection *out, tsr_error *err)
-{
-    const tsr_status st = variant_find(p->op, run->variant, &out->variant, err);
-
-    out->selected = SELECTED_BY_NAME;
-    snprintf(out->chosen, sizeof(out->chosen), "named by the caller");
-    return st ? st : set_params(out->variant, run, &out->params, err);
-}
-
 /* The name of a file in a message that is short: without its folder. */
 static const char *short_name(const char *where)
 {
     const char *slash = strrchr(where, '/');
 
     return slash ? slash + 1 : where;
+}
+
+/* The caller's variant and parameters. */
+static tsr_status find_named(const tsr_session *s, const problem *p, const tsr_run *run,
+                             selection *out, tsr_error *err)
+{
+    const tsr_status st = variant_find(p->op, run->variant, &out->variant, err);
+    const char *path;
+
+    if (st)
+        return st;
+    path = out->variant->source ? source_replacement(text_get(&s->kernel_dir), out->variant->source)
+                                : NULL;
+    out->selected = SELECTED_BY_NAME;
+    snprintf(out->chosen, sizeof(out->chosen), "named by the caller%s%s",
+             path ? ", its source " : "", path ? short_name(path) : "");
+    return set_params(out->variant, run, &out->params, err);
 }
 
 /* The C code that the operation prefers to kernels where operands lie in the host's memory; NULL:
@@ -364,7 +372,7 @@ tsr_status dispatch_call(tsr_session *s, const problem *p, const tsr_run *run, p
         return tsr_fail(err, TSR_ENAME, 0, "%s: '%s' needs a named kernel to apply to", p->op->name,
                         run->set[0]);
     if (run && run->variant)
-        st = find_named(p, run, &sel, err);
+        st = find_named(s, p, run, &sel, err);
     else {
         st = choose(s, p, place == ARRIVING ? IN_BUFFERS : place, out, err);
         if (st || place != ARRIVING)
@@ -382,7 +390,7 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
 
     *out = (selection){0};
     if (run && run->variant) {
-        st = find_named(p, run, out, err);
+        st = find_named(s, p, run, out, err);
         return st ? st : dispatch_call_of(s, p, out, place, &c, err);
     }
     st = dispatch_call(s, p, run, place, &c, err);
@@ -492,7 +500,9 @@ static tsr_status enqueue_launch(const command *c, const binding *b, cl_command_
 
     for (unsigned i = 0; i < c->n_args && status == TSR_OK; i++) {
         rc = set_arg(entry, i, c, b);
-        if (rc != CL_SUCCESS)
+        if (rc != CL_SUCCESS && b->call->program->replaced.length)
+            status = program_mismatch(b->call->program, name, "clSetKernelArg", rc, err);
+        else if (rc != CL_SUCCESS)
             status = tsr_fail(err, TSR_ECL, rc, "clSetKernelArg(%s, %u)", name, i);
     }
     if (status == TSR_OK)
@@ -503,6 +513,8 @@ static tsr_status enqueue_launch(const command *c, const binding *b, cl_command_
     rc = clEnqueueNDRangeKernel(queue, entry->kernel, c->dims,
                                 c->start[1] || c->start[2] ? c->start : NULL, c->global, c->local,
                                 n_wait, n_wait ? wait : NULL, done);
+    if (rc == CL_INVALID_KERNEL_ARGS && b->call->program->replaced.length) /* it has more */
+        return program_mismatch(b->call->program, name, "clEnqueueNDRangeKernel", rc, err);
     if (rc != CL_SUCCESS)
         return tsr_fail(
             err, TSR_ECL, rc, "clEnqueueNDRangeKernel(%s, global %zux%zux%zu, local %zux%zux%zu)",

@@ -71,6 +71,7 @@ typedef struct sweep {
     text never_ran;                             /* of rows[].never_ran_values */
     bool ran[TUNABLES_MAX][TUNABLE_VALUES_MAX]; /* values that a problem ran with */
     size_t problems;                            /* that ran, of all types */
+    bool worked; /* one of those with something to do gave a result */
 } sweep;
 
 static tsr_type type_of(const problem *p)
@@ -179,6 +180,12 @@ static tsr_status run_one(sweep *s, const problem *p, const params *chosen, dist
                            (const void *const *)a.after, NULL, &result, &why);
     if (st == TSR_OK)
         st = judge_tiles(&report, f, a.operand[0].bytes / tsr_type_size(a.operand[0].type), &why);
+    if (st != TSR_OK && st != TSR_EBOUND && s->options->fails_at_once && !s->worked) {
+        if (err)
+            *err = why;
+        goto cleanup;
+    }
+    s->worked |= (st == TSR_OK || st == TSR_EBOUND) && is_work(p);
     row->problems++;
     row->tiles += report.tiles;
     row->strict_tiles += report.strict_tiles;

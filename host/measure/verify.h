@@ -32,7 +32,9 @@ typedef struct verify_options {
     bool small;    /* tunables that have a value for small problems have that one, and no other */
     bool defaults; /* no value of a tunable but its default, or what `set` says */
     bool stop;     /* at the first problem that fails, of each variant */
-    bool typed;    /* only problems of `type` */
+    bool fails_at_once; /* an error is the call's, until a problem with something to do has given a
+                           result, be it right or wrong */
+    bool typed;         /* only problems of `type` */
     tsr_type type;
     void (*progress)(const operation *op, const variant *v, size_t problems,
                      void *context); /* before each problem: those that ran so far.  May be NULL */

@@ -40,6 +40,7 @@ static void program_free(program *p)
     if (p->handle)
         clReleaseProgram(p->handle);
     text_free(&p->source_file);
+    text_free(&p->replaced);
     text_free(&p->options);
     text_free(&p->runs);
     text_free(&p->key);
@@ -211,6 +212,23 @@ static bool load(tsr_session *s, program *p)
     return false;
 }
 
+/* The file that people know it by. */
+static const char *program_file(const program *p)
+{
+    return p->replaced.length ? text_get(&p->replaced) : text_get(&p->source_file);
+}
+
+tsr_status program_mismatch(const program *p, const char *name, const char *call, cl_int rc,
+                            tsr_error *err)
+{
+    return p->replaced.length
+               ? tsr_fail(err, TSR_ECL, rc,
+                          "'%.200s' must define the kernel %s with the arguments "
+                          "that %s gives it: %s",
+                          text_get(&p->replaced), name, text_get(&p->source_file), call)
+               : tsr_fail(err, TSR_ECL, rc, "%s(%s) in %s", call, name, text_get(&p->source_file));
+}
+
 /* The first line of a log that names an error, else its first line. */
 static int log_head(const char *log, const char **head)
 {
@@ -233,8 +251,8 @@ static tsr_status build_failed(tsr_session *s, const program *p, const char *how
     text_clear(&s->build_log);
     text_append(&s->build_log, text_get(&p->log));
     length = log_head(text_get(&p->log), &head);
-    return tsr_fail(err, TSR_EBUILD, rc, "building %s [%s]: %.*s", text_get(&p->source_file), how,
-                    length, head);
+    return tsr_fail(err, TSR_EBUILD, rc, "building %s [%s]: %.*s", program_file(p), how, length,
+                    head);
 }
 
 tsr_status program_from_ptx(tsr_session *s, program *p, const text *ptx, const char *how,
@@ -324,6 +342,7 @@ static program *find(tsr_session *s, const char *source_file, const char *option
 static tsr_status prepare(const tsr_session *s, const char *source_file, const char *options,
                           const char *runs, text *source, program **out, tsr_error *err)
 {
+    const char *path = source_replacement(text_get(&s->kernel_dir), source_file);
     program *p = calloc(1, sizeof(*p));
     tsr_status st;
 
@@ -333,11 +352,14 @@ static tsr_status prepare(const tsr_session *s, const char *source_file, const c
     text_append(&p->source_file, source_file);
     text_append(&p->options, options);
     text_append(&p->runs, runs);
+    if (path)
+        text_append(&p->replaced, path);
     st = source_read(text_get(&s->kernel_dir), source_file, source, err);
     st = st ? st : source_keep(source, runs, err);
     if (!st)
         compose_key(s, p, text_get(source), &p->key);
-    if (!st && (p->key.failed || p->source_file.failed || p->options.failed || p->runs.failed))
+    if (!st && (p->key.failed || p->source_file.failed || p->replaced.failed || p->options.failed ||
+                p->runs.failed))
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for program %s", source_file);
     if (st)
         program_free(p);
@@ -434,8 +456,7 @@ static tsr_status make_entry(const program *p, const char *name, program_entry *
     }
     e.kernel = clCreateKernel(p->handle, name, &rc);
     if (!e.kernel) {
-        st =
-            tsr_fail(err, TSR_ECL, rc, "clCreateKernel(%s) in %s", name, text_get(&p->source_file));
+        st = program_mismatch(p, name, "clCreateKernel", rc, err);
         goto cleanup;
     }
     ask_compiler(p, &e);

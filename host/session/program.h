@@ -22,6 +22,7 @@ typedef struct program_entry {
 
 struct program {
     text source_file;
+    text replaced; /* the caller's file in the place of that; "": none */
     text options;
     text runs; /* the kernels that are to run, each after a space; "" for whichever */
     text key;  /* of the cache entry */
@@ -65,6 +66,13 @@ tsr_status program_from_ptx(tsr_session *s, program *p, const text *ptx, const c
 /** Whether program_get would find it, in the session or in the cache. */
 bool program_at_hand(tsr_session *s, const char *source_file, const char *options,
                      const char *runs);
+
+/**
+ * The failure of a call that finds no such kernel in the program, or other arguments than it is
+ * given: where a file of the caller's stands in the place of the source, what that must define.
+ */
+tsr_status program_mismatch(const program *p, const char *name, const char *call, cl_int rc,
+                            tsr_error *err);
 
 /** A kernel of a program, borrowed from it until another one is asked for. */
 tsr_status program_kernel(program *p, const char *name, const program_entry **out, tsr_error *err);

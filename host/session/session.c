@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/background.h"
 #include "base/clock.h"
@@ -19,16 +18,15 @@
 static tsr_status apply_options(tsr_session *s, const tsr_session_options *options, tsr_error *err)
 {
     const char *folder = options ? options->kernel_dir : NULL;
-    struct stat kept;
+    tsr_status st;
 
     if (!folder)
         folder = getenv("TESSERA_KERNEL_DIR");
     if (folder)
         text_append(&s->kernel_dir, folder);
-    if (s->kernel_dir.length && !source_is_replaced(folder) &&
-        (stat(folder, &kept) != 0 || !S_ISDIR(kept.st_mode)))
-        return tsr_fail(err, TSR_EFILE, 0, "kernel folder '%.400s' is no folder that can be read",
-                        folder);
+    st = source_check(folder, err);
+    if (st)
+        return st;
     cache_open(&s->cache);
     s->copies = options && options->copies;
     s->same_kernels = (options && options->same_kernels) || getenv("TESSERA_SAME_KERNELS");

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/files.h"
@@ -18,31 +19,36 @@ typedef struct expansion {
     size_t done_count;
 } expansion;
 
-static tsr_status read_embedded(const char *file, text *out, tsr_error *err)
+/* The library's text of a file, whose name ends at `length`; NULL where it has none. */
+static const char *embedded(const char *file, size_t length)
 {
-    for (size_t i = 0; i < embedded_file_count; i++) {
-        if (strcmp(embedded_files[i].name, file) == 0) {
-            text_append(out, embedded_files[i].text);
-            return TSR_OK;
-        }
-    }
-    return tsr_fail(err, TSR_EFILE, 0, "kernel source '%s' is not in the library", file);
+    for (size_t i = 0; i < embedded_file_count; i++)
+        if (strncmp(embedded_files[i].name, file, length) == 0 && !embedded_files[i].name[length])
+            return embedded_files[i].text;
+    return NULL;
 }
 
-/* The path in a "SOURCE=PATH" that replaces this source; NULL where the text is none, or of another
- * source. */
-static const char *replaced(const char *folder, const char *file)
+static bool is_folder(const char *path)
 {
-    const size_t length = strlen(file);
+    struct stat there;
 
-    return source_is_replaced(folder) && !strncmp(folder, file, length) && folder[length] == '='
-               ? folder + length + 1
-               : NULL;
+    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
 }
 
-bool source_is_replaced(const char *folder)
+/* The bytes of SOURCE in "SOURCE=PATH"; 0 where the text is none: folders may be called so. */
+static size_t replaced_length(const char *folder)
 {
-    return folder && strstr(folder, ".cl=") != NULL;
+    const char *end = folder ? strstr(folder, ".cl=") : NULL;
+
+    return end && !is_folder(folder) ? (size_t)(end - folder) + strlen(".cl") : 0;
+}
+
+const char *source_replacement(const char *folder, const char *file)
+{
+    const size_t length = replaced_length(folder);
+
+    return length && strlen(file) == length && !strncmp(folder, file, length) ? folder + length + 1
+                                                                              : NULL;
 }
 
 static tsr_status read_path(const char *path, text *out, tsr_error *err)
@@ -62,26 +68,47 @@ static tsr_status read_path(const char *path, text *out, tsr_error *err)
     return st;
 }
 
-static tsr_status read_from_folder(const char *folder, const char *file, text *out, tsr_error *err)
+tsr_status source_check(const char *folder, tsr_error *err)
 {
-    text path = {0};
+    const size_t length = replaced_length(folder);
+    text content = {0};
     tsr_status st;
 
-    text_format(&path, "%s/%s", folder, file);
-    st = read_path(text_get(&path), out, err);
-    text_free(&path);
+    if (!folder || !*folder || is_folder(folder))
+        return TSR_OK;
+    if (!length)
+        return tsr_fail(err, TSR_EFILE, 0, "kernel folder '%.400s' is no folder that can be read",
+                        folder);
+    if (!embedded(folder, length))
+        return tsr_fail(err, TSR_EFILE, 0,
+                        "kernel folder '%.300s' is no folder, and '%.*s' no source that a file can "
+                        "replace",
+                        folder, (int)(length < 100 ? length : 100), folder);
+    st = read_path(folder + length + 1, &content, err);
+    text_free(&content);
     return st;
 }
 
 static tsr_status read_source(const char *folder, const char *file, text *out, tsr_error *err)
 {
-    const char *path = replaced(folder, file);
+    const char *path = source_replacement(folder, file);
+    text in_folder = {0};
+    const char *own;
+    tsr_status st;
 
     if (path)
         return read_path(path, out, err);
-    return folder && *folder && !source_is_replaced(folder)
-               ? read_from_folder(folder, file, out, err)
-               : read_embedded(file, out, err);
+    if (folder && *folder && !replaced_length(folder)) {
+        text_format(&in_folder, "%s/%s", folder, file);
+        st = read_path(text_get(&in_folder), out, err);
+        text_free(&in_folder);
+        return st;
+    }
+    own = embedded(file, strlen(file));
+    if (!own)
+        return tsr_fail(err, TSR_EFILE, 0, "kernel source '%s' is not in the library", file);
+    text_append(out, own);
+    return TSR_OK;
 }
 
 /* The file named by a line `#include "NAME"`, into name; false where the line is none. */
@@ -118,6 +145,7 @@ static tsr_status expand(expansion *x, const char *file, unsigned depth, text *o
 {
     text content = {0};
     char name[NAME_SIZE];
+    const char *said = source_replacement(x->folder, file);
     unsigned line_number = 1;
     tsr_status st;
 
@@ -125,15 +153,17 @@ static tsr_status expand(expansion *x, const char *file, unsigned depth, text *o
         return TSR_OK;
     if (depth > INCLUDES_MAX)
         return tsr_fail(err, TSR_EFILE, 0, "kernel source '%s': includes go too deep", file);
+    if (!said || strpbrk(said, "\"\\\n")) /* which #line cannot hold */
+        said = file;
     st = read_source(x->folder, file, &content, err);
-    text_format(out, "#line 1 \"%s\"\n", file);
+    text_format(out, "#line 1 \"%s\"\n", said);
     for (const char *line = text_get(&content); *line && st == TSR_OK; line_number++) {
         const char *end = strchr(line, '\n');
         size_t length = end ? (size_t)(end - line) + 1 : strlen(line);
 
         if (include_name(line, length, name)) {
             st = expand(x, name, depth + 1, out, err);
-            text_format(out, "#line %u \"%s\"\n", line_number + 1, file);
+            text_format(out, "#line %u \"%s\"\n", line_number + 1, said);
         } else {
             text_append_bytes(out, line, length);
         }

@@ -17,8 +17,16 @@
  */
 tsr_status source_read(const char *folder, const char *file, text *out, tsr_error *err);
 
-/** Whether that is "SOURCE=PATH". */
-bool source_is_replaced(const char *folder);
+/**
+ * Check what sources are to be read from before any is: a folder, or "SOURCE=PATH", of a source
+ * that the library has and a file that can be read.  A folder of such a name is one.
+ *
+ * @return TSR_OK, also for NULL and ""; TSR_EFILE.
+ */
+tsr_status source_check(const char *folder, tsr_error *err);
+
+/** The PATH of "SOURCE=PATH" where SOURCE is this file; else NULL. */
+const char *source_replacement(const char *folder, const char *file);
 
 /**
  * Leave kernels out that are not to run: compilers take as long for each as for one that is, up to

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import unittest
 
 from cli_support import DATA, OPERATIONS, SOURCE, Case, has_opencl
@@ -234,6 +235,69 @@ class KernelFile(Case):
             rows = rows_of(f.read())
         self.assertEqual([(r["name"], r["verified"]) for r in rows], [("mine", True)])
 
+    def test_its_name_wherever_it_ran(self):
+        self.write("mine.cl", self.source)
+        own = ["--kernel", self.step, "--kernel-file", "mine.cl"]
+        said = self.succeed("verify", self.op, self.step, "--kernel-file", "mine.cl", "--tiny",
+                            "--defaults", "--device", "cpu")
+        self.assertIn("from mine.cl", said.out)
+        said = self.succeed("diagnose", self.op, *own, "--device", "cpu", "--size", "16")
+        self.assertIn("%s from mine.cl" % self.step, said.out)
+        for more in ("--errors",), ("--peers",):
+            with self.subTest(more=more):
+                self.succeed("bench", self.op, *own, *self.options, *more, "-o", "rows.jsonl")
+                with open(self.path("rows.jsonl"), encoding="utf-8") as f:
+                    rows = rows_of(f.read())
+                self.assertIn("mine", [r["name"] for r in rows])
+                self.assertNotIn(self.step, [r["name"] for r in rows])
+                for r in rows:
+                    self.assertFalse(r["name"] == "mine" and r["unsupported"], r)
+                    if r["name"] == "mine":
+                        self.assertIn("mine.cl", r["chosen"])
+        os.rename(self.path("mine.cl"), self.path(".cl"))
+        said = self.succeed("bench", self.op, "--kernel", self.step, "--kernel-file", ".cl",
+                            *self.options)
+        self.assertRegex(said.out, r"(?m)^ +\.cl ")
+
+    def test_errors_of_the_file(self):
+        entry = re.search(r"__kernel[^(]*?(\w+)\(", self.source)[1]
+        broken = "".join(self.source.rsplit(";", 1))
+        renamed = self.source.replace(entry + "(", "other(")
+        fewer = re.sub(r"(__kernel[^(]*\w+\([^,]*),", r"\1, uint too_many,", self.source, count=1)
+        self.write("mine.cl", broken)
+        self.write("renamed.cl", renamed)
+        self.write("fewer.cl", fewer)
+        for file, says in (("mine.cl", "building mine.cl"), ("renamed.cl", "must define"),
+                           ("fewer.cl", "must define"), ("none.cl", "none.cl")):
+            with self.subTest(file=file):
+                for command in (["verify", self.op, self.step, "--tiny", "--device", "cpu"],
+                                ["bench", self.op, "--kernel", self.step, *self.options]):
+                    r = self.tessera(*command, "--kernel-file", file)
+                    self.assertEqual(r.status, 1, r)
+                    self.assertNotIn("FAIL ", r.out)
+                    self.assertIn(says, r.out + r.err)
+                    if says == "must define":
+                        self.assertIn(entry, r.out + r.err)
+
+    def test_of_the_environment(self):
+        for folder in "%s/nosuch.cl=mine.cl" % self.op, "nothing.cl=1":
+            self.write("mine.cl", self.source)
+            r = self.tessera("verify", self.op, self.step, "--tiny", "--defaults", "--device",
+                             "cpu", env={"TESSERA_KERNEL_DIR": folder})
+            self.assertEqual(r.status, 1, r)
+            self.assertIn("no source that a file can replace", r.err)
+        file = "%s/%s_%s.cl" % (self.op, self.op, self.step.replace("-", "_"))
+        r = self.tessera("verify", "--tiny", "--defaults", "--device", "cpu",
+                         env={"TESSERA_KERNEL_DIR": file + "=/nonexistent"})
+        self.assertEqual(r.status, 1, r)
+        self.assertIn("/nonexistent", r.err)
+        shutil.copytree(os.path.join(SOURCE, "cl"), self.path("x.cl=1"))
+        with open(self.path("x.cl=1/" + file), "w", encoding="utf-8") as f:
+            f.write(self.source.replace("sum +=", "sum -="))
+        r = self.tessera("verify", self.op, self.step, "--tiny", "--defaults", "--device", "cpu",
+                         env={"TESSERA_KERNEL_DIR": "x.cl=1"})
+        self.assertEqual(r.status, 3, r)
+
     def test_wrong_and_broken(self):
         self.write("wrong.cl", self.source.replace("sum +=", "sum -="))
         r = self.tessera("bench", self.op, "--kernel", self.step, "--kernel-file", "wrong.cl",
@@ -249,7 +313,7 @@ class KernelFile(Case):
         for options, says in (([], "needs --kernel V"), (["--kernel", "all"], "needs --kernel V"),
                               (["--kernel", self.step, "--kernel-dir", "."], "exclude each other")):
             self.fail_with(2, "bench", self.op, "--kernel-file", "mine.cl", *options,
-                           *self.options, says=says)
+                           *self.options, says="bench: --kernel" if "needs" in says else says)
         self.fail_with(1, "bench", self.op, "--kernel", self.step, "--kernel-file", "none.cl",
                        *self.options, says="none.cl")
         self.write("some.jobs", "bench %s\n" % self.op)
