@@ -69,11 +69,16 @@ static size_t number(const json_t *object, const char *name)
     return (size_t)json_integer_value(json_object_get(object, name));
 }
 
+/* Without a name, options that are about making a page would do nothing. */
 static int list(const options *o)
 {
     const size_t width = terminal_width(STDOUT_FILENO);
-    json_t *all = json_array(), *lesson;
+    json_t *all, *lesson;
 
+    for (option_id id = 0; id < OPTION_COUNT; id++)
+        if (o->given[id] && id != OPTION_JSON && id != OPTION_QUIET)
+            return wrong_usage("lesson: --%s needs the name of a lesson, or all", option_name(id));
+    all = json_array();
     for (size_t i = 0; (lesson = lesson_at(i)); i++)
         json_array_append_new(all, lesson);
     if (o->given[OPTION_JSON]) {
@@ -281,14 +286,57 @@ static tsr_status run_one(tsr_session *s, const options *o, json_t *run, tsr_err
     return st;
 }
 
+/* Whether a store into an array, by its number, is among the records of a launch. */
+static bool has_store(const json_t *launch, size_t which)
+{
+    const json_t *records = json_object_get(launch, "records");
+
+    for (size_t i = 0; i < json_array_size(records); i++) {
+        const json_t *record = json_array_get(records, i);
+        const char *kind = json_string_value(json_array_get(record, 1));
+
+        if (kind && !strcmp(kind, "store") &&
+            (size_t)json_integer_value(json_array_get(record, 4)) == which)
+            return true;
+    }
+    return false;
+}
+
+/* Accesses that are not written as subscripts leave no record: a result nobody wrote says so. */
+static void hint_at_unseen(const json_t *lesson, const json_t *run)
+{
+    const json_t *launches = json_object_get(run, "launches");
+    const json_t *operands = json_object_get(run, "operands");
+
+    if (json_object_get(run, "kept") || !launches)
+        return;
+    for (size_t i = 0; i < json_array_size(operands); i++) {
+        const json_t *one = json_array_get(operands, i);
+        const char *name = member(one, "name");
+        bool seen = !strcmp(member(one, "access"), "read") ||
+                    !json_array_size(json_object_get(one, "after"));
+
+        for (size_t k = 0; k < json_array_size(launches); k++)
+            seen = seen || has_store(json_array_get(launches, k), i);
+        if (!seen)
+            hint(
+                "lesson %s, run %s: no store into %s is recorded: only subscripts of names are, as "
+                "%s[i] = x, not *(%s + i) = x or what a macro with arguments stands for",
+                member(lesson, "name"), member(run, "id"), name, name, name);
+    }
+}
+
 static tsr_status run_lesson(tsr_session *s, const tsr_device *device, const options *o,
                              json_t *lesson, tsr_error *err)
 {
     json_t *runs = json_object_get(lesson, "runs");
     tsr_status st = TSR_OK;
 
-    for (size_t i = 0; i < json_array_size(runs) && !st; i++)
+    for (size_t i = 0; i < json_array_size(runs) && !st; i++) {
         st = run_one(s, o, json_array_get(runs, i), err);
+        if (!st)
+            hint_at_unseen(lesson, json_array_get(runs, i));
+    }
     json_object_set_new(lesson, "schema", json_string("tessera-lesson-1"));
     json_object_set_new(lesson, "version", json_string(tsr_version()));
     json_object_set_new(lesson, "device", device_identity(device));
@@ -384,6 +432,8 @@ static int make(const options *o, tsr_session *s, const tsr_device *device, json
         status = print_error(name, &err, s);
     else if (!o->given[OPTION_QUIET] && strcmp(text_get(&path), "-") != 0)
         fprintf(stderr, "%s: %s\n", name, text_get(&path));
+    if (st == TSR_EUNSUPPORTED)
+        hint("docs/course/%s.html of the sources is ready, from a device that can run it", name);
     text_free(&path);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "base/standard_error.h"
 #include "core/registry.h"
 #include "measure/verify.h"
 #include "session/source.h"
@@ -156,42 +157,74 @@ static tsr_status fill_memory(recording *t, tsr_error *err)
 
 /* ---- building and running -------------------------------------------------------------------- */
 
-static tsr_status build(recording *t, tsr_error *err)
+/* What the compiler says goes into a log: it has no business on standard error. */
+static cl_int build_program(const recording *t, const char *lines, const char *options,
+                            cl_program *made)
+{
+    cl_int rc;
+
+    *made = clCreateProgramWithSource(t->session->context, 1, &lines, NULL, &rc);
+    if (!*made)
+        return rc;
+    standard_error_hide();
+    rc = clBuildProgram(*made, 1, &t->session->device.id, options, NULL, NULL);
+    standard_error_show();
+    return rc;
+}
+
+static void keep_log(recording *t, cl_program built)
 {
     const cl_device_id device = t->session->device.id;
-    text options = {0}, source = {0};
-    const char *lines;
     size_t length = 0;
+    char *log = NULL;
+
+    text_clear(&t->session->build_log);
+    if (built &&
+        clGetProgramBuildInfo(built, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &length) == CL_SUCCESS)
+        log = calloc(length + 1, 1);
+    if (log)
+        clGetProgramBuildInfo(built, device, CL_PROGRAM_BUILD_LOG, length, log, NULL);
+    text_append(&t->session->build_log, log ? log : "");
+    free(log);
+}
+
+/* What does not build with records made is built as it was written: the places that the compiler
+ * names then are those of its author. */
+static tsr_status say_why(recording *t, const char *lines, const char *options, cl_int rc,
+                          tsr_error *err)
+{
+    cl_program plain = NULL;
+    const bool wrong = build_program(t, lines, options, &plain) != CL_SUCCESS;
+
+    keep_log(t, wrong ? plain : t->program);
+    if (plain)
+        clReleaseProgram(plain);
+    return tsr_fail(err, TSR_EBUILD, rc,
+                    wrong ? "%s does not build"
+                          : "%s builds, but not with records made at its accesses",
+                    t->variant->source);
+}
+
+static tsr_status build(recording *t, tsr_error *err)
+{
+    text options = {0}, source = {0};
     cl_int rc;
     tsr_status st =
         source_read(text_get(&t->session->kernel_dir), t->variant->source, &source, err);
 
     st = st ? st : lesson_source(text_get(&source), &t->options->wanted, &t->source, err);
-    text_free(&source);
-    if (st)
-        return st;
-    if (t->build)
-        text_append(&options, t->build);
-    else
-        plan_options(t->variant, session_facts(t->session), &t->call->plan, &options);
-    lines = text_get(&t->source.text);
-    t->program = clCreateProgramWithSource(t->session->context, 1, &lines, NULL, &rc);
-    if (t->program)
-        rc = clBuildProgram(t->program, 1, &device, text_get(&options), NULL, NULL);
-    text_free(&options);
-    if (rc == CL_SUCCESS)
-        return TSR_OK;
-    if (t->program && clGetProgramBuildInfo(t->program, device, CL_PROGRAM_BUILD_LOG, 0, NULL,
-                                            &length) == CL_SUCCESS) {
-        char *log = calloc(length + 1, 1);
-
-        if (log)
-            clGetProgramBuildInfo(t->program, device, CL_PROGRAM_BUILD_LOG, length, log, NULL);
-        text_clear(&t->session->build_log);
-        text_append(&t->session->build_log, log ? log : "");
-        free(log);
+    if (!st) {
+        if (t->build)
+            text_append(&options, t->build);
+        else
+            plan_options(t->variant, session_facts(t->session), &t->call->plan, &options);
+        rc = build_program(t, text_get(&t->source.text), text_get(&options), &t->program);
+        if (rc != CL_SUCCESS)
+            st = say_why(t, text_get(&source), text_get(&options), rc, err);
     }
-    return tsr_fail(err, TSR_EBUILD, rc, "%s, traced, does not build", t->variant->source);
+    text_free(&options);
+    text_free(&source);
+    return st;
 }
 
 static cl_int set_argument(const recording *t, cl_kernel kernel, cl_uint i, const command *c)
@@ -551,14 +584,29 @@ static json_t *arrays_json(const recording *t)
     return list;
 }
 
+/* Text of a file that may be no UTF-8: what is beyond ASCII is then shown as '?'. */
+static json_t *text_json(const char *s)
+{
+    json_t *string = json_string(s);
+    text ascii = {0};
+
+    if (string)
+        return string;
+    for (; *s; s++)
+        text_append_bytes(&ascii, (unsigned char)*s < 0x80 ? s : "?", 1);
+    string = json_string(text_get(&ascii));
+    text_free(&ascii);
+    return string;
+}
+
 static json_t *files_json(const recording *t)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < t->source.file_count; i++)
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s}", "name", t->source.file[i], "text",
-                                        t->told[i] || i == 0 ? text_get(&t->source.lines[i]) : ""));
+        json_array_append_new(
+            list, json_pack("{s:o, s:o}", "name", text_json(t->source.file[i]), "text",
+                            text_json(t->told[i] || i == 0 ? text_get(&t->source.lines[i]) : "")));
     return list;
 }
 

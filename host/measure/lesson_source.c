@@ -49,6 +49,7 @@ typedef struct rewriting {
     char atomic[16][48]; /* types that stand for atomic_uint, atomic_count of them */
     size_t atomic_count;
     bool failed;
+    text refused; /* what cannot be rewritten, if anything; its first */
 } rewriting;
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -162,8 +163,9 @@ static const char *declaring_macro(const rewriting *r, const token *t, const cha
             strncmp(name, t->at, t->length) != 0 || !strchr(" \t\\\n", *body))
             continue;
         *end = m->at + m->length;
-        for (const char *s = body; s + 8 < *end; s++)
-            if (!strncmp(s, "__global", 8))
+        for (const char *s = body; s + 6 < *end; s++)
+            if (!strncmp(s, "global", 6) && !is_word(s[6]) &&
+                (!is_word(s[-1]) || !strncmp(s - 3, " __", 3) || !strncmp(s - 3, "\t__", 3)))
                 return body;
     }
     return NULL;
@@ -244,6 +246,10 @@ static bool is_any(const rewriting *r, size_t i, const char *const *list)
     return false;
 }
 
+static const char *const global_words[] = {"__global", "global", NULL};
+static const char *const local_words[] = {"__local", "local", NULL};
+static const char *const kernel_words[] = {"__kernel", "kernel", NULL};
+
 static void word_of(const rewriting *r, size_t i, char *to, size_t size)
 {
     snprintf(to, size, "%.*s", (int)r->tokens[i].length, r->tokens[i].at);
@@ -283,7 +289,7 @@ static void add_function(rewriting *r, size_t start, size_t i)
         return;
     word_of(r, f.name_at, f.name, sizeof(f.name));
     for (size_t k = start; k < f.name_at; k++)
-        f.kernel = f.kernel || is(r, k, "__kernel");
+        f.kernel = f.kernel || is_any(r, k, kernel_words);
     r->functions = grow(r, r->functions, r->function_count, sizeof(*r->functions));
     if (!r->failed)
         r->functions[r->function_count++] = f;
@@ -322,10 +328,11 @@ static bool is_atomic(const rewriting *r, const char *type)
     return !strcmp(type, "atomic_uint") || !strcmp(type, "atomic_int");
 }
 
-/* The declarations behind a token __global or __local: pointers, and arrays in local memory. */
+/* The declarations behind a token __global or __local, or either without its underscores: pointers,
+ * and arrays in local memory. */
 static void add_arrays(rewriting *r, size_t i, size_t from, size_t end, bool params)
 {
-    array_name a = {.local = is(r, i, "__local"), .from = from, .end = end};
+    array_name a = {.local = is_any(r, i, local_words), .from = from, .end = end};
 
     for (i++; is_any(r, i, qualifiers);)
         i++;
@@ -373,7 +380,7 @@ static void find_arrays(rewriting *r)
         const function *f = &r->functions[k];
 
         for (size_t i = f->params; i < f->body_end; i++)
-            if (is(r, i, "__global") || is(r, i, "__local"))
+            if (is_any(r, i, global_words) || is_any(r, i, local_words))
                 add_arrays(r, i, f->params, f->body_end, i < f->params_end);
     }
 }
@@ -566,31 +573,102 @@ static void access_head(rewriting *r, const array_name *a, lesson_kind kind, siz
     emit(r, i + 1, end, out);
 }
 
-/* Whether the & before token i takes an address. */
+/* Whether the & before token i takes an address: no value stands before it, or a cast. */
 static bool address_taken(const rewriting *r, size_t i)
 {
-    return i > 1 && is(r, i - 1, "&") && r->tokens[i - 2].kind != TOKEN_WORD &&
-           !is(r, i - 2, ")") && !is(r, i - 2, "]");
+    static const char *const not_values[] = {"return", "case", "else", "do", NULL};
+
+    if (i < 2 || !is(r, i - 1, "&"))
+        return false;
+    if (is(r, i - 2, ")"))
+        return i > 3 && (is(r, i - 3, "*") || is_any(r, i - 3, qualifiers));
+    return !is(r, i - 2, "]") &&
+           (r->tokens[i - 2].kind != TOKEN_WORD || is_any(r, i - 2, not_values));
+}
+
+/* Whether an element whose subscripts end before token i is a structure or a vector of which only a
+ * member is set: that has no record. */
+static bool member_is_set(const rewriting *r, size_t i)
+{
+    if (!is(r, i, "."))
+        return false;
+    for (; is(r, i, "."); i += 2)
+        ;
+    for (; is(r, i, "["); i = closing(r, i) + 1)
+        ;
+    return is_any(r, i, assignments) || is(r, i, "++") || is(r, i, "--");
+}
+
+/* An access that reads and writes has its subscript twice: one that does more than name a place
+ * cannot be there. */
+static void refuse_effects(rewriting *r, size_t i, size_t end)
+{
+    for (size_t k = i + 1; k < end && !r->refused.length; k++) {
+        const bool call = is(r, k, "(") || is(r, k, ",");
+
+        if (is(r, k, "++") || is(r, k, "--") || is_any(r, k, assignments) ||
+            (call && is(r, k + 1, "&")) || !strncmp(r->tokens[k].at, "atom", 4))
+            text_format(&r->refused,
+                        "%s, line %u: the subscript of '%.*s' changes something ('%.*s'), and what "
+                        "is read and written there cannot be recorded: set a variable to it in a "
+                        "line before",
+                        r->out->file[r->tokens[i].file], r->tokens[i].line,
+                        (int)r->tokens[i].length, r->tokens[i].at,
+                        (int)r->tokens[call ? k + 1 : k].length, r->tokens[call ? k + 1 : k].at);
+    }
+}
+
+/* The element of an array at token i, whose subscripts end before *end; NULL where it is none. */
+static const array_name *element_at(const rewriting *r, size_t i, size_t *end)
+{
+    const array_name *a = array_at(r, i);
+    unsigned dims = 0;
+
+    if (!a || address_taken(r, i))
+        return NULL;
+    for (*end = i + 1; is(r, *end, "["); *end = closing(r, *end) + 1)
+        dims++;
+    return dims == (a->dims ? a->dims : 1) && !member_is_set(r, *end) ? a : NULL;
+}
+
+/* An element at token i that goes up or down by one; `sign` is a token, of which "++" or "--". */
+static void emit_step(rewriting *r, const array_name *a, size_t i, size_t end, size_t sign,
+                      text *out)
+{
+    const char up = r->tokens[sign].at[0];
+
+    refuse_effects(r, i, end);
+    if (sign < i)
+        blanks(r, sign, out);
+    text_format(out, " (%s)(", a->type);
+    access_head(r, a, LESSON_STORE, i, end, out);
+    text_append(out, ", ");
+    access_head(r, a, LESSON_LOAD, i, end, out);
+    text_format(out, ") %c 1)", up);
+    if (sign > i)
+        text_format(out, " %c 1", up == '+' ? '-' : '+');
+    text_append(out, ")");
 }
 
 /* An access at token i; returns the token behind what it replaced, or i where it is none. */
 static size_t emit_access(rewriting *r, size_t i, text *out)
 {
-    const array_name *a = array_at(r, i);
-    size_t end = i + 1, stop;
-    unsigned dims = 0;
+    const bool before = is(r, i, "++") || is(r, i, "--");
+    size_t end, stop;
+    const array_name *a = element_at(r, i + before, &end);
 
-    if (!a || address_taken(r, i))
+    if (!a)
         return i;
-    for (; is(r, end, "["); end = closing(r, end) + 1)
-        dims++;
-    if (dims != (a->dims ? a->dims : 1))
-        return i;
+    if (before || is(r, end, "++") || is(r, end, "--")) {
+        emit_step(r, a, i + before, end, before ? i : end, out);
+        return before ? end : end + 1;
+    }
     if (is_any(r, end, assignments)) {
         stop = value_end(r, end);
         access_head(r, a, LESSON_STORE, i, end, out);
         text_append(out, ",");
         if (!is(r, end, "=")) {
+            refuse_effects(r, i, end);
             access_head(r, a, LESSON_LOAD, i, end, out);
             text_append(out, ") ");
             operation_of(r, end, out);
@@ -599,18 +677,6 @@ static size_t emit_access(rewriting *r, size_t i, text *out)
         emit(r, end + 1, stop, out);
         text_append(out, "))");
         return stop;
-    }
-    if (is(r, end, "++")) {
-        blanks(r, i, out);
-        text_format(out, "(lesson_store_%s_%s(trace, ", a->local ? "local" : "global", a->type);
-        code(r, LESSON_STORE, type_of(a->type) | (a->local ? LESSON_IN_LOCAL : 0), i, out);
-        text_append(out, ", &");
-        text_append_bytes(out, r->tokens[i].at, r->tokens[i].length);
-        emit(r, i + 1, end, out);
-        text_append(out, ", ");
-        access_head(r, a, LESSON_LOAD, i, end, out);
-        text_append(out, ") + 1) - 1)");
-        return end + 1;
     }
     access_head(r, a, LESSON_LOAD, i, end, out);
     text_append(out, ")");
@@ -975,6 +1041,12 @@ static void emit_locals(rewriting *r, const function *f, size_t from, size_t i, 
     }
 }
 
+/* Whether a declaration in local memory begins at token i: no cast does. */
+static bool declares_local(const rewriting *r, size_t i)
+{
+    return is_any(r, i, local_words) && !is(r, i - 1, "(");
+}
+
 /* The body of a kernel: arrays in local memory are reported where they are declared. */
 static void emit_kernel_body(rewriting *r, const function *f, text *out)
 {
@@ -985,8 +1057,8 @@ static void emit_kernel_body(rewriting *r, const function *f, text *out)
     while (i < f->body_end) {
         size_t end = i;
 
-        if (!is(r, i, "__local")) {
-            while (end < f->body_end && !is(r, end, "__local"))
+        if (!declares_local(r, i)) {
+            while (end < f->body_end && !declares_local(r, end))
                 end++;
             emit(r, i, end, out);
         } else {
@@ -1123,9 +1195,12 @@ tsr_status lesson_source(const char *source, const lesson_wanted *wanted, record
     keep_lines(source, out);
     if (r.failed || out->text.failed)
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to trace %s", out->file[0]);
+    else if (r.refused.length)
+        st = tsr_fail(err, TSR_EINVAL, 0, "%s", text_get(&r.refused));
     else if (wanted->without_barrier && !out->removed)
         st = tsr_fail(err, TSR_EINVAL, 0, "%s has no barrier %zu to leave out: it has %zu",
                       out->file[0], wanted->without_barrier, r.barriers);
+    text_free(&r.refused);
     free(r.tokens);
     free(r.arrays);
     free(r.functions);

@@ -78,6 +78,7 @@ class Traces(unittest.TestCase):
             return
         self.assertEqual(done.returncode, 1)
         self.assertIn("it needs inline PTX", done.stderr.decode())
+        self.assertIn("docs/course/shuffle.html of the sources is ready", done.stderr.decode())
         with tempfile.TemporaryDirectory() as folder:
             done = command("lesson", "shuffle", "overlap", "-o", folder)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -114,6 +115,77 @@ class Traces(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text.replace("tile_b[y][x] =", "tile_b[x][y] ="))
             self.assertFalse(traced("tiled", "--kernel-dir", mine)["runs"][0]["right"])
+
+    def changed(self, *edits, file="matmul/matmul_tiled.cl", encoding="utf-8"):
+        """What comes of the tiled lesson with a changed kernel."""
+        with tempfile.TemporaryDirectory() as folder:
+            mine = os.path.join(folder, "cl")
+            shutil.copytree(os.path.join(SOURCE, "cl"), mine)
+            with open(os.path.join(mine, file), encoding="utf-8") as f:
+                text = f.read()
+            for old, new in edits:
+                self.assertIn(old, text)
+                text = text.replace(old, new, 1)
+            with open(os.path.join(mine, file), "w", encoding=encoding) as f:
+                f.write(text)
+            done = command("lesson", "tiled", "--json", "--kernel-dir", mine)
+        return done, {r["id"]: r for r in json.loads(done.stdout)["runs"]} if done.returncode == 0 else None
+
+    def test_steps_up_and_down(self):
+        """++ and -- before and behind an element, and addresses: values as C has them, once each."""
+        sum_line = "        for (uint p = 0; p < TILE; p++)\n"
+        done, runs = self.changed((sum_line, """        uint where = 0;
+        tile_a[y][x] += 0;
+        ++tile_a[y][x]; tile_a[y][x]--; --tile_a[y][x];
+        sum += tile_a[y][x]++ - ++tile_a[y][x] + 2;
+        tile_a[y][x]--;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += *(__local float *)&tile_a[y][x] - tile_a[y][x] + where;
+""" + sum_line), ("__local float tile_a", "if (k == 0)\n        return;\n    __local float tile_a"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(runs["tiled"]["right"], runs["tiled"]["detail"])
+        self.check_end(runs["tiled"])
+
+    def test_subscripts_that_change_something(self):
+        """Read and written by one expression they would be evaluated twice; else they are right."""
+        stores = "        c[(ulong)row * n + column] = sum;"
+        done, runs = self.changed((stores, "    {\n        ulong i = (ulong)row * n + column;\n        c[i++] = sum;\n    }"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(runs["tiled"]["right"])
+        for what in ("c[i++] = 0, i--, c[i++] += sum", "c[i] = sum, c[i++]--", "c[i] = sum, ++c[i = i + 1]"):
+            done, _ = self.changed((stores, "    {\n        ulong i = (ulong)row * n + column;\n        %s;\n    }" % what))
+            self.assertEqual(done.returncode, 1, (what, done.stderr))
+            self.assertIn("the subscript of 'c' changes something", done.stderr.decode())
+
+    def test_what_has_no_record(self):
+        """A result without a store says so; address spaces may be written without underscores."""
+        stores = "        c[(ulong)row * n + column] = sum;"
+        done, runs = self.changed((stores, "        *(c + (ulong)row * n + column) = sum;"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(runs["tiled"]["right"])
+        self.assertIn("lesson tiled, run tiled: no store into C is recorded", done.stderr.decode())
+        done, runs = self.changed(("__global float *restrict c", "global float *restrict c"),
+                                  ("__local float tile_b", "local float tile_b"))
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.check_end(runs["tiled"])
+        self.assertIn("tile_b", [a["name"] for a in runs["tiled"]["arrays"]])
+
+    def test_other_encodings(self):
+        """A byte that is no UTF-8 is a '?', and the files are there."""
+        done, runs = self.changed(("/* Filled", "/* Gef\u00fcllt"), encoding="latin-1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("/* Gef?llt before read", runs["tiled"]["files"][0]["text"])
+
+    def test_errors_of_a_changed_kernel(self):
+        """The compiler names the place in the file as its author wrote it, and nothing else is said."""
+        with open(os.path.join(SOURCE, "cl", "matmul", "matmul_tiled.cl"), encoding="utf-8") as f:
+            lines = f.read().splitlines()
+        number = next(i for i, l in enumerate(lines, 1) if "float sum = 0;" in l)
+        done, _ = self.changed(("float sum = 0;", "float sum = nothing;"))
+        said = done.stderr.decode()
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(said, r"matmul_tiled\.cl:%d:%d: use of undeclared identifier" % (number, lines[number - 1].index("0;") + 1))
+        self.assertNotIn("generated", said)
 
     def turns(self, run):
         """The most words of one bank that the first warp reads of a tile at once."""
@@ -167,6 +239,10 @@ class Traces(unittest.TestCase):
             done = command("lesson", *args)
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(says, done.stderr.decode())
+        for args in (("-o", "x.html"), ("--kernel-dir", "zz"), ("--device", "0:0")):
+            done = command("lesson", *args)
+            self.assertEqual(done.returncode, 2, args)
+            self.assertIn("needs the name of a lesson, or all", done.stderr.decode())
         names = [x["name"] for x in json.loads(command("lesson", "--json").stdout)["lessons"]]
         self.assertEqual(names[0], "tiled")
 
