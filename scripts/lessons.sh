@@ -20,9 +20,19 @@ if [ "$1" != frame ]; then
 fi
 # Pages of a device that is not here keep what it did.
 python3 - docs/course/*.html <<'END'
+import glob
+import json
 import sys
 
-frame = open("data/lessons/lesson.html", encoding="utf-8").read().split("{{data}}")
+lessons = []
+for path in glob.glob("data/lessons/*.json"):
+    with open(path, encoding="utf-8") as f:
+        lessons.append(json.load(f))
+names = json.dumps([{"name": l["name"], "title": l["title"]} for l in sorted(lessons, key=lambda l: l["number"])],
+                   separators=(",", ":"))
+for sign in "<>&":
+    names = names.replace(sign, "\\u%04x" % ord(sign))
+frame = open("data/lessons/lesson.html", encoding="utf-8").read().replace("{{lessons}}", names).split("{{data}}")
 opening = '<script type="application/json" id="trace">'
 for path in sys.argv[1:]:
     page = open(path, encoding="utf-8").read()

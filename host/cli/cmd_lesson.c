@@ -69,40 +69,41 @@ static size_t number(const json_t *object, const char *name)
     return (size_t)json_integer_value(json_object_get(object, name));
 }
 
+/* Names and titles of all, in the order of the course. */
+static json_t *names_json(void)
+{
+    json_t *names = json_array(), *lesson;
+
+    for (size_t i = 0; (lesson = lesson_at(i)); i++) {
+        json_array_append_new(names, json_pack("{s:O, s:O}", "name", json_object_get(lesson, "name"),
+                                               "title", json_object_get(lesson, "title")));
+        json_decref(lesson);
+    }
+    return names;
+}
+
 /* Without a name, options that are about making a page would do nothing. */
 static int list(const options *o)
 {
     const size_t width = terminal_width(STDOUT_FILENO);
-    json_t *all, *lesson;
+    json_t *names;
 
     for (option_id id = 0; id < OPTION_COUNT; id++)
         if (o->given[id] && id != OPTION_JSON && id != OPTION_QUIET)
             return wrong_usage("lesson: --%s needs the name of a lesson, or all", option_name(id));
-    all = json_array();
-    for (size_t i = 0; (lesson = lesson_at(i)); i++)
-        json_array_append_new(all, lesson);
-    if (o->given[OPTION_JSON]) {
-        json_t *names = json_array();
-
-        for (size_t i = 0; i < json_array_size(all); i++) {
-            lesson = json_array_get(all, i);
-            json_array_append_new(names,
-                                  json_pack("{s:O, s:O}", "name", json_object_get(lesson, "name"),
-                                            "title", json_object_get(lesson, "title")));
-        }
-        json_decref(all);
+    names = names_json();
+    if (o->given[OPTION_JSON])
         return json_print(json_pack("{s:s, s:o}", "schema", "tessera-lessons-1", "lessons", names));
-    }
-    for (size_t i = 0; i < json_array_size(all); i++) {
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const json_t *lesson = json_array_get(names, i);
         text line = {0};
 
-        lesson = json_array_get(all, i);
         text_format(&line, "  %-12s  ", member(lesson, "name"));
         text_wrap(&line, member(lesson, "title"), 16, 16, width);
         puts(text_get(&line));
         text_free(&line);
     }
-    json_decref(all);
+    json_decref(names);
     puts("\n'tessera lesson NAME -o FILE.html' writes the page of one, 'tessera lesson all -o "
          "FOLDER' of each.");
     return EXIT_DONE;
@@ -367,20 +368,22 @@ static void script_json(const char *json, text *out)
 static tsr_status write_page(const json_t *lesson, const char *path, tsr_error *err)
 {
     char *json = json_dumps(lesson, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    json_t *names = names_json();
+    char *others = json_dumps(names, JSON_COMPACT);
     const char *page = page_text(), *mark;
     text whole = {0};
     output *out = NULL;
     tsr_status st;
 
-    for (; json && (mark = strstr(page, "{{")); page = strstr(mark, "}}") + 2) {
+    for (; json && others && (mark = strstr(page, "{{")); page = strstr(mark, "}}") + 2) {
         text_append_bytes(&whole, page, (size_t)(mark - page));
         if (!strncmp(mark, "{{title}}", 9))
             text_append(&whole, member(lesson, "title"));
         else
-            script_json(json, &whole);
+            script_json(!strncmp(mark, "{{lessons}}", 11) ? others : json, &whole);
     }
     text_append(&whole, page);
-    if (!json || whole.failed)
+    if (!json || !others || whole.failed)
         st = tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
     else
         st = output_open(path, &out, err);
@@ -390,6 +393,8 @@ static tsr_status write_page(const json_t *lesson, const char *path, tsr_error *
     else
         st = output_commit(out, err);
     free(json);
+    free(others);
+    json_decref(names);
     text_free(&whole);
     return st;
 }

@@ -215,6 +215,9 @@ class Traces(unittest.TestCase):
                         with open(os.path.join(mine, file), "w", encoding="utf-8") as f:
                             f.write(text.replace(old, new))
                     done = command("lesson", lesson["name"], "--json", "--kernel-dir", mine, simulator=simulator)
+                    if "lab" in change:
+                        lab = command("lab", change["lab"], "--size", str(1 << 20), "--kernel-dir", mine)
+                        self.assertEqual(lab.returncode, 0, lab.stderr)
                 if b"inline PTX" in done.stderr:
                     continue
                 self.assertEqual(done.returncode, 0, done.stderr)
