@@ -116,8 +116,13 @@ class Traces(unittest.TestCase):
                 f.write(text.replace("tile_b[y][x] =", "tile_b[x][y] ="))
             self.assertFalse(traced("tiled", "--kernel-dir", mine)["runs"][0]["right"])
 
-    def changed(self, *edits, file="matmul/matmul_tiled.cl", encoding="utf-8"):
+    def source(self):
+        """The kernel file of the tiled lesson."""
+        return on_page(os.path.join(SOURCE, "docs", "course", "tiled.html"))["runs"][0]["source"]
+
+    def changed(self, *edits, encoding="utf-8"):
         """What comes of the tiled lesson with a changed kernel."""
+        file = self.source()
         with tempfile.TemporaryDirectory() as folder:
             mine = os.path.join(folder, "cl")
             shutil.copytree(os.path.join(SOURCE, "cl"), mine)
@@ -178,13 +183,13 @@ class Traces(unittest.TestCase):
 
     def test_errors_of_a_changed_kernel(self):
         """The compiler names the place in the file as its author wrote it, and nothing else is said."""
-        with open(os.path.join(SOURCE, "cl", "matmul", "matmul_tiled.cl"), encoding="utf-8") as f:
+        with open(os.path.join(SOURCE, "cl", self.source()), encoding="utf-8") as f:
             lines = f.read().splitlines()
         number = next(i for i, l in enumerate(lines, 1) if "float sum = 0;" in l)
         done, _ = self.changed(("float sum = 0;", "float sum = nothing;"))
         said = done.stderr.decode()
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(said, r"matmul_tiled\.cl:%d:%d: use of undeclared identifier" % (number, lines[number - 1].index("0;") + 1))
+        self.assertRegex(said, r"%s:%d:%d: use of undeclared identifier" % (self.source(), number, lines[number - 1].index("0;") + 1))
         self.assertNotIn("generated", said)
 
     def turns(self, run):
