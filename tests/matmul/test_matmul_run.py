@@ -412,6 +412,7 @@ class OnDevice(OnHost):
         """A group's number is counted in its part of the launch."""
         known = ("SPLITS ? get_group_id(2)",  # of parts of k, of which there are few
                  "all + (ulong)get_group_id(2) *",  # likewise
+                 "to = parts + (ulong)get_group_id(2) *",  # likewise, and skinny_of's span is bare
                  "row = get_group_id(1) * TILE")  # of transposes, whose plans refuse more groups
         bare = []
         for path in glob.glob(os.path.join(os.environ["TESSERA_SOURCE"], "cl", "*", "*.cl*")):
