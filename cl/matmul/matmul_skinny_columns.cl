@@ -11,9 +11,10 @@
  * Work split: a group computes LANES * VECTOR columns of C.
  * Parameters: LANES and SLICES, whose product is ITEMS; FEW_ROWS, FEW, ITEMS, DEPTH (a multiple of
  *     SLICES * BATCH), VECTOR, ALIGNED, BATCH, CHUNK, SPLITS, LAST_ADDS (matmul_skinny.clh); REAL,
- * REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh); ROUNDED (matmul_rounded.clh);
- * TRANS_A, TRANS_B (matmul_access.clh). Launch: 3-D, work-groups of ITEMS x 1 x 1, one per started
- * LANES * VECTOR columns, a layer of them for each product of the batch, or for each span of k.
+ *     REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh); ROUNDED (matmul_rounded.clh);
+ *     TRANS_A, TRANS_B (matmul_access.clh).
+ * Launch: 3-D, work-groups of ITEMS x 1 x 1, one per started LANES * VECTOR columns, a layer of
+ *     them for each product of the batch, or for each span of k.
  * Local memory: PITCH * DEPTH elements, or SLICES * CHUNK * LINE where that is more.
  * Traffic: the large factor once, the small one once a group.
  * Limits: m, n, k and the leading dimensions up to 2^31.

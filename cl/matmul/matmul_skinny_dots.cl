@@ -12,10 +12,11 @@
  * Work split: a group computes ITEMS / TEAM * LINES columns of C.
  * Parameters: TEAM, which divides ITEMS; LINES; FEW_ROWS, FEW, ITEMS, DEPTH (a multiple of TEAM *
  *     VECTOR * BATCH), VECTOR, ALIGNED, BATCH, CHUNK, SPLITS, LAST_ADDS (matmul_skinny.clh); REAL,
- * REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh); ROUNDED (matmul_rounded.clh);
- * TRANS_A, TRANS_B (matmul_access.clh). Launch: 3-D, work-groups of ITEMS x 1 x 1, one per started
- * ITEMS / TEAM * LINES columns, a layer of them for each product of the batch, or for each span of
- * k. Local memory: FEW * PITCH elements, or CHUNK * OUTPUTS * (TEAM + 1) where that is more.
+ *     REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh); ROUNDED (matmul_rounded.clh);
+ *     TRANS_A, TRANS_B (matmul_access.clh).
+ * Launch: 3-D, work-groups of ITEMS x 1 x 1, one per started ITEMS / TEAM * LINES columns, a layer
+ *     of them for each product of the batch, or for each span of k.
+ * Local memory: FEW * PITCH elements, or CHUNK * OUTPUTS * (TEAM + 1) where that is more.
  * Traffic: the large factor once, the small one once a group.
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */

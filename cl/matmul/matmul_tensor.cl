@@ -21,15 +21,17 @@
  *     (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace; FUSED: whether the
  *     groups that multiply stage; SINGLE: whether each has one tile or part alone; SPLITS: whether
  *     they share k; C_VECTOR (matmul_lanes.clh); UNIT_GROUPS: for how many groups a compute unit is
- * to have registers; PERSISTENT, of launches alone; LAST_ADDS (last_group.clh); CONSUMERS,
- * PRODUCERS, PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES as the host counts with them (below).
+ *     to have registers; PERSISTENT, of launches alone; LAST_ADDS (last_group.clh); CONSUMERS,
+ *     PRODUCERS, PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES as the host counts with them
+ *     (below).
  * Launch: 1-D, the preparation, where a launch of its own stages, in work-groups of 256, one for
  *     each 64 x 64 elements; then groups of CONSUMERS + PRODUCERS: with PERSISTENT = 1 as many as
  *     compute units hold or as there are tiles and parts, with 2 one each.
  * Workspace: two maps a group, what is staged, and sums of parts.
  * Local memory: STAGES * (TILE_M + TILE_N) * 128 bytes and up to 2 KiB beside, and, where C is
  *     stored as it is and a group has several tiles, 2560 bytes a warp; the preparation 16640
- * bytes. Limits: m, n, k and the leading dimensions up to 2^31.
+ *     bytes.
+ * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "common/last_group.clh"
 #include "common/tensor_copy.clh"
@@ -556,6 +558,10 @@ static inline __global result *at(const output *o, uint i, uint j)
 #define DOWN   (32 / ACROSS) /* rows at once, */
 #define STEPS  (16 / DOWN)   /* and how often */
 #define OWN    (16 * PITCH)  /* elements that a warp has */
+
+#if SINGLE && CONSUMERS / 32 * OWN * 4 > STAGES * (TILE_M + TILE_N) * ROW_BYTES
+#error "STAGES: too few for the sums of a group's one tile, which take their place"
+#endif
 
 /* What C was, of the lane's STEPS rows from `row` on. */
 IN_REGISTERS void read_pass(const output *o, uint row, uint column, REAL *before)

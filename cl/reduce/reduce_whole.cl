@@ -1,17 +1,19 @@
 /* Reduction of a whole array of any type in one launch.
  *
  * Idea: reduce_last_group.cl for every type and reduction.  Groups count themselves as they end,
- * and the one that comes last combines what all have left, by number, so that a sum has the same
- *     bits every time.  Where an index is asked for, no work-item keeps one for each element: it
- *     keeps the block that its best element is in.  The last group looks for the element, in the
- * one block that is left. Work split: blocks of GROUP * LOADS * VEC elements, which follow one
- * another; groups take them in turns, and the last, incomplete one element by element. Parameters:
- * GROUP, work-items in a work-group, a power of two; LOADS, vectors that a work-item has in flight;
- * VEC, elements of one; ALIGNED, 1 where the array begins at a multiple of VEC elements; those of
- * reduce_values.clh; LAST_ADDS (last_group.clh), 1 or 2.  PER_UNIT only decides the number of
- * groups on the host. Launch: 1-D, work-groups of GROUP: reduce_whole, or a single one of
- * reduce_whole_alone. Local memory: a reduced value for each work-item and a counter. Limits:
- * elements that follow one another; indexes in 64 bits.
+ *     and the one that comes last combines what all have left, by number, so that a sum has the
+ *     same bits every time.  Where an index is asked for, no work-item keeps one for each element:
+ *     it keeps the block that its best element is in.  The last group looks for the element, in
+ *     the one block that is left.
+ * Work split: blocks of GROUP * LOADS * VEC elements, which follow one another; groups take them
+ *     in turns, and the last, incomplete one element by element.
+ * Parameters: GROUP, work-items in a work-group, a power of two; LOADS, vectors that a work-item
+ *     has in flight; VEC, elements of one; ALIGNED, 1 where the array begins at a multiple of VEC
+ *     elements; those of reduce_values.clh; LAST_ADDS (last_group.clh), 1 or 2.  PER_UNIT only
+ *     decides the number of groups on the host.
+ * Launch: 1-D, work-groups of GROUP: reduce_whole, or a single one of reduce_whole_alone.
+ * Local memory: a reduced value for each work-item and a counter.
+ * Limits: elements that follow one another; indexes in 64 bits.
  */
 #if !defined(GROUP) || !defined(LOADS)
 #error "GROUP, LOADS: work-items of a group and their loads"

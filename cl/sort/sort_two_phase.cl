@@ -11,11 +11,11 @@
  * Launch: 1-D, work-groups of GROUP.  sort_two_phase_tile with a work-group per started tile of the
  *     n keys.  Then for size = 2 * TILE, 4 * TILE, ... up to the first size >= n:
  *     sort_two_phase_exchange with stride = size / 2 and flip = 1, then with stride = size / 4,
- * ..., TILE and flip = 0; then sort_two_phase_merge, again with a work-group per started tile.
+ *     ..., TILE and flip = 0; then sort_two_phase_merge, again with a work-group per started tile.
  * Local memory: TILE keys.
  * Traffic: with tiles of 2^t keys, stage s reads all keys s - t + 1 times, where in sort_naive.cl
- * it reads them s times, and all stages up to t do so once together. Limits: n up to 2^31.  Keys
- * alone: sort_registers.cl sorts every type, with an index and values.
+ *     it reads them s times, and all stages up to t do so once together.
+ * Limits: n up to 2^31.  Keys alone: sort_registers.cl sorts every type, with an index and values.
  */
 #ifndef GROUP
 #error "GROUP: work-items in a work-group, a power of 2"

@@ -88,6 +88,14 @@ static void expect_refusal(const variant *v, const device_facts *d, tsr_transpos
     plan_free(&out);
 }
 
+static void expect_plan(const variant *v, const device_facts *d, tsr_transpose_problem p)
+{
+    plan out;
+
+    assert_null(make(v, d, p, &out));
+    plan_free(&out);
+}
+
 static void what_variants_refuse(void **state)
 {
     const device_facts gpu = device(DEVICE_GPU, 132, 1024), tiny = device(DEVICE_GPU, 4, 16);
@@ -110,6 +118,18 @@ static void what_variants_refuse(void **state)
                    "transposes in place alone");
     expect_refusal(&transpose_vector, &tiny, (tsr_transpose_problem){.rows = 2, .columns = 2},
                    "it needs work-groups of 256, the device takes 16");
+    /* 2^32 tiles of 64 x 64; of one less, the number of each fits. */
+    expect_refusal(&transpose_vector, &gpu,
+                   (tsr_transpose_problem){.rows = (size_t)1 << 22, .columns = (size_t)1 << 22},
+                   "it numbers tiles in 32 bits: at most 4294967295, not 4294967296");
+    expect_plan(&transpose_vector, &gpu,
+                (tsr_transpose_problem){.rows = (size_t)64 * 65537, .columns = (size_t)64 * 65535});
+    /* Of a batch all tiles count. */
+    expect_refusal(&transpose_general, &gpu,
+                   (tsr_transpose_problem){.rows = 2, .columns = 2, .batch = (size_t)1 << 32},
+                   "it numbers tiles in 32 bits: at most 4294967295, not ");
+    expect_plan(&transpose_general, &gpu,
+                (tsr_transpose_problem){.rows = 2, .columns = 2, .batch = UINT32_MAX});
 }
 
 /* A GPU moves elements of 16 bytes at once, a CPU in two parts; of 12 in three. */

@@ -1,0 +1,21 @@
+"""Bugs in scan's C code, which tests find: scripts/mutants.py plants them."""
+
+PIECES = "cli/test_scan_command"
+
+MUTANTS = {
+    "scan-open-from-the-end":
+        ("host/ops/scan/scan_partition.c", "(size_t)offsets[above - 1] - at->first", 0,
+         "(size_t)offsets[above] - at->first", PIECES),
+    "scan-starts-from-the-end":
+        ("host/ops/scan/scan_partition.c", "(above && offsets[above - 1] > at->first)", 0,
+         "(above && offsets[above] > at->first)", PIECES),
+    "scan-closed-at-the-end":
+        ("host/ops/scan/scan_partition.c", "next < end ? (size_t)next - at->first : at->closed", 0,
+         "at->closed", PIECES),
+    "scan-segment-at-the-first":
+        ("host/ops/scan/scan_partition.c", "offset_from(offsets, segments, at->first + 1)", 0,
+         "offset_from(offsets, segments, at->first)", PIECES),
+    "scan-segments-empty":
+        ("host/ops/scan/scan_partition.c", "if (offsets[s] - at->first > staged[n - 1])", 0,
+         "", PIECES),
+}
