@@ -124,12 +124,14 @@ def main():
         args = ["verify", op, "--kernel", name, "--kernel-dir", kernels, "--defaults", "--type",
                 type_name or variant(op, name)[0][0]]
         args += [a for s in settings for a in ("--set", s)]
-        if shapes:  # of more work than any problem of the sweep
+        if shapes:  # of more work than any problem of the sweep; texts are options of the call
+            options = [s for s in shapes if isinstance(s, str)]
+            shapes = [s for s in shapes if s not in options]
             files = [os.path.join(folder, "%d.npy" % i) for i in range(len(shapes))]
             for file, shape in zip(files, shapes):
                 write_ones(file, *shape)
             args = [op, *files, "-o", os.path.join(folder, "out.npy"), "--copy", *args[2:6],
-                    *args[args.index("--set"):]]
+                    *options, *args[args.index(type_name or variant(op, name)[0][0]) + 1:]]
         env = unoptimized(op, name)
         if sys.argv[1].startswith("look-back-"):
             status, out, found = run_program(env, os.environ["LOOK_BACK"], "cpu", kernels)

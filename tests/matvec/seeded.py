@@ -72,6 +72,9 @@ BUGS = {
     # Off-by-one guards.
     "oclgrind-local-x-fill-barrier":
         ("local-x", "matvec/matvec_local_x.cl", BARRIER, 0, "", []),
+    "oclgrind-column-slices-last-row":
+        ("column-slices", "matvec/matvec_column_slices.cl", "begin + length == call.columns", 0,
+         "begin + length == 0", []),
     "oclgrind-local-x-last-row":
         ("local-x", "matvec/matvec_local_x.cl", "min(first + r * TEAMS, rows - 1)", 0,
          "first + r * TEAMS", []),
@@ -86,8 +89,12 @@ BUGS = {
         ("row-item", "common/bfloat16.clh", "0x7FFFu", 0, "0u", []),
 }
 
-# A call in place of the sweep: more rows than a launch has groups.
-SHAPES = {"oclgrind-group-row-refill-barrier": [(65540, 2), (2,)]}
+# A call in place of the sweep: more rows than a launch has groups, or an A that is large enough for
+# rows to be read by vectors wherever they start.
+SHAPES = {
+    "oclgrind-group-row-refill-barrier": [(65540, 2), (2,)],
+    "oclgrind-column-slices-last-row": [(513, 129), (513,), "--trans", "--verify"],
+}
 
 # Of a type that is not the main one: it is there alone, or has fewer problems, all of which the
 # simulator runs.

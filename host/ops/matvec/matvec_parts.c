@@ -331,8 +331,9 @@ static size_t starts_of(const job *j, size_t vec, size_t local)
     view first = matvec_a(p);
 
     first.lines = 1;
-    if (!matvec_aligned(j, &first, vec) || local < 2 * vec ||
-        p->columns < SHIFTED_BYTES / tsr_type_size(p->type) / size_max(p->rows, 1))
+    /* A vector that begins before a row is to begin in the row before it. */
+    if (!matvec_aligned(j, &first, vec) || local < 2 * vec || lda < vec ||
+        p->rows * p->columns * tsr_type_size(p->type) < SHIFTED_BYTES)
         return 1;
     return vec / size_min(vec, lda & -lda);
 }
