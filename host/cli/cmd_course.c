@@ -27,7 +27,7 @@
 #include "measure/overlap.h"
 #include "measure/roofline.h"
 
-enum { WORDS_MAX = 32, COMMAND_SIZE = 160, WARP = 32 };
+enum { WARP = 32 };
 
 /* What `bench` takes in a row of a course. */
 static const option_set bench_takes = {OPTION(OPTION_SIZE) | OPTION(OPTION_TYPE) |
@@ -47,7 +47,7 @@ typedef struct points {
 /* A row as it is shown, for the device's scale. */
 typedef struct shown_row {
     const course_row *row;
-    char series[48], x[24], line[COMMAND_SIZE];
+    char series[COURSE_SERIES_SIZE], x[COURSE_X_SIZE], line[COURSE_COMMAND_SIZE];
     double claim; /* 0: none */
 } shown_row;
 
@@ -76,6 +76,7 @@ typedef struct classroom {
     /* Of the table that runs: */
     size_t printed; /* its rows */
     int wide, says_wide;
+    char unit[sizeof((result_row *)0)->unit]; /* in its heading */
     double base;
     size_t claims, agreed;
 } classroom;
@@ -401,6 +402,41 @@ static tsr_status find_points(classroom *c, const char *name, const points **out
     return TSR_OK;
 }
 
+/* "32", "4 KiB"; -1 where it is none of these. */
+static double number_of_x(const char *x)
+{
+    static const char *const units[] = {"", " B", " KiB", " MiB", " GiB"};
+    char *end;
+    double value = strtod(x, &end);
+
+    if (end == x || !strcmp(end, units[0]) || !strcmp(end, units[1]))
+        return end == x ? -1 : value;
+    for (size_t i = 2; i < sizeof units / sizeof *units; i++) {
+        value *= 1024;
+        if (!strcmp(end, units[i]))
+            return value;
+    }
+    return -1;
+}
+
+/* Devices may end a series early, as they have less memory, units or room in a group; what no
+ * series has, or is left out within one, is mistyped. */
+static tsr_status no_point(const points *p, const char *series, const char *x, tsr_error *err)
+{
+    const result_row *last = NULL;
+
+    for (size_t i = 0; i < p->count; i++)
+        if (!strcmp(p->rows[i].name, series) &&
+            (!last || number_of_x(p->rows[i].x) > number_of_x(last->x)))
+            last = &p->rows[i];
+    if (!last)
+        return tsr_fail(err, TSR_ENAME, 0, "%s has no series '%s'", p->what->name, series);
+    if (number_of_x(last->x) >= 0 && number_of_x(x) > number_of_x(last->x))
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s, %s ends at %s here", p->what->name, series,
+                        last->x);
+    return tsr_fail(err, TSR_ENAME, 0, "%s, %s has no point '%s'", p->what->name, series, x);
+}
+
 /* "lab EXPERIMENT / SERIES / X" */
 static tsr_status run_lab(classroom *c, char *words, result_row *row, tsr_error *err)
 {
@@ -430,7 +466,7 @@ static tsr_status run_lab(classroom *c, char *words, result_row *row, tsr_error 
     }
     if (p->st)
         return *err = p->err, p->st;
-    return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s has no point %s at %s here", name, series, x);
+    return no_point(p, series, x, err);
 }
 
 static tsr_status run_limit(classroom *c, const char *name, result_row *row, tsr_error *err)
@@ -512,7 +548,7 @@ static tsr_status run_occupancy(const classroom *c, const char *words, result_ro
 static tsr_status run_command(classroom *c, const course_table *t, char *words, result_row *row,
                               tsr_error *err)
 {
-    char *argv[WORDS_MAX + 1] = {NULL};
+    char *argv[COURSE_WORDS_MAX + 1] = {NULL};
     char *rest = words + strcspn(words, " ");
     int argc = 0;
 
@@ -524,7 +560,7 @@ static tsr_status run_command(classroom *c, const course_table *t, char *words, 
         return run_overlap(c, rest, t->figure, row, err);
     if (!strncmp(words, "occupancy ", 10))
         return run_occupancy(c, rest, row, err);
-    for (char *word = strtok_r(words, " ", &rest); word && argc < WORDS_MAX;
+    for (char *word = strtok_r(words, " ", &rest); word && argc < COURSE_WORDS_MAX;
          word = strtok_r(NULL, " ", &rest))
         argv[argc++] = word;
     if (!argc || strcmp(argv[0], "bench") != 0)
@@ -542,7 +578,7 @@ static void number_text(double x, char out[16])
 
 static void show(const classroom *c, const course_row *r, shown_row *out)
 {
-    char claim[16];
+    char claim[COURSE_CLAIM_SIZE];
 
     out->row = r;
     course_expand(r->series, c->scale, out->series, sizeof(out->series));
@@ -580,8 +616,29 @@ static void print_head(classroom *c, const course_table *t, size_t number, const
     printf("%s%s:%s  %s: %s\n", c->done ? "\n" : "", c->course.name, t->lines, t->name, t->title);
     if (*t->says)
         print_wrapped("The document: ", t->says);
+    snprintf(c->unit, sizeof(c->unit), "%s", unit);
     printf("\n  %-*s  %-*s  %9s%s\n", c->wide, t->knob, c->says_wide, "document", unit,
            t->claims_values ? "  expected" : "    x base  expected");
+}
+
+/* Whether the figure tells nothing where little work is done. */
+static bool is_of_time(const course_table *t, const result_row *row)
+{
+    return row->time.count && t->figure != FIGURE_LAUNCHES && t->figure != FIGURE_INTENSITY &&
+           t->figure != FIGURE_LOCAL && t->figure != FIGURE_OCCUPANCY;
+}
+
+/* Whether a row that was timed is compared with its claim: not the base, and nothing where that is
+ * not known. */
+static bool is_judged(const classroom *c, const course_table *t, const result_row *row)
+{
+    return row->claim > 0 && (t->claims_values || (!row->base && row->ratio > 0)) &&
+           !(c->o->given[OPTION_SMALL] && is_of_time(t, row));
+}
+
+static bool claim_holds(const course_table *t, const result_row *row)
+{
+    return lab_agrees(t->claims_values ? row->rate : row->ratio, row->claim);
 }
 
 static void print_row(classroom *c, const course_table *t, const shown_row *r,
@@ -604,11 +661,13 @@ static void print_row(classroom *c, const course_table *t, const shown_row *r,
         printf(" %9s", row->ratio > 0 ? ratio : "");
     }
     if (row->claim > 0) {
-        const double compared = t->claims_values ? row->rate : row->ratio;
-
         number_text(row->claim, claim);
-        printf(" %9s  %s", claim, lab_agrees(compared, row->claim) ? "agrees" : "differs");
+        printf(" %9s", claim);
     }
+    if (is_judged(c, t, row))
+        printf("  %s", claim_holds(t, row) ? "agrees" : "differs");
+    if (strcmp(row->unit, c->unit) != 0)
+        printf("  (%s)", row->unit);
     puts("");
     fflush(stdout);
 }
@@ -646,6 +705,7 @@ static void enter_row(const classroom *c, const course_table *t, const shown_row
     snprintf(row->knob, sizeof(row->knob), "%s", t->knob);
     snprintf(row->x, sizeof(row->x), "%s", r->x);
     row->claim = r->claim;
+    row->base = r->row->base;
     row->ratio = 0;
 }
 
@@ -658,9 +718,8 @@ static void add_row(classroom *c, const course_table *t, const shown_row *r, res
             c->base = row->rate;
         if (c->base > 0 && !t->claims_values)
             row->ratio = row->rate / c->base;
-        c->claims += row->claim > 0;
-        c->agreed +=
-            row->claim > 0 && lab_agrees(t->claims_values ? row->rate : row->ratio, row->claim);
+        c->claims += is_judged(c, t, row);
+        c->agreed += is_judged(c, t, row) && claim_holds(t, row);
     } else if (r->row->base) {
         c->base = 0; /* what follows has nothing to be compared with */
     }
@@ -680,7 +739,7 @@ static void add_row(classroom *c, const course_table *t, const shown_row *r, res
 static void run_row(classroom *c, const course_table *t, const course_row *r)
 {
     shown_row shown;
-    char words[COMMAND_SIZE];
+    char words[COURSE_COMMAND_SIZE];
     result_row row = {0};
     tsr_error err = {0};
     tsr_status st;
@@ -706,6 +765,8 @@ static void run_row(classroom *c, const course_table *t, const course_row *r)
         worsen(c, print_error(shown.x, &err, c->session));
     else if (row.outcome == RESULT_WRONG)
         worsen(c, EXIT_BOUND);
+    else if (row.outcome == RESULT_FAILED)
+        worsen(c, EXIT_FAILED);
 }
 
 static void run_tables(classroom *c)
@@ -736,8 +797,9 @@ static void run_device(classroom *c, const tsr_device *device)
     c->has_limits = false;
     device_id_text(device, id);
     if (c->table)
-        printf("%s%s: %s\n  on %s (%s)\n\n", c->done ? "\n" : "", c->course.name, c->course.title,
-               tsr_device_name(device), id);
+        printf("%s%s: %s\n  on %s (%s)%s\n\n", c->done ? "\n" : "", c->course.name, c->course.title,
+               tsr_device_name(device), id,
+               c->scale ? "" : "\n  with little work: times and rates mean nothing");
     run_tables(c);
     for (size_t i = 0; i < c->points_count; i++)
         free(c->points[i].rows);

@@ -1,5 +1,6 @@
 #include "cli/course_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "base/text.h"
 #include "session/embedded.h"
 
-enum { COURSE_FILE_MAX = 1 << 20, COURSES_MAX = 32 };
+enum { COURSE_FILE_MAX = 1 << 20, SCALES = 3, ROW_NAME_MAX = 15 };
 
 static const char suffix[] = ".course";
 
@@ -63,14 +64,18 @@ static char *next_line(reader *r)
         while (*from && !(*from == '\n' && from[1] != ' ')) {
             if (*from == '\n') {
                 r->behind++;
-                from += strspn(from, "\n ");
+                from += 1 + strspn(from + 1, " ");
                 *to++ = ' ';
+            } else if (*from == '\r' && (from[1] == '\n' || !from[1])) {
+                from++; /* of a line end as Windows has it */
             } else {
                 *to++ = *from++;
             }
         }
         r->behind++;
         r->next = *from ? from + 1 : from;
+        while (to > line && to[-1] == ' ')
+            to--;
         *to = '\0';
     } while (*line == '#' || !*line);
     return line;
@@ -98,13 +103,19 @@ static tsr_status add_table(reader *r, char *rest, tsr_error *err)
 {
     course *c = r->out;
     course_table *more = realloc(c->tables, (c->table_count + 1) * sizeof *more);
+    const char *title = cut_word(rest);
 
     if (!more)
         return no_memory(r, err);
     c->tables = more;
+    for (size_t t = 0; t < c->table_count; t++)
+        if (!strcmp(more[t].name, rest))
+            return bad(r, "there is a table of that name", err);
+    if (strlen(c->name) + 1 + strlen(rest) > ROW_NAME_MAX)
+        return bad(r, "the names of course and table have more than 14 letters", err);
     r->series = "";
     more += c->table_count++;
-    *more = (course_table){rest, cut_word(rest), "", "step", "", "", "", "", FIGURE_RATE, false};
+    *more = (course_table){rest, title, "", "step", "", "", "", "", FIGURE_RATE, false};
     return TSR_OK;
 }
 
@@ -121,6 +132,65 @@ static char *cut_field(char **at)
     for (char *last = field + strlen(field); last > field && last[-1] == ' ';)
         *--last = '\0';
     return field;
+}
+
+/* Whether a text fits in so many bytes at every scale. */
+static bool fits(const char *from, size_t size)
+{
+    char out[COURSE_COMMAND_SIZE + 1];
+
+    for (unsigned scale = 0; scale < SCALES; scale++) {
+        course_expand(from, scale, out, size + 1);
+        if (strlen(out) == size)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a text that fits is a number above 0, or "-", at every scale. */
+static bool is_claim(const char *from)
+{
+    char out[COURSE_CLAIM_SIZE], *end;
+
+    for (unsigned scale = 0; scale < SCALES; scale++) {
+        double value;
+
+        course_expand(from, scale, out, sizeof out);
+        value = strtod(out, &end);
+        if (strcmp(out, "-") != 0 && (end == out || *end || !(value > 0) || !isfinite(value)))
+            return false;
+    }
+    return true;
+}
+
+static bool has_few_words(const char *from)
+{
+    char out[COURSE_COMMAND_SIZE];
+
+    for (unsigned scale = 0; scale < SCALES; scale++) {
+        size_t words = 0;
+
+        course_expand(from, scale, out, sizeof out);
+        for (const char *at = out + strspn(out, " "); *at; words++) {
+            at += strcspn(at, " ");
+            at += strspn(at, " ");
+        }
+        if (words > COURSE_WORDS_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* What is wrong with a row; NULL: nothing.  A text that was cut would be another one. */
+static const char *row_fault(const course_row *row)
+{
+    return !fits(row->series, COURSE_SERIES_SIZE)     ? "the series has more than 47 bytes"
+           : !fits(row->x, COURSE_X_SIZE)             ? "X has more than 23 bytes"
+           : !fits(row->command, COURSE_COMMAND_SIZE) ? "the command has more than 159 bytes"
+           : !has_few_words(row->command)             ? "the command has more than 32 words"
+           : !fits(row->claim, COURSE_CLAIM_SIZE) || !is_claim(row->claim)
+               ? "a claim is a number above 0 of at most 15 bytes, or -"
+               : NULL;
 }
 
 static tsr_status add_row(reader *r, char *rest, bool base, tsr_error *err)
@@ -140,6 +210,8 @@ static tsr_status add_row(reader *r, char *rest, bool base, tsr_error *err)
     if (!claim || !rest)
         return bad(r, "a row is X | SAYS | CLAIM | COMMAND", err);
     row.claim = claim;
+    if (row_fault(&row))
+        return bad(r, row_fault(&row), err);
     c->rows[c->row_count++] = row;
     return TSR_OK;
 }
@@ -165,6 +237,8 @@ static tsr_status read_member(reader *r, const char *word, char *rest, tsr_error
     } texts[] = {{"lines", &t->lines}, {"knob", &t->knob}, {"says", &t->says},    {"why", &t->why},
                  {"wrong", &t->wrong}, {"see", &t->see},   {"series", &r->series}};
 
+    if (!strcmp(word, "knob") && strlen(rest) > ROW_NAME_MAX)
+        return bad(r, "a knob has at most 15 bytes", err);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (strcmp(word, texts[i].word) != 0)
             continue;
@@ -211,20 +285,14 @@ static tsr_status read_lines(reader *r, tsr_error *err)
 
 static tsr_status no_course(const char *name, tsr_error *err)
 {
-    char names[COURSES_MAX][32];
-    const char *list[COURSES_MAX], *closest;
-    size_t count = 0;
+    char known[32];
     text all = {0};
     tsr_status st;
 
-    while (count < COURSES_MAX && course_at(count, names[count])) {
-        list[count] = names[count];
-        text_format(&all, ", %s", names[count++]);
-    }
-    closest = text_closest(name, list, count);
-    st = tsr_fail(err, TSR_ENAME, 0, "no course '%s'%s%s%s (there are all%s)", name,
-                  closest ? ": did you mean '" : "", closest ? closest : "", closest ? "'?" : "",
-                  text_get(&all));
+    for (size_t i = 0; course_at(i, known); i++)
+        text_format(&all, ", %s", known);
+    /* Without a closest one: numbers are none closer than others. */
+    st = tsr_fail(err, TSR_ENAME, 0, "no course '%s' (there are all%s)", name, text_get(&all));
     text_free(&all);
     return st;
 }

@@ -3,7 +3,7 @@
  *
  * Courses are files of data/course/, which the command has built in; anybody's own are read the
  * same way.  A line is a keyword and a text, which goes on in the lines behind it that begin with a
- * blank; a line that begins with # is a comment.
+ * blank; a line that begins with # is a comment, and one of blanks alone nothing.
  *
  *     course 003 TITLE        first of all
  *     about TEXT              what the document is
@@ -38,6 +38,15 @@
 #include <stddef.h>
 
 #include "tessera/status.h"
+
+/** What a row's texts fit in, with what scales have in place of {A|B|C}. */
+enum {
+    COURSE_SERIES_SIZE = 48,
+    COURSE_X_SIZE = 24,
+    COURSE_CLAIM_SIZE = 16,
+    COURSE_COMMAND_SIZE = 160,
+    COURSE_WORDS_MAX = 32 /* of a command */
+};
 
 /** What of a row counts. */
 typedef enum course_figure {

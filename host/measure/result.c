@@ -215,15 +215,18 @@ static const column columns[] = {
     COLUMN("x", COLUMN_TEXT, x),
     COLUMN("ratio", COLUMN_NUMBER, ratio),
     COLUMN("claim", COLUMN_NUMBER, claim),
+    /* Of one alone: */
+    COLUMN("base", COLUMN_FLAG, base),
 };
 
 enum {
-    COLUMNS_OF_LAB = 5,
+    COLUMNS_OF_LAB = 6,
     COLUMNS_OF_OVERLAP = 5,
     COLUMNS_OF_ERRORS = 7,
     COLUMNS_OF_TILES = 2,
     COLUMNS_MAX = sizeof(columns) / sizeof(columns[0]),
     COLUMN_LAB = COLUMNS_MAX - COLUMNS_OF_LAB,
+    COLUMN_BASE = COLUMNS_MAX - 1,
     COLUMNS_ELSE = COLUMN_LAB - COLUMNS_OF_OVERLAP, /* but of overlap and experiments */
     COLUMN_TILES = COLUMNS_ELSE - COLUMNS_OF_TILES - COLUMNS_OF_ERRORS,
     COLUMNS_OF_TRAFFIC = 2,
@@ -237,6 +240,8 @@ static bool has_column(const result_row *row, size_t i)
 {
     if (i < COLUMNS)
         return true;
+    if (i == COLUMN_BASE)
+        return row->kind == RESULT_LAB && row->base;
     if (i >= COLUMN_LAB)
         return row->kind == RESULT_LAB;
     if (i >= COLUMNS_ELSE)
@@ -604,12 +609,12 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
     if (!st)
         rename_old(o);
     /* What says that a row has further fields comes before them; the order, the wall time, the
-     * traffic and the tiles may be there or not. */
+     * traffic, the tiles and the base may be there or not. */
     for (size_t i = 0; i < COLUMNS_MAX && !st; i++) {
         const json_t *value = json_object_get(o, columns[i].name);
         const operation *of = operation_named(row.op);
         const bool optional = i == COLUMN_TILES || i == COLUMN_WALL || i == COLUMN_TRAFFIC ||
-                              (i == COLUMN_ORDER && (of && of->inputs_name));
+                              i == COLUMN_BASE || (i == COLUMN_ORDER && (of && of->inputs_name));
         const bool wants = optional ? value != NULL : has_column(&row, i);
         const char *wanted =
             wants && value ? field_from_json(&columns[i], value, &row, &names) : NULL;

@@ -144,6 +144,7 @@ typedef struct result_row {
     char x[24];    /* its value */
     double ratio;  /* of the rate to that of the experiment's base; 0 where claims are of `rate` */
     double claim;  /* what courses teach of `ratio`, or of `rate`; 0 where they do not */
+    bool base;     /* others have their ratio to it */
 } result_row;
 
 /** The time of day as rows have it: UTC, ISO 8601. */

@@ -53,7 +53,9 @@ class Listed(Case):
                     self.assertRegex(text, r'^["A-Z0-9].*[.?]$', where)
                 for row in table["rows"]:
                     self.assertLess(len(row["x"]), 40, where)
-        self.assertIn("003", self.fail_with(2, "course", "0003", says="no course '0003'").err)
+        err = self.fail_with(2, "course", "009", says="no course '009'").err
+        self.assertIn("003", err)
+        self.assertNotIn("did you mean", err)
 
     def test_points_exist(self):
         """Points of experiments are among those that were recorded, or could not be there."""
@@ -93,7 +95,45 @@ class Own(Case):
         for text in ("The document: What is said.", "0 of 1 agree here", "Why: Why it is so.",
                      "Where the document errs: What is wrong.", "More: tessera devices"):
             self.assertIn(text, out)
-        self.assertRegex(self.course("--small").out, r"(?m)^  other, c .* 0\.50  agrees$")
+        self.assertNotIn("times and rates mean nothing", out)
+        out = self.course("--small").out
+        self.assertRegex(out, r"(?m)^  other, c .* 0\.50  agrees$")
+        self.assertIn("times and rates mean nothing", out)
+
+    def test_what_is_judged(self):
+        """Rows with something to compare, but the base; with little work, nothing that has a time."""
+        self.write("own.course", OWN.replace("{a|b} | 1 | - |", "{a|b} | 1 | 1 |"))
+        out = self.course("first").out
+        self.assertRegex(out, r"(?m)^  b +1 +64\.0 +1\.00 +1\.00$")
+        self.assertIn("0 of 1 agree", out)
+        for base in ("row {a|b} | 1 | - | occupancy 256 32 0 9.0", "base b | 1 | - | limit nosuch"):
+            self.write("own.course", OWN.replace("base {a|b} | 1 | - | occupancy 256 32 0 9.0", base))
+            out = self.tessera("course", "own.course", "first", "--device", "cpu").out
+            self.assertRegex(out, r"(?m)^  other, c +2 +32\.0 +0\.25(?:  \(warps\))?$")
+            self.assertNotIn(" agree here", out)
+        bench = "bench %s --size {16|17}" % OPERATIONS[0]
+        self.write("own.course", OWN.replace("occupancy 256 128 0 9.0", bench))
+        options = ["second", "--repeat", "2", "--seconds", "0.01"]
+        self.assertRegex(self.course(*options).out, r"(?m)^  d .*(?:agrees|differs)$")
+        self.assertRegex(self.course("--small", *options).out, r"(?m)^  d .* 16\.0$")
+
+    def test_units_that_differ(self):
+        bench = "bench %s --size 16" % OPERATIONS[0]
+        self.write("own.course", OWN.replace("occupancy 256 64 0 9.0", bench))
+        out = self.course("first", "--repeat", "2", "--seconds", "0.01").out
+        self.assertRegex(out, r"(?m)^  step +document +warps ")
+        self.assertRegex(out, r"(?m)^  other, c .* \(\w+/s\)$")
+
+    def test_line_ends(self):
+        """Of Windows; and a line of blanks alone belongs to none."""
+        plain = self.rows_of(OWN)
+        self.assertEqual(self.rows_of(OWN.replace("\n", "\r\n")), plain)
+        self.assertEqual(self.rows_of(OWN.replace("\nbase", "\n   \nbase")), plain)
+
+    def rows_of(self, text):
+        self.write("own.course", text)
+        return [[r[k] for k in ("experiment", "name", "x", "chosen", "rate")]
+                for r in rows_of(self.course("--json").out)]
 
     def test_one_table(self):
         self.write("own.course", OWN)
@@ -118,13 +158,25 @@ class Own(Case):
         for text, says in (("", "names no course"), ("lines 1\n", "line 1: no keyword before"),
                            (OWN.replace("says", "sais"), "line 7: no keyword of a table"),
                            (OWN.replace("| - | occ", "| occ", 1), "line 8: a row is X"),
-                           (OWN.replace("lines", "figure"), "line 6: there is no such figure")):
+                           (OWN.replace("lines", "figure"), "line 6: there is no such figure"),
+                           (OWN.replace("second", "first"), "line 14: there is a table of that name"),
+                           (OWN.replace("second", "s" * 12), "line 14: the names of course and table"),
+                           (OWN.replace("{0.5|0.25}", "{0.5|abc}"), "line 10: a claim is a number"),
+                           (OWN.replace("{0.5|0.25}", "0"), "line 10: a claim is a number"),
+                           (OWN.replace("{0.5|0.25}", "1" * 16), "line 10: a claim is a number"),
+                           (OWN.replace("row c", "row " + "c" * 24), "line 10: X has more than"),
+                           (OWN.replace("other", "o" * 48), "line 10: the series has more than"),
+                           (OWN.replace("lines 1-2", "knob " + "k" * 16), "line 6: a knob has at"),
+                           (OWN.replace("9.0", "9.0 " + "1" * 160), "line 8: the command has more than 159"),
+                           (OWN.replace("9.0", "9.0" + " 1" * 28), "line 8: the command has more than 32")):
             self.write("own.course", text)
             self.fail_with(1, "course", "own.course", "--device", "cpu", says=says)
 
     def test_rows_that_cannot_run(self):
         """They are named, the others run, and the status tells."""
         for command, says in (("bench nosuch", "nosuch"), ("lab nosuch / a / b", "no experiment"),
+                              ("lab launches / nosuch / 1", "launches has no series 'nosuch'"),
+                              ("lab launches / one queue / 3", "has no point '3'"),
                               ("limit nosuch", "no limit"), ("dance", "neither bench, lab"),
                               ("overlap nosuch 1", "no memory 'nosuch'"),
                               ("occupancy 1", "occupancy of a course")):
@@ -132,6 +184,27 @@ class Own(Case):
             got = self.fail_with(2, "course", "own.course", "--device", "cpu", says=says)
             self.assertRegex(got.out, r"(?m)^  other, c +2 +failed: ")
             self.assertRegex(got.out, r"(?m)^  d ")
+
+
+    def test_a_series_that_ends(self):
+        """Larger devices go on: no mistake."""
+        self.write("own.course", OWN.replace("occupancy 256 64 0 9.0", "lab launches / one queue / 4096"))
+        self.assertRegex(self.course().out, r"(?m)^  other, c .*unsupported: .* ends at 256 here$")
+
+    def test_rows_that_fail(self):
+        """So does the command, although the others run."""
+        folder = self.path("cl")
+        shutil.copytree(os.path.join(SOURCE, "cl"), folder)
+        file = os.path.join(folder, "lab", "lab_integers.cl")
+        with open(file, encoding="utf-8") as f:
+            text = f.read()
+        with open(file, "w", encoding="utf-8") as f:  # no launch has groups of 3
+            f.write(re.sub(r"__kernel ", "__kernel __attribute__((reqd_work_group_size(3, 1, 1))) ", text))
+        self.write("own.course", OWN.replace("occupancy 256 64 0 9.0", "lab integers / instructions / float"))
+        got = self.tessera("course", "own.course", "--device", "cpu", "--kernel-dir", folder)
+        self.assertEqual(got.status, 1, got)
+        self.assertRegex(got.out, r"(?m)^  other, c +2 +failed: ")
+        self.assertRegex(got.out, r"(?m)^  d ")
 
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
@@ -152,7 +225,7 @@ class Courses(Case):
                 self.assertEqual(r["outcome"], "unsupported", r)
                 self.assertRegex(
                     r["unsupported"],
-                    "NVIDIA|sub-group|no queues|not known of it here|256 MiB|has no |"
+                    "NVIDIA|sub-group|no queues|not known of it here|ends at 64 MiB here|"
                     "runs a group on each|does not have|shared virtual", r)
         self.assertGreater(sum(r["outcome"] == "timed" for r in rows), len(rows) * 3 / 4)
         self.succeed("compare", "rows.jsonl", "--html", "page.html")

@@ -117,7 +117,16 @@ static void a_row_of_the_laboratory(void **state)
     assert_string_equal(got.experiment, "stride");
     assert_string_equal(got.knob, "words");
     assert_string_equal(got.x, "32");
-    assert_true(got.ratio == 0.125 && got.claim == 0.03125);
+    assert_true(got.ratio == 0.125 && got.claim == 0.03125 && !got.base);
+    assert_null(strstr(text_get(&line), "\"base\":"));
+    row.base = true;
+    text_clear(&line);
+    written(&row, &line);
+    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+    assert_true(got.base);
+    row.base = false;
+    text_clear(&line);
+    written(&row, &line);
     for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
         char *without = edited(text_get(&line), own[i], "\"another\":1"), quoted[64];
 

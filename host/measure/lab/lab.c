@@ -158,6 +158,7 @@ tsr_status lab_measure(lab *l, const lab_point *p, tsr_error *err)
     if (!row.time.count)
         return TSR_OK; /* interrupted before its first sample */
     row.rate = value_of(l, p, row.time.median_ns);
+    row.base = p->base;
     if (p->base)
         l->base = row.rate;
     if (l->base > 0 && !l->what->claims_values)
@@ -168,7 +169,7 @@ tsr_status lab_measure(lab *l, const lab_point *p, tsr_error *err)
 
 bool lab_is_claim(const experiment *e, const result_row *row)
 {
-    return row->claim > 0 && (e->claims_values || row->ratio != 1);
+    return row->claim > 0 && (e->claims_values || !row->base);
 }
 
 /* ---- what experiments share ----------------------------------------------------------------- */

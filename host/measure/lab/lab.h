@@ -43,8 +43,7 @@ const experiment *lab_named(const char *name);
 /** Whether a claim holds: within a factor of 1.5. */
 bool lab_agrees(double measured, double claim);
 
-/** Whether courses teach something of the row that can be wrong: not of the base, whose rate is
- * itself to the last bit. */
+/** Whether courses teach something of the row that can be wrong: not of the base. */
 bool lab_is_claim(const experiment *e, const result_row *row);
 
 /** What the row measured, as the claim has it: in its unit, or times the base. */

@@ -193,7 +193,7 @@ static tsr_status run_cluster(void *state, double *ns, tsr_error *err)
                     .group = MEMBERS,
                     .refused = 1};
     const seen none = {0};
-    seen got;
+    seen got = {0};
     tsr_status st = write(x->l, x->launch, &given, sizeof(given), err);
 
     st = st ? st : write(x->l, x->out, &none, sizeof(none), err);
@@ -288,7 +288,6 @@ static tsr_status measure_clusters(lab *l, tsr_error *err)
     const device_facts *d = l->rig.facts;
     cluster_point x = {.l = l, .steps = STEPS};
     cl_command_queue on_device = NULL;
-    tsr_error why = {0};
     tsr_status st = rig_buffer(&l->rig, CL_MEM_READ_WRITE, sizeof(seen), &x.out, err);
 
     st = st ? st : rig_buffer(&l->rig, CL_MEM_READ_WRITE, sizeof(launch), &x.launch, err);
@@ -296,10 +295,11 @@ static tsr_status measure_clusters(lab *l, tsr_error *err)
     if (!st && !(d->nvidia && d->kind == DEVICE_GPU && d->nv_capability >= 90))
         lab_skip(l, "another group's", "",
                  "it has no clusters: NVIDIA's GPUs have them from compute capability 9.0 on");
-    else if (!st && (!(on_device = lab_device_queue(l)) || build_address(l, &x, &why)))
-        lab_skip(l, "another group's", "",
-                 on_device ? why.message : "the device has no queues of its own");
+    else if (!st && !(on_device = lab_device_queue(l)))
+        lab_skip(l, "another group's", "", "the device has no queues of its own");
     else
+        st = st ? st : build_address(l, &x, err);
+    if (on_device)
         for (x.size = 2; x.size <= SIZE_MOST && !st; x.size *= 2)
             st = measure_clusters_of(l, &x, err);
     if (on_device)
