@@ -206,6 +206,42 @@ static void reasons_have_their_numbers(void **state)
     }
 }
 
+/* As many tables of bytes as local memory holds beside the sums and edges of 1024 work-items. */
+static void copies_fit(void **state)
+{
+    static const struct {
+        size_t local_memory;
+        uint32_t copies; /* 0: unsupported */
+    } cases[] = {{65536, 32}, {49152, 32}, {47104, 32}, {47103, 16},
+                 {32768, 16}, {16384, 2},  {16383, 0}};
+    const tsr_histogram_problem structure = {.type = TSR_U8, .n = (size_t)1 << 20, .bins = 256};
+    const problem p = problem_from(&operation_histogram, &structure, sizeof(structure));
+    device_facts d = {.kind = DEVICE_GPU,
+                      .compute_units = 1,
+                      .max_work_group = 1024,
+                      .max_work_item = {1024, 1, 1}};
+    params chosen = params_default(&histogram_bytes);
+    const job j = {.problem = &p, .device = &d, .params = &chosen};
+    plan out;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        d.local_memory = cases[i].local_memory;
+        if (cases[i].copies) {
+            assert_null(plan_make(&histogram_bytes, &j, &out));
+            assert_int_equal(param(&out.params, "COPIES"), cases[i].copies);
+        } else {
+            assert_non_null(plan_make(&histogram_bytes, &j, &out));
+        }
+        plan_free(&out);
+    }
+    /* What is asked for is not made less. */
+    assert_int_equal(params_set(&histogram_bytes, &chosen, "COPIES=32", NULL), TSR_OK);
+    d.local_memory = 32768;
+    assert_non_null(plan_make(&histogram_bytes, &j, &out));
+    plan_free(&out);
+}
+
 static void classes_come_from_the_fields(void **state)
 {
     tsr_histogram_problem structure = {.type = TSR_U8, .n = 2047, .bins = 256};
@@ -263,6 +299,7 @@ int main(void)
         cmocka_unit_test(tables_of_work_items_fit),
         cmocka_unit_test(sums_of_many_bins_go_by_atomics),
         cmocka_unit_test(reasons_have_their_numbers),
+        cmocka_unit_test(copies_fit),
         cmocka_unit_test(classes_come_from_the_fields),
     };
 

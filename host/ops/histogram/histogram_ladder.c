@@ -248,8 +248,10 @@ enum { CLEARED_MAX = 1 << 12 };
 /* Work-items of a group on a GPU where GROUP is 0: its large table serves many. */
 enum { BYTES_GROUP_GPU = 1024 };
 
+enum { BYTES_COPIES_MIN = 2, BYTES_COPIES_MAX = 32 };
+
 static const tunable bytes_tunables[] = {
-    {"COPIES", COPIES_MEANING, {2, 4, 8, 16, 32}, 32, 2},
+    {"COPIES", COPIES_MEANING "; 0: as many as fit", {0, 2, 4, 8, 16, 32}, 0, 2},
     {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512, 1024}, 0, 32},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 1, 2, .host_only = true},
 };
@@ -258,12 +260,11 @@ static const char *bytes_plan(const job *j, plan *out)
 {
     const tsr_histogram_problem *p = histogram_of(j->problem);
     const last_group way = last_group_of(j->device);
-    const size_t set = param(j->params, "GROUP"), copies = param(j->params, "COPIES");
+    const size_t set = param(j->params, "GROUP"), copies_set = param(j->params, "COPIES");
     const size_t usual = j->device->kind == DEVICE_CPU ? GROUP_CPU : BYTES_GROUP_GPU;
     const size_t local = group_fit(j->device, 0, set ? set : usual);
     const size_t each = BYTES_A_LOAD * (way == LAST_GROUP_NONE ? ELEMENTS_MIN : LOADS_MIN);
     const size_t groups = groups_for(j, local, each);
-    const size_t table = BYTE_VALUES * sizeof(uint32_t) * copies;
     const size_t near = p->bins < NEAR_EDGES ? NEAR_EDGES : 0;
     const size_t beside = (BYTE_VALUES + size_max(local, BYTE_VALUES)) * sizeof(uint64_t) +
                           size_max(near, 1) * sizeof(float);
@@ -271,6 +272,8 @@ static const char *bytes_plan(const job *j, plan *out)
     const histogram_call call = histogram_call_of(p);
     const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
     const char *why = histogram_unsupported(p, j->device);
+    size_t copies = copies_set ? copies_set : BYTES_COPIES_MAX;
+    size_t table = BYTE_VALUES * sizeof(uint32_t) * copies;
     command *c;
 
     if (tsr_type_size(p->type) != 1)
@@ -280,9 +283,14 @@ static const char *bytes_plan(const job *j, plan *out)
         return why;
     if (p->weights)
         return "it counts, and has no sums of weights";
+    while (!copies_set && copies > BYTES_COPIES_MIN && table + beside > j->device->local_memory) {
+        copies /= 2;
+        table /= 2;
+    }
     if (table + beside > j->device->local_memory)
         return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
                                 table + beside, j->device->local_memory);
+    plan_set(out, "COPIES", (uint32_t)copies);
     histogram_define(p, out);
     last_group_defines(j->device, way, &out->defines);
     plan_define(out, "CLEARS=%d", clears);

@@ -483,12 +483,18 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     return names_of_gpu(small, ARRAY_COUNT(small), q, d, out);
 }
 
+/* Where C has memory for what it copies: float16 in float32. */
+static bool c_has_memory(const problem *p)
+{
+    return matmul_of(p)->type != TSR_F16 || work(p) <= 0x1p37;
+}
+
 /* A product is as fast there as by kernels on a CPU: what is saved are launches, and compiling.  Of
  * float16 it takes half the time, as long as there is memory for copies in float32, and of int8
  * half to all of it. */
 static const char *prefer_c(const problem *p, const device_facts *d)
 {
-    const bool halves = matmul_of(p)->type == TSR_F16 && work(p) <= 0x1p37;
+    const bool halves = matmul_of(p)->type == TSR_F16 && c_has_memory(p);
 
     if (matmul_of(p)->type == TSR_I8)
         return "simd";
@@ -500,7 +506,7 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 static const char *prefer_first(const problem *p, const device_facts *d)
 {
     if (d->kind == DEVICE_CPU)
-        return work(p) <= 0x1p41 ? "simd" : NULL;
+        return work(p) <= 0x1p41 && c_has_memory(p) ? "simd" : NULL;
     if (work(p) > 0x1p31 || matmul_of(p)->k > 4096)
         return NULL;
     return type_is_complex(matmul_of(p)->type) ? "complex-general" : "general-tiled";
