@@ -50,12 +50,15 @@ typedef struct tsr_session_options {
  * tsr_report.chosen says so.  After 20 such calls of a session what is fastest is compiled on a
  * thread of its own, and once that is done calls run it; without a cache to keep it in, or a
  * thread, the next call compiles it.  A process waits for such a thread when it ends,
- * tsr_session_close does not.  On a CPU whose memory is the host's such a call, of any size, runs
- * code in C, and the call after 100 of them compiles what is fastest.
+ * tsr_session_close does not.  On a CPU whose memory is the host's such a call runs code in C:
+ * products of matrices of up to 2^41 operations, of float16 2^37, sorts of all kinds of up to 2^28
+ * keys, products of vectors and reductions of any size.  After 100 of them it goes on as on a GPU
+ * after 20; where the driver compiles kernels when they are first launched, as PoCL does, the next
+ * call compiles what is fastest.
  *
  * Sorts of all kinds and selections have the same result either way, bit for bit.  Sums of floats,
- * which are products of matrices and of vectors and scans, keep to the same bounds and may differ
- * in their last bits from those of later calls. `same_kernels`, or TESSERA_SAME_KERNELS in the
+ * which are products of matrices and of vectors, scans and reductions, keep to the same bounds and
+ * may differ in their last bits from those of later calls. `same_kernels`, or TESSERA_SAME_KERNELS in the
  * environment, with any value, does without: so does tsr_session_warm or `tessera cache --warm`
  * once it has run, for what it compiles.
  */

@@ -16,7 +16,7 @@
 #include "device/device.h"
 #include "tessera/tessera.h"
 
-enum { ROWS = 40, ROWS_MAX = 2000, COLUMNS = 70, FIRST_CALLS = 20 };
+enum { ROWS = 40, ROWS_MAX = 2000, COLUMNS = 70, FIRST_CALLS = 20, FIRST_CALLS_ON_CPU = 100 };
 
 static const char quick[] = "row-item", best[] = "split-vector";
 
@@ -77,6 +77,14 @@ static int entries(void)
         n += strstr(e->d_name, ".tsr") != NULL;
     closedir(dir);
     return n;
+}
+
+static void forget_entries(void)
+{
+    char command[96];
+
+    snprintf(command, sizeof(command), "rm -rf %s/*", folder);
+    assert_int_equal(system(command), 0);
 }
 
 static tsr_session *open_session(const tsr_session_options *options)
@@ -247,6 +255,60 @@ static void nobody_has_to_take_it(void **state)
     tsr_session_close(s);
 }
 
+/* Elements of float16, so many that C is not what runs fastest; all are 0. */
+static const char *run_halves(tsr_session *s, tsr_report *report)
+{
+    enum { HALVES_ROWS = 4097, HALVES_COLUMNS = 4096 };
+    const tsr_matvec_problem p = {.rows = HALVES_ROWS,
+                                  .columns = HALVES_COLUMNS,
+                                  .lda = HALVES_COLUMNS,
+                                  .alpha = 1,
+                                  .type = TSR_F16};
+    static uint16_t a[(size_t)HALVES_ROWS * HALVES_COLUMNS], x[HALVES_COLUMNS], y[HALVES_ROWS];
+    tsr_error err = {0};
+
+    memset(y, -1, sizeof(y));
+    if (tsr_matvec(s, &p, a, x, y, NULL, report, &err))
+        fail_msg("%s", err.message);
+    for (size_t i = 0; i < HALVES_ROWS; i++)
+        assert_int_equal(y[i], 0);
+    return report->variant;
+}
+
+/* On a CPU code in C runs at first.  After that the call compiles where the driver does so at the
+ * first launch, and a thread where it does not. */
+static void a_cpu_runs_c_first(void **state)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    const uint64_t until = clock_ns() + 100000000000;
+
+    (void)state;
+    for (int late = 1; late >= 0; late--) {
+        tsr_device cpu = gpu;
+        tsr_report report = {0};
+        tsr_session *s = NULL;
+        tsr_error err = {0};
+
+        cpu.facts.kind = DEVICE_CPU;
+        cpu.facts.unified_memory = true;
+        cpu.facts.compiles_late = late;
+        if (tsr_session_open(&cpu, NULL, &s, &err))
+            fail_msg("%s", err.message);
+        for (int i = 0; i < FIRST_CALLS_ON_CPU; i++)
+            assert_string_equal(run_halves(s, &report), "simd");
+        assert_non_null(strstr(report.chosen, "compiled already"));
+        if (late)
+            assert_string_not_equal(run_halves(s, &report), "simd");
+        else
+            assert_string_equal(run_halves(s, &report), "simd");
+        while (strcmp(run_halves(s, &report), "simd") == 0 && clock_ns() < until)
+            nanosleep(&pause, NULL);
+        assert_string_not_equal(report.variant, "simd");
+        tsr_session_close(s);
+        forget_entries();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +321,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_does_not_build_is_not_run, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(settings_need_a_variant, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(nobody_has_to_take_it, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(a_cpu_runs_c_first, make_folder, drop_folder),
     };
 
     return cmocka_run_group_tests(tests, open_devices, close_devices);
