@@ -152,16 +152,17 @@ const char *text_get(const text *t)
 
 enum { WORD_MAX = 64 };
 
-/* Levenshtein distance of two words shorter than WORD_MAX (Wagner and Fischer, 1974). */
+/* Levenshtein distance of two words shorter than WORD_MAX (Wagner and Fischer, 1974); two
+ * neighbours that changed places are one step (Damerau, 1964). */
 static size_t distance(const char *a, const char *b)
 {
-    size_t row[WORD_MAX];
+    size_t row[WORD_MAX], above[WORD_MAX] = {0}; /* above: the row before the last */
     size_t nb = strlen(b);
 
     for (size_t j = 0; j <= nb; j++)
         row[j] = j;
     for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
+        size_t diagonal = row[0], before = 0; /* before: above[j - 2] */
 
         row[0] = i;
         for (size_t j = 1; j <= nb; j++) {
@@ -171,6 +172,10 @@ static size_t distance(const char *a, const char *b)
                 best = row[j] + 1;
             if (row[j - 1] + 1 < best)
                 best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before + 1 < best)
+                best = before + 1;
+            before = above[j - 1];
+            above[j - 1] = diagonal;
             diagonal = row[j];
             row[j] = best;
         }

@@ -187,6 +187,8 @@ static tsr_status write_outputs(const options *o, const comparison *c, const com
         st = write_text(&out->page, &page, err);
     if (!st)
         st = write_text(&out->table, &table, err);
+    if (!st && page.length && !o->given[OPTION_QUIET] && strcmp(o->value[OPTION_HTML], "-") != 0)
+        fprintf(stderr, "page: %s\n", o->value[OPTION_HTML]);
     text_free(&table);
     text_free(&page);
     return st;

@@ -468,6 +468,8 @@ int cmd_run(const options *o)
         st = verify(&w, &err);
     if (!st && w.op->command->cut)
         w.op->command->cut(&w.x);
+    if (*w.x.note && !o->given[OPTION_QUIET])
+        hint("%s", w.x.note);
     printed = !st && is_printed(&w);
     if (printed && !o->given[OPTION_JSON])
         st = encode_values(&w.x.array[w.op->result], put_text, stdout, &err);

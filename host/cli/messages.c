@@ -25,7 +25,18 @@ int exit_status(tsr_status status)
     }
 }
 
-static void hint_install(void)
+/* Whether a command runs on the host too, which needs no OpenCL. */
+static bool takes_host(const char *command)
+{
+    static const char *const refuse[] = {"trace", "lab", "diagnose", "lesson", "roofline"};
+
+    for (size_t i = 0; i < sizeof refuse / sizeof *refuse; i++)
+        if (!strcmp(command, refuse[i]))
+            return false;
+    return true;
+}
+
+static void hint_install(const char *command)
 {
     const char *folder = getenv("OCL_ICD_VENDORS");
 
@@ -34,7 +45,8 @@ static void hint_install(void)
     else
         hint("the OpenCL loader looked in /etc/OpenCL/vendors");
     hint("on Debian, pocl-opencl-icd runs OpenCL on the CPU; for an NVIDIA GPU install the OpenCL "
-         "library of its driver (nvidia-opencl-icd); '--device host' needs no OpenCL");
+         "library of its driver (nvidia-opencl-icd)%s",
+         takes_host(command) ? "; '--device host' needs no OpenCL" : "");
 }
 
 int print_error(const char *what, const tsr_error *err, const tsr_session *session)
@@ -52,7 +64,7 @@ int print_error(const char *what, const tsr_error *err, const tsr_session *sessi
     if (err->status == TSR_EBUILD && session)
         show_build_log(tsr_session_build_log(session));
     if (err->status == TSR_ENODEVICE)
-        hint_install();
+        hint_install(what);
     return exit_status(err->status);
 }
 

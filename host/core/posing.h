@@ -16,6 +16,7 @@ typedef struct posing {
     array array[OPERANDS_MAX];        /* inputs as they were read; pose() allocates results */
     operand operand[OPERANDS_MAX];    /* once it is posed: what the operation says of them */
     size_t count;
+    char note[96]; /* what people may not expect of the result; "": nothing */
 } posing;
 
 enum { SHAPE_SIZE = 72 };

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/elements.h"
@@ -74,7 +75,14 @@ static int format_real(char *to, size_t size, tsr_type type, const void *data, s
         v = (double)half_to_float(((const uint16_t *)data)[i]);
     if (isnan(v)) /* printf writes "-nan" for some, which not every reader takes */
         return snprintf(to, size, "nan\n");
-    return snprintf(to, size, "%.*g\n", type == TSR_F64 ? 17 : 9, v);
+    /* As few digits as read back as the same value. */
+    for (int digits = type == TSR_F64 ? 15 : 6;; digits++) {
+        const int length = snprintf(to, size, "%.*g\n", digits, v);
+
+        if (digits == (type == TSR_F64 ? 17 : 9) ||
+            (type == TSR_F64 ? strtod(to, NULL) == v : strtof(to, NULL) == (float)v))
+            return length;
+    }
 }
 
 static int format_integer(char *to, size_t size, tsr_type type, const void *data, size_t i)

@@ -3,6 +3,7 @@
 import inspect
 import struct
 from collections.abc import Mapping
+from importlib.util import find_spec as _find_spec
 from typing import NamedTuple
 
 from . import _devices, _tessera
@@ -135,12 +136,24 @@ class Operation:
         """Run a problem on host memory."""
         _devices.session(device).run(self.index, problem, operands, kernel, flat(settings))
 
+    def check_flat(self, x, described):
+        """TypeError where an operand is no memory, such as a list: with NumPy it would be an array."""
+        try:
+            memoryview(x)
+        except TypeError:
+            why = "" if _find_spec("numpy") else "NumPy is not installed, and without it "
+            raise TypeError("%s: %s%s is flat memory, such as array.array, and no %s"
+                            % (self.name, why, described.name, type(x).__name__)) from None
+
     def __call__(self, *operands, device=None, kernel=None, settings=None, **members):
         problem = self.problem(**{n: v for n, v in members.items() if v is not None})
         described = self.operands(problem)
         if len(operands) > len(described):
             raise TypeError("%s takes %s" % (self.name, ", ".join(o.name for o in described)))
         given = list(operands) + [None] * (len(described) - len(operands))
+        for x, o in zip(operands, described):
+            if x is not None:
+                self.check_flat(x, o)
         for i, o in enumerate(described):
             if given[i] is None and o.bytes and o.access == _WRITTEN:
                 given[i] = bytearray(o.bytes)

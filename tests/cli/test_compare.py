@@ -242,6 +242,8 @@ class Compare(Case):
     def test_html(self):
         r = self.succeed("compare", "a.json", "--html", "r.html")
         self.assertIn("tiled", r.out)
+        self.assertIn("page: r.html\n", r.err)
+        self.assertEqual(self.succeed("compare", "a.json", "--html", "r.html", "--quiet").err, "")
         with open(self.path("r.html"), encoding="utf-8") as f:
             page = f.read()
         self.assertTrue(page.startswith("<!DOCTYPE html>"))

@@ -148,6 +148,10 @@ class Absent(Case):
             self.assertIn("hint: ", r.err)
             self.assertEqual(r.out, "")
         self.assertEqual(self.names(), before)
+        # The host is named where it serves.
+        for args, serves in ((("verify",), True), (("lab", "stride"), False), (("lesson", "tiled", "--json"), False)):
+            r = self.fail_with(4, *args, "--device", "gpu", env=self.none)
+            self.assertEqual("'--device host' needs no OpenCL" in r.err, serves, r.err)
 
     def test_host_needs_none(self):
         for op, call in zip(OPERATIONS, self.save_examples()):

@@ -102,6 +102,14 @@ class Reduce(Case):
         r = self.succeed("reduce", "x.npy", "-o", "r.npy", "--json", *HOST)
         self.assertNotIn("result", json.loads(r.out))
 
+    def test_as_few_digits_as_read_back(self):
+        for values, printed in ((np.float64([0.05, 0.1, 0.2, 0.362]), "0.178"), (np.float64([1, 0, 0]), "0.3333333333333333"),
+                                (np.float32([0.1, 0.2]), "0.15"), (np.float32([1, 0, 0]), "0.33333334")):
+            np.save(self.path("m.npy"), values)
+            got = self.succeed("reduce", "m.npy", "--by", "mean", *HOST).out
+            self.assertEqual(got, printed + "\n")
+            self.assertEqual(values.dtype.type(got), self.number(values, "--by", "mean"))
+
     def test_conversion(self):
         self.assertEqual(self.number(np.arange(3.0)).dtype, np.float64)
         self.assertEqual(self.number(np.arange(3.0), "--as", "f32").dtype, np.float32)

@@ -320,6 +320,11 @@ class Charts(Page):
         self.assertFalse('id="lab"' in self.dump(self.page), "there is nothing to show")
         dom = self.dump(self.report(made_up_rows.gpu() + made_up_rows.lab_rows()))
         self.assertEqual(self.figures(dom, "lab"), [["read", "read, courses", "write"]])
+        self.assertNotRegex(dom, r'<section id="[a-z]+" hidden')
+        # Without other rows, parts that are about jobs are left out.
+        alone = self.dump(self.report(made_up_rows.lab_rows()))
+        hidden = re.findall(r'<section id="([a-z]+)" hidden', alone)
+        self.assertEqual(hidden, ["fastest", "devices", "roofline", "ladders", "sizes", "transfers", "peers"])
         self.assertEqual([len(self.figures(dom, s)) for s in SECTIONS], [1, 3, 6, 1, 3])
 
     def test_one_file(self):

@@ -43,6 +43,9 @@ class Shapes(Case):
         keys = np.random.default_rng(10).random(50) < 0.4
         self.assert_first(keys, 50)
         self.assert_first(keys, 7, "--top", "7")
+        for top, said in (("50", False), ("51", True)):
+            r = self.succeed("sort", "k.npy", "-o", "s.npy", "--top", top, "--device", "host")
+            self.assertEqual("hint: --top 51: there are 50 keys, and the result has all" in r.err, said)
         self.succeed("sort", "k.npy", "-o", "s.npy", "--descending", *HOST)
         np.testing.assert_array_equal(np.load(self.path("s.npy")), np.sort(keys)[::-1])
         self.succeed("sort", "k.npy", "-o", "s.npy", "--as", "f32", *HOST)

@@ -1,4 +1,5 @@
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -73,6 +74,9 @@ static void cut(posing *x)
     const tsr_sort_problem *s = sort_of(&x->problem);
     const size_t first = topk_kept(topk_of(&x->problem)), rows = sort_rows(s);
 
+    if (setting_of(x->given, "top") && topk_of(&x->problem)->k > s->n)
+        snprintf(x->note, sizeof(x->note), "--top %s: there are %zu keys, and the result has all",
+                 setting_of(x->given, "top"), s->n);
     if (s->n && first == s->n)
         return;
     for (size_t i = 0; i < SORT_OPERANDS; i++) {
