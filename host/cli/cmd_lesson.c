@@ -75,8 +75,9 @@ static json_t *names_json(void)
     json_t *names = json_array(), *lesson;
 
     for (size_t i = 0; (lesson = lesson_at(i)); i++) {
-        json_array_append_new(names, json_pack("{s:O, s:O}", "name", json_object_get(lesson, "name"),
-                                               "title", json_object_get(lesson, "title")));
+        json_array_append_new(names,
+                              json_pack("{s:O, s:O}", "name", json_object_get(lesson, "name"),
+                                        "title", json_object_get(lesson, "title")));
         json_decref(lesson);
     }
     return names;
@@ -477,8 +478,35 @@ static tsr_status choose(const options *o, json_t *lessons, tsr_error *err)
     return check(o, lessons, err);
 }
 
+/* "SOURCE=FILE": what --kernel-file puts in the place of the kernel of a lesson's first run. */
+static tsr_status replace_source(const options *o, const json_t *lessons, text *out, tsr_error *err)
+{
+    const json_t *lesson = json_array_get(lessons, 0);
+    const json_t *run = json_array_get(json_object_get(lesson, "runs"), 0);
+    const operation *op = operation_named(member(run, "op"));
+    const char *source = member(run, "file");
+    const variant *v = NULL;
+    tsr_status st;
+
+    if (o->given[OPTION_KERNEL_DIR])
+        return tsr_fail(err, TSR_ENAME, 0, "--kernel-dir and --kernel-file exclude each other");
+    if (json_array_size(lessons) > 1)
+        return tsr_fail(err, TSR_ENAME, 0, "--kernel-file takes one lesson");
+    st = op ? variant_find(op, member(run, "kernel"), &v, err) : TSR_OK;
+    if (st)
+        return st;
+    source = v && v->source ? v->source : source;
+    if (!*source)
+        return tsr_fail(err, TSR_ENAME, 0, "--kernel-file: %s shows no kernel",
+                        member(lesson, "name"));
+    text_format(out, "%s=%s", source, o->value[OPTION_KERNEL_FILE]);
+    return out->failed ? tsr_fail(err, TSR_ENOMEM, 0, "out of memory") : TSR_OK;
+}
+
 int cmd_lesson(const options *o)
 {
+    options sources = *o; /* with --kernel-file as a --kernel-dir, which the session takes */
+    text replaced = {0};
     json_t *lessons = json_array();
     choice devices = {0};
     tsr_session *s = NULL;
@@ -491,10 +519,15 @@ int cmd_lesson(const options *o)
         return list(o);
     }
     st = choose(o, lessons, &err);
-    st = st ? st : choice_find_one(o, &devices, &err);
+    if (!st && o->given[OPTION_KERNEL_FILE]) {
+        st = replace_source(o, lessons, &replaced, &err);
+        sources.given[OPTION_KERNEL_FILE] = false;
+        sources.value[OPTION_KERNEL_DIR] = text_get(&replaced);
+    }
+    st = st ? st : choice_find_one(&sources, &devices, &err);
     if (!st && tsr_device_is_host(devices.device[0]))
         st = tsr_fail(&err, TSR_EUNSUPPORTED, 0, "the host has no kernels to trace");
-    st = st ? st : choice_open(devices.device[0], o, &s, &err);
+    st = st ? st : choice_open(devices.device[0], &sources, &s, &err);
     if (st)
         status = print_error(o->command, &err, s);
     for (size_t i = 0; !st && i < json_array_size(lessons); i++) {
@@ -506,5 +539,6 @@ int cmd_lesson(const options *o)
     tsr_session_close(s);
     choice_close(&devices);
     json_decref(lessons);
+    text_free(&replaced);
     return status;
 }

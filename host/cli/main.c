@@ -291,12 +291,13 @@ static const subcommand commands[] = {
      "pages that show kernels at work, step by step, from traces of them",
      "Without a name it lists the lessons.  Each runs kernels of the ladders on small inputs, and\n"
      "they write down every load, store and barrier.  The page shows these steps, forwards and\n"
-     "back; it needs no network.  With --kernel-dir it shows a changed copy of the kernels.\n",
+     "back; it needs no network.  With --kernel-dir it shows a changed copy of the kernels,\n"
+     "with --kernel-file a file in the place of the kernel of its first run.\n",
      cmd_lesson,
      0,
      SIZE_MAX,
      {OPTION(OPTION_DEVICE) | OPTION(OPTION_OUTPUT) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET) |
-          OPTION(OPTION_KERNEL_DIR),
+          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_KERNEL_FILE),
       0, NULL},
      DEFAULT_DEVICE DEFAULT_SOURCES "-o          none: it has to be given, or --json\n",
      false,

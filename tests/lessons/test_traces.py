@@ -175,6 +175,19 @@ class Traces(unittest.TestCase):
         self.check_end(runs["tiled"])
         self.assertIn("tile_b", [a["name"] for a in runs["tiled"]["arrays"]])
 
+    def test_kernel_file(self):
+        """One file in the place of the first run's kernel."""
+        with open(os.path.join(SOURCE, "cl", self.source()), encoding="utf-8") as f:
+            text = f.read()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mine.cl")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text.replace("tile_b[y][x] =", "tile_b[x][y] ="))
+            runs = {r["id"]: r for r in traced("tiled", "--kernel-file", path)["runs"]}
+            self.assertEqual([runs[k]["right"] for k in ("tiled", "naive")], [False, True])
+            for args in (("tiled", "--json", "--kernel-dir", "cl"), ("overlap", "--json"), ("tiled", "banks", "-o", folder)):
+                self.assertEqual(command("lesson", *args, "--kernel-file", path).returncode, 2, args)
+
     def test_other_encodings(self):
         """A byte that is no UTF-8 is a '?', and the files are there."""
         done, runs = self.changed(("/* Filled", "/* Gef\u00fcllt"), encoding="latin-1")
