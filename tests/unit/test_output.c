@@ -145,7 +145,7 @@ static void refuses_open(const char *path, const char *message)
 }
 
 static const char text_of_matrix[] = "%%MatrixMarket matrix array real general\n"
-                                     "2 3\n1\n4\n2.5\n5\n-0.100000001\n6\n";
+                                     "2 3\n1\n4\n2.5\n5\n-0.1\n6\n";
 
 static void npy_data_is_aligned_to_64_bytes(void **state)
 {
