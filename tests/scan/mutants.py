@@ -19,3 +19,8 @@ MUTANTS = {
         ("host/ops/scan/scan_partition.c", "if (offsets[s] - at->first > staged[n - 1])", 0,
          "", PIECES),
 }
+
+SURVIVORS = {
+    "scan-segment-at-the-first":
+        "a segment that starts with the stretch is at 0, where staged[0] is, and is left out as empty",
+}

@@ -291,7 +291,7 @@ MUTANTS = {
         ("host/session/source.c", "*line && st == TSR_OK; line_number++", 0, "*line; line_number++",
          SOURCE),
     "source-line-numbers":
-        ("host/session/source.c", "line_number + 1, file);", 0, "line_number, file);", SOURCE),
+        ("host/session/source.c", "line_number + 1, said);", 0, "line_number, said);", SOURCE),
     # ---- copies and streams
     "copies-piece-reused-early":
         ("host/stream/copies.c", "    tsr_status st = finish_piece(p, err);\n", 0,
