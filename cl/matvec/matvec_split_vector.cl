@@ -89,26 +89,31 @@ static inline REAL sum_of_piece(piece sum)
 }
 
 #if SHIFTED
-/* Elements `from` to `from` + 7 of two vectors of 16-bit elements.  By masks: rows of one warp start
- * at different places. */
+/* Elements `from` to `from` + 7 of two vectors of 16-bit elements.  By masks: rows of one warp
+ * start at different places.  Vectors are put together element by element, as Oclgrind takes them.
+ */
 static inline uint4 elements_from(uint from, uint4 low, uint4 high)
 {
     const uint four = from & 4 ? UINT_MAX : 0, two = from & 2 ? UINT_MAX : 0;
     const uint one = from & 1 ? UINT_MAX : 0;
-    uint8 words = (uint8)(low, high);
+    uint8 words = (uint8)(low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w);
 
     words = (words.s23456777 & four) | (words & ~four);
     words = (words.s12345677 & two) | (words & ~two);
-    return ((words.s0123 >> 16 | words.s1234 << 16) & one) | (words.s0123 & ~one);
+
+    ushort8 odd = as_ushort8(words.s0123).s12345677;
+
+    odd.s7 = as_ushort8(words.s1234).s6;
+    return (as_uint4(odd) & one) | (words.s0123 & ~one);
 }
 
 static inline VECTOR floats_of(uint4 bits)
 {
 #if FACTOR == BF16
-    return (VECTOR)(as_float(bits.x << 16), as_float(bits.x & 0xFFFF0000u),
-                    as_float(bits.y << 16), as_float(bits.y & 0xFFFF0000u),
-                    as_float(bits.z << 16), as_float(bits.z & 0xFFFF0000u),
-                    as_float(bits.w << 16), as_float(bits.w & 0xFFFF0000u));
+    return (VECTOR)(as_float(bits.x << 16), as_float(bits.x & 0xFFFF0000u), as_float(bits.y << 16),
+                    as_float(bits.y & 0xFFFF0000u), as_float(bits.z << 16),
+                    as_float(bits.z & 0xFFFF0000u), as_float(bits.w << 16),
+                    as_float(bits.w & 0xFFFF0000u));
 #else
     return vload_half8(0, (const half *)&bits);
 #endif
@@ -260,7 +265,7 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     const uint length = row < rows ? part_length(begin, call.columns, call.chunk) : 0;
 #if SHIFTED
     const uint start = min(row, rows - 1) * (uint)call.lda % VEC;
-    const uint before = (VEC - start) % VEC; /* elements before the first vector */
+    const uint before = (VEC - start) % VEC;    /* elements before the first vector */
     const uint whole = pieces_of(length) * VEC; /* columns in pieces */
     REAL ends = 0;
 #else

@@ -72,6 +72,9 @@ BUGS = {
     # Off-by-one guards.
     "oclgrind-local-x-fill-barrier":
         ("local-x", "matvec/matvec_local_x.cl", BARRIER, 0, "", []),
+    "oclgrind-split-vector-odd-start":
+        ("split-vector", "matvec/matvec_split_vector.cl", "(words.s0123 & ~one)", 0,
+         "words.s0123", []),
     "oclgrind-column-slices-last-row":
         ("column-slices", "matvec/matvec_column_slices.cl", "begin + length == call.columns", 0,
          "begin + length == 0", []),
@@ -99,6 +102,7 @@ SHAPES = {
 # Of a type that is not the main one: it is there alone, or has fewer problems, all of which the
 # simulator runs.
 TYPES = {
+    "oclgrind-split-vector-odd-start": "bf16",
     "sweep-matvec-bfloat16-result": "bf16",
     "sweep-parts-of-a-batch": "f64",
 }

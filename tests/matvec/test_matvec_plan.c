@@ -1154,7 +1154,7 @@ static void sweep_covers_the_forms(void **state)
     (void)state;
     assert_true(f.turned > f.n / 3 && f.turned < f.n * 2 / 3);
     assert_true(f.column_major > f.n / 5 && f.column_major < f.n / 2);
-    assert_true(f.f64 > f.n / 3 && f.f64 < f.n / 2);
+    assert_true(f.f64 >= f.n / 3 && f.f64 < f.n / 2);
     assert_true(f.f16 > f.n / 14 && f.bf16 > f.n / 14 && f.to_f32 > f.f16 / 3);
     assert_true(f.padded > f.n / 4 && f.offset > f.n / 16);
     assert_true(f.alpha_0 > f.n / 32 && f.alpha_0 < f.n / 4);
