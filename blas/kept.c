@@ -380,8 +380,8 @@ double kept_bytes(const offload_product *p)
  * The copy may be of gigabytes.  It counts as current from its beginning on: a call that writes
  * there meanwhile, which is not to the matrix itself, clears that at its end.
  */
-static kept_memory *bring(const operand *o, tsr_session *session, const tsr_device *device,
-                          uint64_t *copied, bool *was_current)
+static kept_memory *keep_current(const operand *o, tsr_session *session, const tsr_device *device,
+                                 uint64_t *copied, bool *was_current)
 {
     const uint64_t half = tsr.global_memory(device) / 2;
     uint64_t taken = 0;
@@ -485,7 +485,7 @@ kept_outcome kept_multiply(tsr_session *session, const tsr_device *device, const
     describe(p, o);
     for (int i = A; i <= B; i++) {
         bool current;
-        const kept_memory *k = bring(&o[i], session, device, &bytes_copied, &current);
+        const kept_memory *k = keep_current(&o[i], session, device, &bytes_copied, &current);
 
         if (!k)
             continue;

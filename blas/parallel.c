@@ -57,11 +57,27 @@ static void do_parts(job *j)
     pthread_mutex_unlock(&j->lock);
 }
 
+/* Helpers of all calls that have not ended.  Where the cores are taken they come late, and those of
+ * many calls would be there at once: beyond THREADS_MAX a call has fewer. */
+static atomic_int helpers;
+
 static void *help(void *argument)
 {
     do_parts(argument);
     leave(argument);
+    atomic_fetch_sub(&helpers, 1);
     return NULL;
+}
+
+/* A child has none of its parent's. */
+static void forget_helpers(void)
+{
+    atomic_store(&helpers, 0);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_helpers);
 }
 
 /* The system's answer takes ten microseconds, which is as long as many a call. */
@@ -82,19 +98,24 @@ int parallel_threads(void)
 /* Start threads that nobody waits for.  The program's signals are for its own ones. */
 static void start_helpers(job *j, int wanted)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     sigset_t all, before;
     pthread_attr_t detached;
     pthread_t thread;
 
+    pthread_once(&once, watch_forks);
     if (pthread_attr_init(&detached) != 0)
         return;
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (int i = 0; i < wanted; i++) {
+        const bool room = atomic_fetch_add(&helpers, 1) < THREADS_MAX;
+
         atomic_fetch_add(&j->users, 1);
-        if (pthread_create(&thread, &detached, help, j) != 0) {
+        if (!room || pthread_create(&thread, &detached, help, j) != 0) {
             atomic_fetch_sub(&j->users, 1);
+            atomic_fetch_sub(&helpers, 1);
             break;
         }
     }

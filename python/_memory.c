@@ -248,9 +248,11 @@ static cl_api_clCreateBufferWithProperties create_with_properties(cl_device_id d
 
 /* Import memory on a queue's device, and acquire it for commands there.  The descriptor is taken
  * over: by the driver once there is memory of it, and else it is closed. */
-static cl_int import_on(cl_command_queue queue, cl_context context, int descriptor, size_t bytes,
+static cl_int import_on(session_object *s, cl_command_queue queue, int descriptor, size_t bytes,
                         cl_mem *out)
 {
+    cl_context context = tsr_session_context(s->session);
+    char vendor[64] = "";
     cl_api_clCreateBufferWithProperties create = NULL;
     clEnqueueAcquireExternalMemObjectsKHR_fn acquire;
     cl_device_id device = NULL;
@@ -276,7 +278,10 @@ static cl_int import_on(cl_command_queue queue, cl_context context, int descript
     }
     /* NVIDIA's driver (580) does not return from the release of a context that memory was imported
      * to: it stays until the process ends. */
-    clRetainContext(context);
+    if (!s->context_stays &&
+        clGetPlatformInfo(platform, CL_PLATFORM_VENDOR, sizeof(vendor) - 1, vendor, NULL) == 0 &&
+        strstr(vendor, "NVIDIA"))
+        s->context_stays = clRetainContext(context) == CL_SUCCESS;
     acquire = (clEnqueueAcquireExternalMemObjectsKHR_fn)(uintptr_t)
         clGetExtensionFunctionAddressForPlatform(platform, "clEnqueueAcquireExternalMemObjectsKHR");
     return acquire ? acquire(queue, 1, out, 0, NULL, NULL) : CL_SUCCESS;
@@ -301,7 +306,7 @@ PyObject *session_import(PyObject *self, PyObject *args)
         close(descriptor);
         return NULL;
     }
-    rc = import_on(queue, tsr_session_context(s->session), descriptor, (size_t)bytes, &memory);
+    rc = import_on(s, queue, descriptor, (size_t)bytes, &memory);
     pthread_mutex_unlock(&s->lock);
     if (!rc)
         return memory_make(s, memory, (size_t)bytes, owner);

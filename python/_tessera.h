@@ -34,6 +34,7 @@ typedef struct session_object {
     tsr_session *session; /* NULL once it is closed */
     int abandoned;        /* in a forked child: its driver is not even told of releases */
     Py_ssize_t device;    /* in the list of devices; -1 of an adopted queue */
+    int context_stays;    /* until the process ends: memory was imported to it (_memory.c) */
     pthread_mutex_t lock;
     memory_pool pool;
 } session_object;

@@ -39,7 +39,7 @@ typedef uchar value; /* nothing is read or written */
 #endif
 
 #define PLACED (GROUP / TEAM * KEYS) /* keys that a work-group places */
-#define BROUGHT (TILE / GROUP)       /* keys of a tile that a work-item brings */
+#define LOADED (TILE / GROUP)       /* keys of a tile that a work-item loads */
 
 #if TILE % GROUP
 #error "TILE: a multiple of GROUP"
@@ -53,7 +53,7 @@ typedef struct counted_call {
 } counted_call;
 
 /* Keys that a work-item reads before it compares the first.  Loops over so few, over KEYS and over
- * BROUGHT are unrolled without a #pragma, with which PoCL 3.1 compiles them wrongly. */
+ * LOADED are unrolled without a #pragma, with which PoCL 3.1 compiles them wrongly. */
 #define AHEAD 4
 
 /* Count for each of the KEYS keys `other` where it comes before it, an equal one too if so said. */
@@ -84,10 +84,10 @@ static inline void count_before(uint before[KEYS], const word order[KEYS],
 
 /* The keys that a work-item brings to the tile from `start` on: all of them are on their way at once,
  * and one beyond the last is the last again. */
-static inline void bring(word brought[BROUGHT], __global const word *keys, uint start, uint n)
+static inline void load_keys(word loaded[LOADED], __global const word *keys, uint start, uint n)
 {
-    for (uint u = 0; u < BROUGHT; u++)
-        brought[u] = keys[min(start + u * GROUP + (uint)get_local_id(0), n - 1)];
+    for (uint u = 0; u < LOADED; u++)
+        loaded[u] = keys[min(start + u * GROUP + (uint)get_local_id(0), n - 1)];
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -100,7 +100,7 @@ sort_counted_place(__global const word *restrict keys, __global long *restrict i
     const uint item = get_local_id(0), lane = item % TEAM, team = item / TEAM, n = call.n;
     const uint first = (uint)get_group_id(0) * PLACED + team * KEYS;
     uint before[KEYS];
-    word order[KEYS], brought[BROUGHT];
+    word order[KEYS], loaded[LOADED];
 
     keys += call.offset_keys;
     /* Unrolled: only then do the arrays live in registers. */
@@ -111,20 +111,20 @@ sort_counted_place(__global const word *restrict keys, __global long *restrict i
     }
     for (uint i = item; i < PLACED; i += GROUP)
         ranks[i] = 0;
-    bring(brought, keys, 0, n);
+    load_keys(loaded, keys, 0, n);
     for (uint start = 0; start < n; start += TILE) {
         const uint end = min((uint)TILE, n - start);
         /* The team's own keys lie from `own` on, in this tile or beyond one of its ends. */
         const uint own = clamp(first, start, start + end) - start;
         const uint behind = clamp(first + KEYS, start, start + end) - start;
 
-        for (uint u = 0; u < BROUGHT; u++)
-            orders[item + u * GROUP] = to_order(brought[u]);
-        /* Filled before read: each compares with what all have brought. */
+        for (uint u = 0; u < LOADED; u++)
+            orders[item + u * GROUP] = to_order(loaded[u]);
+        /* Filled before read: each compares with what all have loaded. */
         barrier(CLK_LOCAL_MEM_FENCE);
         /* The next tile is on its way while this one is compared. */
         if (start + TILE < n)
-            bring(brought, keys, start + TILE, n);
+            load_keys(loaded, keys, start + TILE, n);
         count_before(before, order, orders, 0, own, lane, true);
         count_before(before, order, orders, behind, end, lane, false);
         for (uint i = own + lane; i < behind; i += TEAM)

@@ -59,7 +59,7 @@ static bool is_child(void)
     return forks_so_far() != forks_before;
 }
 
-static void look_away(void)
+static void pause_core(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -85,7 +85,7 @@ static void wait_for_post(void)
     for (int i = 0; atomic_load_explicit(&posts, memory_order_relaxed) == seen; i++) {
         if (i >= (atomic_load_explicit(&awake, memory_order_relaxed) ? LOOKS_AWAKE : LOOKS))
             break;
-        look_away();
+        pause_core();
         if (i >= LOOKS && i % LOOKS_A_YIELD == 0)
             sched_yield();
     }
@@ -190,7 +190,7 @@ static void finish(job *j)
     *at = j->behind;
     pthread_mutex_unlock(&lock);
     for (int i = 0; i < LOOKS && atomic_load(&j->active); i++)
-        look_away();
+        pause_core();
     if (!atomic_load(&j->active))
         return;
     pthread_mutex_lock(&lock);
@@ -213,12 +213,12 @@ __attribute__((destructor)) static void dismiss(void)
         pthread_join(helper[i], NULL);
 }
 
-void team_stay_awake(void)
+void team_spin_longer(void)
 {
     atomic_fetch_add(&awake, 1);
 }
 
-void team_doze(void)
+void team_spin_briefly(void)
 {
     atomic_fetch_sub(&awake, 1);
 }

@@ -166,7 +166,7 @@ static tsr_status send_blocks(engine *e, size_t o, cl_event after, tsr_error *er
 }
 
 /* Have a slice of an operand in a slot, or on its way there. */
-static tsr_status bring(engine *e, size_t o, const slice *s, tsr_error *err)
+static tsr_status copy_in(engine *e, size_t o, const slice *s, tsr_error *err)
 {
     lane *l = &e->lanes[o];
     const bool stays = l->taken && s->slot == l->slice.slot;
@@ -216,7 +216,7 @@ static tsr_status run_piece(engine *e, const piece *now, tsr_error *err)
 
         if (!e->partition->slots[o].count)
             continue;
-        st = bring(e, o, &now->slice[o], err);
+        st = copy_in(e, o, &now->slice[o], err);
         buffers[o] = l->slots[l->current].buffer;
         if (l->sent)
             wait[ends.n_wait++] = l->sent;
@@ -310,7 +310,7 @@ tsr_status engine_run(const stream_call *call, const partition *p, tsr_error *er
     engine e = {.pieces = {.call = call}, .partition = &own, .host = call->operands};
     tsr_status st = prepare(&e, err);
 
-    team_stay_awake(); /* for pieces of pinned memory, one after another */
+    team_spin_longer(); /* for pieces of pinned memory, one after another */
     if (!st && p->kept_bytes && !(own.kept = calloc(1, p->kept_bytes)))
         st = tsr_fail(err, TSR_ENOMEM, 0, "%s: no memory for %zu bytes between pieces",
                       call->problem->op->name, p->kept_bytes);
@@ -324,7 +324,7 @@ tsr_status engine_run(const stream_call *call, const partition *p, tsr_error *er
     st = st ? st : finish_stage(&e, err);
     st = st ? st : pieces_outcome(&e.pieces, err);
     release(&e);
-    team_doze();
+    team_spin_briefly();
     free(own.kept);
     return pieces_close(&e.pieces, st, err);
 }

@@ -37,7 +37,7 @@ static device_place place_of(const row *r, size_t which, size_t first)
 }
 
 /* What was enqueued until now starts; then the next elements come. */
-static tsr_status bring(row *r, size_t which, size_t first, size_t end, tsr_error *err)
+static tsr_status copy_elements(row *r, size_t which, size_t first, size_t end, tsr_error *err)
 {
     const host_rows from = sort_elements(r->whole, which, r->host[which], first, end);
     const uint64_t start = clock_ns();
@@ -70,11 +70,11 @@ static tsr_status arrive(void *with, const command *st, cl_command_queue queue, 
     cl_int rc;
 
     if (end > r->arrived) {
-        status = bring(r, SORT_KEYS, r->arrived, end, err);
+        status = copy_elements(r, SORT_KEYS, r->arrived, end, err);
         r->arrived = end;
     }
     if (!status && !st->end && sort_element(r->whole, SORT_VALUES) && !r->values_arrived) {
-        status = bring(r, SORT_VALUES, 0, r->whole->n, err);
+        status = copy_elements(r, SORT_VALUES, 0, r->whole->n, err);
         r->values_arrived = true;
     }
     if (status || *waited == r->copies_begun)

@@ -10,7 +10,7 @@ enum { COUNTED_PLACE, COUNTED_RETURN };
 
 enum {
     KEYS_MAX = 1 << 14, /* beyond, comparisons take longer than anything else on any device */
-    BROUGHT = 8,        /* keys of a tile that a work-item brings at once */
+    LOADED = 8,         /* keys of a tile that a work-item loads at once */
     RETURN_GROUP = 128,
     KEYS_OF_TEAM = 8,   /* at most, where they are not given, ... */
     GROUPS_OF_UNIT = 3, /* ... and twice as many where a unit has so many groups */
@@ -81,7 +81,7 @@ static const char *plan_counted(const job *j, plan *out)
     const tsr_sort_problem *s = sort_of(j->problem);
     const size_t group = group_fit(j->device, 0, param(j->params, "GROUP"));
     const size_t team = size_min(TEAM_LANES, group), teams = group / team;
-    const size_t tile = BROUGHT * group;
+    const size_t tile = LOADED * group;
     size_t keys = param(j->params, "KEYS");
     const char *why;
 
