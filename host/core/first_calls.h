@@ -17,8 +17,8 @@
  * As dispatch_call, for a call that runs at once: operation.prefer_first where what dispatch_call
  * gives was neither compiled nor probed for.  It is compiled here; where it cannot be, what
  * dispatch_call gives runs.  After 20 such calls of a session, or 100 on a CPU, that is compiled on
- * another thread, for the cache; where that cannot be (no cache, or a driver that compiles late), or
- * has left nothing there, within the call.
+ * another thread, for the cache; where that cannot be (no cache, or a driver that compiles late),
+ * or has left nothing there, within the call.
  *
  * @param place   Not ARRIVING.
  * @param report  Its build fields are added to.  May be NULL.

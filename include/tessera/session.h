@@ -58,9 +58,9 @@ typedef struct tsr_session_options {
  *
  * Sorts of all kinds and selections have the same result either way, bit for bit.  Sums of floats,
  * which are products of matrices and of vectors, scans and reductions, keep to the same bounds and
- * may differ in their last bits from those of later calls. `same_kernels`, or TESSERA_SAME_KERNELS in the
- * environment, with any value, does without: so does tsr_session_warm or `tessera cache --warm`
- * once it has run, for what it compiles.
+ * may differ in their last bits from those of later calls. `same_kernels`, or TESSERA_SAME_KERNELS
+ * in the environment, with any value, does without: so does tsr_session_warm or `tessera cache
+ * --warm` once it has run, for what it compiles.
  */
 
 /**

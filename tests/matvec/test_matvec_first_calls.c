@@ -161,13 +161,16 @@ static void closing_waits_for_nothing(void **state)
     tsr_session *s = open_session(NULL);
     tsr_report report = {0};
     uint64_t start;
+    int before;
 
     (void)state;
     for (int i = 0; i <= FIRST_CALLS; i++)
         assert_string_equal(run(s, &report), quick);
+    before = entries();
     start = clock_ns();
     tsr_session_close(s);
-    assert_true(clock_ns() - start < 300000000); /* 50 ms, and what a busy machine adds */
+    /* Who waits has the best one in the cache then; a busy machine may be slow without it. */
+    assert_true(entries() == before || clock_ns() - start < 300000000);
 }
 
 static void without_a_cache_a_call_compiles(void **state)
