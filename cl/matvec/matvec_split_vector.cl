@@ -8,9 +8,9 @@
  * Work split: work-group g takes part g % parts of TILE_ROWS = LOCAL / TEAM rows, from row
  *     g / parts * TILE_ROWS, team t of it one row; lane l the pieces l, l + TEAM, ... of
  *     the part and, of what is left behind its last one, columns l, l + TEAM, ...
- *     Where rows of 16-bit elements do not start at vectors, pieces are the vectors from the first
- *     one of a row on, and of x what stands beside them is put together from two vectors: a
- *     row's elements before its first vector are left, too.
+ *     Where rows of 16-bit elements do not start at vector boundaries, A is read by vectors from
+ *     the first boundary in each row, and the matching vector of x is shifted out of two
+ *     neighbours; elements before that boundary are multiplied one by one.
  * Parameters: TEAM, a power of 2; LOADS; CHECKED, 1 where a lane loads what is inside alone, for
  *     a large A whose rows are aligned; SHIFTED, 1 where rows of an A of 16 bits do not start at
  *     vectors, but the first one and x do; VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL,

@@ -79,22 +79,6 @@ static tsr_status check_options(const options *o, tsr_error *err)
     return st;
 }
 
-/* As `bench` of an operation: -o takes the rows; without it, or with "-", --json has standard
- * output. */
-static tsr_status open_files(overlap_bench *b, tsr_error *err)
-{
-    const char *path = b->o->value[OPTION_OUTPUT];
-    const bool to_stdout = path && !strcmp(path, "-");
-    tsr_status st = TSR_OK;
-
-    b->table = !to_stdout && !b->o->given[OPTION_JSON];
-    if (path)
-        st = row_file_open(path, false, &b->files[b->file_count++], err);
-    if (!st && !b->table && !to_stdout)
-        st = row_file_open("-", false, &b->files[b->file_count++], err);
-    return st;
-}
-
 /* ---- rows ---------------------------------------------------------------------------------- */
 
 static void show(overlap_bench *b, double one_queue_ns)
@@ -262,7 +246,7 @@ int bench_overlap(const options *o)
     b->chunks = o->chunks.count ? &o->chunks : &usual_chunks;
     st = check_options(o, &err);
     st = st ? st : choice_find(o, &b->devices, &err);
-    st = st ? st : open_files(b, &err);
+    st = st ? st : row_files_open(b->o, b->files, &b->file_count, &b->table, &err);
     if (st) {
         status = print_error(o->command, &err, NULL);
     } else {

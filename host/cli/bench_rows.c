@@ -34,6 +34,24 @@ tsr_status row_file_open(const char *path, bool csv, row_file *out, tsr_error *e
     return st;
 }
 
+tsr_status row_files_open(const options *o, row_file files[2], size_t *count, bool *table,
+                          tsr_error *err)
+{
+    const char *path = o->value[OPTION_OUTPUT];
+    const bool csv = o->given[OPTION_CSV];
+    bool to_stdout = false;
+    tsr_status st = TSR_OK;
+
+    if (path) {
+        st = row_file_open(path, csv, &files[*count], err);
+        to_stdout = files[(*count)++].stream == stdout;
+    }
+    *table = !to_stdout && !o->given[OPTION_JSON] && (path || !csv);
+    if (!st && !*table && !to_stdout)
+        st = row_file_open("-", csv, &files[(*count)++], err);
+    return st;
+}
+
 static tsr_status replace(const row_file *f, tsr_error *err)
 {
     output *o = NULL;

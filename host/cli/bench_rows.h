@@ -25,6 +25,16 @@ typedef struct row_file {
 
 /** Check that path can be written; "-" is standard output.  Ends with row_file_close. */
 tsr_status row_file_open(const char *path, bool csv, row_file *out, tsr_error *err);
+
+/**
+ * The files that a command's rows go to: -o takes them; without it, or with "-", --json and --csv
+ * have standard output.
+ *
+ * @param files  Receives `*count` of them, two at most.  End each with row_file_close.
+ * @param table  Receives whether a table is printed.
+ */
+tsr_status row_files_open(const options *o, row_file files[2], size_t *count, bool *table,
+                          tsr_error *err);
 tsr_status row_file_add(row_file *f, const result_row *row, tsr_error *err);
 /** Flush and free.  A file that got no row keeps what it held. */
 tsr_status row_file_close(row_file *f, tsr_error *err);

@@ -18,22 +18,6 @@
 #include "cli/messages.h"
 #include "device/device.h"
 
-/* -o takes the rows; without it, or with "-", --json and --csv have standard output. */
-static tsr_status open_files(bench *b, tsr_error *err)
-{
-    const char *path = b->command->value[OPTION_OUTPUT];
-    const bool csv = b->command->given[OPTION_CSV];
-    tsr_status st = TSR_OK;
-
-    if (path)
-        st = row_file_open(path, csv, &b->files[b->file_count++], err);
-    b->table = !(path && b->files[0].stream == stdout) && !b->command->given[OPTION_JSON] &&
-               (path || !csv);
-    if (!st && !b->table && !(path && b->files[0].stream == stdout))
-        st = row_file_open("-", csv, &b->files[b->file_count++], err);
-    return st;
-}
-
 static void name_missing_peers(const bench *b, peers *p)
 {
     const char *message;
@@ -510,7 +494,8 @@ static int bench_many(bench *b)
     status = job_file_read(b->command->value[OPTION_JOBS], &f, &err)
                  ? print_error(b->command->command, &err, NULL)
                  : check_jobs(b, &f);
-    if (!status && (find_devices(b, &err) || open_files(b, &err)))
+    if (!status && (find_devices(b, &err) ||
+                    row_files_open(b->command, b->files, &b->file_count, &b->table, &err)))
         status = print_error(b->command->command, &err, NULL);
     if (!status) {
         b->stop = interrupt_watch(finish, b);
@@ -526,7 +511,8 @@ static int bench_one(bench *b)
     tsr_error err = {0};
 
     b->o = b->command;
-    if (read_job(b, &err) || find_devices(b, &err) || ready_job(b, &err) || open_files(b, &err))
+    if (read_job(b, &err) || find_devices(b, &err) || ready_job(b, &err) ||
+        row_files_open(b->command, b->files, &b->file_count, &b->table, &err))
         return print_error(b->command->command, &err, NULL);
     b->stop = interrupt_watch(finish, b);
     run_job(b);

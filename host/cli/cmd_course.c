@@ -225,21 +225,6 @@ static void forget(classroom *c)
     course_free(&c->course);
 }
 
-/* As `bench`: -o takes the rows; without it, or with "-", --json has standard output. */
-static tsr_status open_files(classroom *c, tsr_error *err)
-{
-    const char *path = c->o->value[OPTION_OUTPUT];
-    const bool to_stdout = path && !strcmp(path, "-");
-    tsr_status st = TSR_OK;
-
-    c->table = !to_stdout && !c->o->given[OPTION_JSON];
-    if (path)
-        st = row_file_open(path, false, &c->files[c->file_count++], err);
-    if (!st && !c->table && !to_stdout)
-        st = row_file_open("-", false, &c->files[c->file_count++], err);
-    return st;
-}
-
 /* ---- what rows run -------------------------------------------------------------------------- */
 
 static tsr_status on_device(classroom *c, tsr_error *err)
@@ -874,7 +859,7 @@ int cmd_course(const options *o)
     if (choose(&c, all ? course_at(0, first) : o->operand[0], o->operand + 1,
                all ? 0 : o->operand_count - 1, &err) ||
         choice_find(o, &c.devices, &err) || choice_find(&of_host, &c.host, &err) ||
-        open_files(&c, &err)) {
+        row_files_open(c.o, c.files, &c.file_count, &c.table, &err)) {
         status = print_error(o->command, &err, NULL);
     } else {
         c.stop = interrupt_watch(finish, &c);

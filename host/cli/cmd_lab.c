@@ -106,21 +106,6 @@ static tsr_status choose(laboratory *l, tsr_error *err)
                : TSR_OK;
 }
 
-/* As `bench`: -o takes the rows; without it, or with "-", --json has standard output. */
-static tsr_status open_files(laboratory *l, tsr_error *err)
-{
-    const char *path = l->o->value[OPTION_OUTPUT];
-    const bool to_stdout = path && !strcmp(path, "-");
-    tsr_status st = TSR_OK;
-
-    l->table = !to_stdout && !l->o->given[OPTION_JSON];
-    if (path)
-        st = row_file_open(path, false, &l->files[l->file_count++], err);
-    if (!st && !l->table && !to_stdout)
-        st = row_file_open("-", false, &l->files[l->file_count++], err);
-    return st;
-}
-
 /* ---- the list ------------------------------------------------------------------------------- */
 
 static int list_json(void)
@@ -446,7 +431,7 @@ int cmd_lab(const options *o)
         return status;
     }
     st = st ? st : choice_find(o, &l.devices, &err);
-    st = st ? st : open_files(&l, &err);
+    st = st ? st : row_files_open(l.o, l.files, &l.file_count, &l.table, &err);
     if (st) {
         status = print_error(o->command, &err, NULL);
     } else {

@@ -4,8 +4,7 @@
 
 #include <jansson.h>
 
-/** A string; bytes that are no UTF-8, as a driver may give them, become '?'. */
-json_t *json_text(const char *s);
+#include "measure/json_text.h"
 
 /** A number; null where it is no finite one, which JSON cannot say. */
 json_t *json_number(double x);

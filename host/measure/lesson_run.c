@@ -8,6 +8,7 @@
 #include "base/sizes.h"
 #include "base/standard_error.h"
 #include "core/registry.h"
+#include "measure/json_text.h"
 #include "measure/verify.h"
 #include "session/source.h"
 
@@ -584,29 +585,14 @@ static json_t *arrays_json(const recording *t)
     return list;
 }
 
-/* Text of a file that may be no UTF-8: what is beyond ASCII is then shown as '?'. */
-static json_t *text_json(const char *s)
-{
-    json_t *string = json_string(s);
-    text ascii = {0};
-
-    if (string)
-        return string;
-    for (; *s; s++)
-        text_append_bytes(&ascii, (unsigned char)*s < 0x80 ? s : "?", 1);
-    string = json_string(text_get(&ascii));
-    text_free(&ascii);
-    return string;
-}
-
 static json_t *files_json(const recording *t)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < t->source.file_count; i++)
         json_array_append_new(
-            list, json_pack("{s:o, s:o}", "name", text_json(t->source.file[i]), "text",
-                            text_json(t->told[i] || i == 0 ? text_get(&t->source.lines[i]) : "")));
+            list, json_pack("{s:o, s:o}", "name", json_text(t->source.file[i]), "text",
+                            json_text(t->told[i] || i == 0 ? text_get(&t->source.lines[i]) : "")));
     return list;
 }
 

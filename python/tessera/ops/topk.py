@@ -22,8 +22,8 @@ class TopK(NamedTuple):
 
 
 def topk(a, k, axis=-1, *, largest, device=None, kernel=None, settings=None):
-    """Find the k largest elements along an axis, in order, and their indices; or, where `largest` is
-    false, the smallest, which is what `tessera topk` gives unless it is told --descending.
+    """Find the k largest elements along an axis, in order, and their indices; with largest=False,
+    the smallest.  The command `tessera topk` returns the smallest, and the largest with --descending.
 
     Of equal elements those that stood first are taken, and come first.  NaN is larger than all
     numbers.
