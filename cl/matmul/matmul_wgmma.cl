@@ -173,20 +173,38 @@ static inline bool pack_across(const operand *o, uint piece, __local uint4 *imag
     return any;
 }
 
+/* The scalars of a call; the host's packed_call has the same members. */
+typedef struct packed_call {
+    ulong images_a, images_b, flags; /* bytes of the workspace before them */
+    uint blocks;                     /* along k */
+    uint span;                       /* of them in each part of k */
+    uint pieces_a;                   /* of those that groups pack, A's */
+    matmul_call product;
+} packed_call;
+
 /* op(A) into images of TILE_M rows, by the first pieces_a groups, and the transpose of op(B) into
- * images of TILE_N rows, by the others.  Images and flags are so many bytes from `work` on;
- * flags[piece]: it holds what cannot be split. */
+ * images of TILE_N rows, by the others.  Flag of a piece: it holds what cannot be split. */
 __kernel __attribute__((reqd_work_group_size(PACK_ITEMS, 1, 1))) void
-matmul_wgmma_pack(uint m, uint n, uint k, uint blocks, uint pieces_a, __global const float *a,
-                  ulong offset_a, uint lda, __global const float *b, ulong offset_b, uint ldb,
-                  __global uchar *work, ulong images_a, ulong images_b, ulong flags)
+matmul_wgmma_pack(__global const float *a, __global const float *b, __global uchar *work,
+                  const packed_call call)
 {
     __local uint4 image[PIECE_ACROSS * 8];
     __local uint found;
-    const operand op_a = {
-        a + offset_a, lda, m, k, blocks, TILE_M, (__global uint4 *)(work + images_a)};
-    const operand op_b = {
-        b + offset_b, ldb, n, k, blocks, TILE_N, (__global uint4 *)(work + images_b)};
+    const uint blocks = call.blocks, pieces_a = call.pieces_a;
+    const operand op_a = {a + call.product.offset_a,
+                          call.product.lda,
+                          call.product.m,
+                          call.product.k,
+                          blocks,
+                          TILE_M,
+                          (__global uint4 *)(work + call.images_a)};
+    const operand op_b = {b + call.product.offset_b,
+                          call.product.ldb,
+                          call.product.n,
+                          call.product.k,
+                          blocks,
+                          TILE_N,
+                          (__global uint4 *)(work + call.images_b)};
     const uint piece = get_group_id(0);
     bool any;
 
@@ -204,7 +222,7 @@ matmul_wgmma_pack(uint m, uint n, uint k, uint blocks, uint pieces_a, __global c
     /* Written before read: work-item 0 reads what any of them found. */
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0)
-        ((__global uint *)(work + flags))[piece] = found;
+        ((__global uint *)(work + call.flags))[piece] = found;
 }
 
 /* ---- multiplying --------------------------------------------------------------------------- */
@@ -420,20 +438,17 @@ static inline void take_part(product *p, uint part, uint p0, uint depth)
 /* Each part has `span` blocks, and the last what is left of them.  Where there are several, c is
  * where their sums go, one matrix of m x n after another, alpha is 1 and beta 0. */
 __kernel __attribute__((reqd_work_group_size(CONSUMERS + PRODUCERS, 1, 1))) void
-matmul_wgmma(uint m, uint n, uint k, uint blocks, uint span, uint pieces_a, float alpha,
-             __global const float *a, ulong offset_a, uint lda, __global const float *b,
-             ulong offset_b, uint ldb, float beta, __global float *c, ulong offset_c, uint ldc,
-             __global const uchar *work, ulong images_a, ulong images_b, ulong flags,
-             __global uint *strict_tiles)
+matmul_wgmma(__global const float *a, __global const float *b, __global float *c,
+             __global const uchar *work, __global uint *strict_tiles, const packed_call call)
 {
     __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
     __local uint found;
     const uint tiles = (local_address(memory) + 1023) / 1024 * 1024;
     const uint full = local_address(barriers), empty = full + 8 * STAGES;
-    product p = {m, n, k, alpha, a + offset_a, lda, b + offset_b, ldb, beta, c + offset_c, ldc};
-    const uint item = get_local_id(0);
-    const uint columns = (n + TILE_N - 1) / TILE_N, rows = (m + TILE_M - 1) / TILE_M;
+    product p = product_of_call(a, b, c, &call.product);
+    const uint item = get_local_id(0), blocks = call.blocks, span = call.span;
+    const uint columns = (p.n + TILE_N - 1) / TILE_N, rows = (p.m + TILE_M - 1) / TILE_M;
     const uint part = get_group_id(0) / (rows * columns), first = part * span;
     const uint count = min(blocks - first, span);
     const uint2 at = tile_of_group(get_group_id(0) % (rows * columns), columns, rows);
@@ -441,14 +456,14 @@ matmul_wgmma(uint m, uint n, uint k, uint blocks, uint span, uint pieces_a, floa
         pieces_along_k(blocks, !TRANS_A) * (TILE_M / (TRANS_A ? PIECE_ACROSS : PIECE_ALONG));
     const uint flags_b =
         pieces_along_k(blocks, TRANS_B) * (TILE_N / (TRANS_B ? PIECE_ALONG : PIECE_ACROSS));
-    __global const uint *flag = (__global const uint *)(work + flags);
+    __global const uint *flag = (__global const uint *)(work + call.flags);
     bool strictly = blocks == 0;
 
     take_part(&p, part, first * BLOCK_K, span * BLOCK_K);
 #if PRODUCTS == 3
     /* All parts of a tile go the same way, whichever of them has what cannot be split. */
-    strictly = strictly || flagged(flag + at.y * flags_a, flags_a, flag + pieces_a + at.x * flags_b,
-                                   flags_b, &found);
+    strictly = strictly || flagged(flag + at.y * flags_a, flags_a,
+                                   flag + call.pieces_a + at.x * flags_b, flags_b, &found);
 #endif
     if (strictly) {
         if (blocks && part == 0)
@@ -470,9 +485,9 @@ matmul_wgmma(uint m, uint n, uint k, uint blocks, uint span, uint pieces_a, floa
     if (item >= CONSUMERS) {
         __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory");
         if (item == CONSUMERS)
-            produce(work + images_a + ((ulong)at.y * blocks + first) * TILE_M * ROW_BYTES,
-                    work + images_b + ((ulong)at.x * blocks + first) * TILE_N * ROW_BYTES, count,
-                    tiles, full, empty);
+            produce(work + call.images_a + ((ulong)at.y * blocks + first) * TILE_M * ROW_BYTES,
+                    work + call.images_b + ((ulong)at.x * blocks + first) * TILE_N * ROW_BYTES,
+                    count, tiles, full, empty);
     } else {
         __asm__ volatile(WGMMA "setmaxnreg.inc.sync.aligned.u32 240;" ::: "memory");
         consume(&p, at.y * TILE_M, at.x * TILE_N, count, tiles, full, empty);

@@ -16,7 +16,7 @@
  *     start at a multiple of 4 are 16 aligned bytes; PADDED_A, PADDED_B: whether they are copies by
  *     matmul_align.clh, and zeros follow, up to whole tiles and pairs of blocks; TRANS_A, TRANS_B
  *     (matmul_access.clh); tiles, blocks and work-items as the host counts with them (below);
- *     ALIGN_ITEMS, ALIGN_LOADS (matmul_align.clh).
+ *     ALIGN_ITEMS, ALIGN_LOADS (matmul_align.clh); REAL, float (real.clh).
  * Launch: copies first.  Then 1-D, groups of 384, one per started tile of C.
  * Local memory: STAGES * (IMAGE_BYTES + RAW_BYTES) + LEAD * LEAD_BYTES, up to 1 KiB of alignment,
  *     and the barriers.
@@ -593,18 +593,17 @@ IN_REGISTERS bool consume(const product *p, const tile *t, bool whole, __local f
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-/* k is 0 where there is nothing to add up; then C is scaled alone.  Tiles that cannot be split are
- * counted in strict_tiles, which may be NULL. */
+/* call.k is 0 where there is nothing to add up; then C is scaled alone.  Tiles that cannot be split
+ * are counted in strict_tiles, which may be NULL. */
 __kernel __attribute__((reqd_work_group_size(CONSUMERS + PRODUCERS, 1, 1))) void
-matmul_wgmma_fused(uint m, uint n, uint k, float alpha, __global const float *a, ulong offset_a,
-                   uint lda, __global const float *b, ulong offset_b, uint ldb, float beta,
-                   __global float *c, ulong offset_c, uint ldc, __global uint *strict_tiles)
+matmul_wgmma_fused(__global const float *a, __global const float *b, __global float *c,
+                   __global uint *strict_tiles, const matmul_call call)
 {
     __local uchar memory[BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
     __local findings found;
-    const product p = {m,  n, k, alpha, a + offset_a, lda, b + offset_b, ldb, beta, c + offset_c,
-                       ldc};
+    const product p = product_of_call(a, b, c, &call);
+    const uint m = p.m, n = p.n, k = p.k;
     const uint2 at =
         tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
     const tile t = {.i0 = at.y * TILE_M,

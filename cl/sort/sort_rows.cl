@@ -32,22 +32,28 @@
 #include "sort/sort_tile_pairs.clh"
 #include "sort/sort_value.clh"
 
+/* The scalars of a call; the host's row_tiles has the same members. */
+typedef struct row_tiles {
+    ulong offset_keys, offset_index, offset_values; /* in elements */
+    ulong rows;
+    uint n, shift;
+} row_tiles;
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_rows_tile(__global word *keys, __global long *index, ulong offset_keys, ulong offset_index,
-               uint n, uint shift, ulong rows
+sort_rows_tile(__global word *keys, __global long *index,
 #if VALUE_BYTES
-               ,
-               __global value *values, ulong offset_values
+               __global value *values,
 #endif
-)
+               const row_tiles call)
 {
     __local word orders[TILE];
     __local long indices[TILE_INDICES];
+    const uint n = call.n, shift = call.shift, width = 1u << shift;
+    const ulong rows = call.rows;
     const size_t first = get_group_id(0) * (size_t)(TILE >> shift);
-    const uint width = 1u << shift;
 
-    keys += offset_keys;
-    index += offset_index;
+    keys += call.offset_keys;
+    index += call.offset_index;
     for (uint i = get_local_id(0); i < TILE; i += GROUP) {
         const uint column = i & (width - 1);
         const size_t row = first + (i >> shift);
@@ -69,7 +75,7 @@ sort_rows_tile(__global word *keys, __global long *index, ulong offset_keys, ulo
 #if VALUE_BYTES
     value along[KEYS_PER_ITEM];
 
-    values += offset_values;
+    values += call.offset_values;
 #pragma unroll
     for (uint k = 0; k < KEYS_PER_ITEM; k++) {
         const uint i = get_local_id(0) + k * GROUP;

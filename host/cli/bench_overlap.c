@@ -19,35 +19,20 @@ static const overlap_counts usual_queues = {{1, 2, 3, 4, 8}, 5}, usual_chunks = 
 
 /* One run of the command. */
 typedef struct overlap_bench {
-    const options *o;
+    row_run run;
     const overlap_counts *queues, *chunks;
     choice devices;
-    row_file files[2]; /* -o and standard output, where wanted */
-    size_t file_count;
-    bool table;
-    const volatile sig_atomic_t *stop;
     uint64_t start;
-    size_t timed, done, late;
-    bool unkept; /* a row could not be written */
-    int status;
+    size_t timed, late;
     overlap *overlap; /* of the device and size that are measured now */
     bool headed;
     result_row row;
 } overlap_bench;
 
-static void worsen(overlap_bench *b, int status)
-{
-    b->status = b->status ? b->status : status;
-}
-
-static bool ended(const overlap_bench *b)
-{
-    return *b->stop || b->unkept;
-}
-
 static bool spent(const overlap_bench *b)
 {
-    return b->o->budget > 0 && b->done && (double)(clock_ns() - b->start) * 1e-9 >= b->o->budget;
+    return b->run.o->budget > 0 && b->run.done &&
+           (double)(clock_ns() - b->start) * 1e-9 >= b->run.o->budget;
 }
 
 /* ---- the command line ---------------------------------------------------------------------- */
@@ -83,22 +68,14 @@ static tsr_status check_options(const options *o, tsr_error *err)
 
 static void show(overlap_bench *b, double one_queue_ns)
 {
-    tsr_error err = {0};
-
-    if (b->table && !b->headed)
+    if (b->run.table && !b->headed)
         row_overlap_head(&b->row);
     b->headed = true;
-    if (b->table)
+    if (b->run.table)
         row_overlap_line(&b->row, one_queue_ns);
-    b->done++;
     b->late += b->row.outcome == RESULT_LATE;
     b->timed += b->row.time.count > 0;
-    for (size_t i = 0; i < b->file_count; i++) {
-        if (!row_file_add(&b->files[i], &b->row, &err))
-            continue;
-        worsen(b, print_error(b->o->command, &err, NULL));
-        b->unkept = true;
-    }
+    row_run_add(&b->run, &b->row);
 }
 
 static void measure(overlap_bench *b, const overlap_job *j, double *one_queue_ns)
@@ -106,7 +83,7 @@ static void measure(overlap_bench *b, const overlap_job *j, double *one_queue_ns
     tsr_error err = {0};
     tsr_status st;
 
-    if (ended(b))
+    if (row_run_ended(&b->run))
         return;
     if (spent(b)) {
         overlap_row(b->overlap, j, &b->row);
@@ -116,7 +93,7 @@ static void measure(overlap_bench *b, const overlap_job *j, double *one_queue_ns
         st = overlap_measure(b->overlap, j, &b->row, &err);
         activity_end();
         if (st)
-            worsen(b, print_error(b->row.name, &err, NULL));
+            row_run_fail(&b->run, print_error(b->row.name, &err, NULL));
     }
     if (b->row.outcome == RESULT_TIMED && !b->row.time.count)
         return; /* interrupted before its first sample */
@@ -151,7 +128,7 @@ static void measure_memory(overlap_bench *b, overlap_memory memory)
 /* Every device and size has as many, where each has all kinds of memory. */
 static size_t rows_planned(const overlap_bench *b)
 {
-    const options *o = b->o;
+    const options *o = b->run.o;
     const size_t memories = o->given[OPTION_PINNED] ? 1 : OVERLAP_MEMORY_COUNT;
     const size_t sizes = o->size_count ? o->size_count : 1;
 
@@ -161,13 +138,13 @@ static size_t rows_planned(const overlap_bench *b)
 
 static void measure_size(overlap_bench *b, tsr_session *s, const char *size)
 {
-    const options *o = b->o;
+    const options *o = b->run.o;
     overlap_options how = {.words = overlap_usual_words(s),
                            .rounds = o->rounds,
                            .seconds = 1,
                            .samples = o->given[OPTION_REPEAT] ? o->repeat : 0,
                            .seed = o->seed,
-                           .stop = b->stop};
+                           .stop = b->run.stop};
     tsr_error err = {0};
     tsr_status st;
 
@@ -182,7 +159,7 @@ static void measure_size(overlap_bench *b, tsr_session *s, const char *size)
     st = st ? st : overlap_open(s, &how, &b->overlap, &err);
     activity_end();
     if (st) {
-        worsen(b, print_error(session_facts(s)->name, &err, s));
+        row_run_fail(&b->run, print_error(session_facts(s)->name, &err, s));
         return;
     }
     for (int m = 0; m < OVERLAP_MEMORY_COUNT; m++)
@@ -194,16 +171,16 @@ static void measure_size(overlap_bench *b, tsr_session *s, const char *size)
 
 static void measure_device(overlap_bench *b, const tsr_device *device)
 {
-    const size_t sizes = b->o->size_count ? b->o->size_count : 1;
+    const size_t sizes = b->run.o->size_count ? b->run.o->size_count : 1;
     tsr_session *s = NULL;
     tsr_error err = {0};
 
-    if (choice_open(device, b->o, &s, &err)) {
-        worsen(b, print_error(tsr_device_name(device), &err, NULL));
+    if (choice_open(device, b->run.o, &s, &err)) {
+        row_run_fail(&b->run, print_error(tsr_device_name(device), &err, NULL));
         return;
     }
-    for (size_t i = 0; i < sizes && !ended(b); i++)
-        measure_size(b, s, b->o->size_count ? b->o->size[i] : NULL);
+    for (size_t i = 0; i < sizes && !row_run_ended(&b->run); i++)
+        measure_size(b, s, b->run.o->size_count ? b->run.o->size[i] : NULL);
     tsr_session_close(s);
 }
 
@@ -212,24 +189,21 @@ static int finish(void *context)
 {
     overlap_bench *b = context;
     tsr_error err = {0};
+    const int status = row_run_close(&b->run, "rows");
 
-    for (size_t i = 0; i < b->file_count; i++)
-        if (row_file_close(&b->files[i], &err))
-            worsen(b, print_error(b->o->command, &err, NULL));
-    if (*b->stop && !b->status) {
-        fprintf(stderr, "tessera: %s: interrupted: %zu rows are done\n", b->o->command, b->done);
-        return EXIT_INTERRUPTED;
-    }
+    if (status == EXIT_INTERRUPTED)
+        return status;
     if (b->late)
         fprintf(stderr,
                 "tessera: %s: the budget is over: %zu of %zu rows are done; a --budget above %s "
                 "takes more of them\n",
-                b->o->command, b->done - b->late, b->done, b->o->value[OPTION_BUDGET]);
-    else if (!b->timed && !b->status) {
+                b->run.o->command, b->run.done - b->late, b->run.done,
+                b->run.o->value[OPTION_BUDGET]);
+    else if (!b->timed && !b->run.status) {
         tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran");
-        worsen(b, print_error(b->o->command, &err, NULL));
+        row_run_fail(&b->run, print_error(b->run.o->command, &err, NULL));
     }
-    return b->status;
+    return b->run.status;
 }
 
 int bench_overlap(const options *o)
@@ -241,18 +215,18 @@ int bench_overlap(const options *o)
 
     if (!b)
         return out_of_memory();
-    b->o = o;
+    b->run.o = o;
     b->queues = o->queues.count ? &o->queues : &usual_queues;
     b->chunks = o->chunks.count ? &o->chunks : &usual_chunks;
     st = check_options(o, &err);
     st = st ? st : choice_find(o, &b->devices, &err);
-    st = st ? st : row_files_open(b->o, b->files, &b->file_count, &b->table, &err);
+    st = st ? st : row_run_open(o, &b->run, &err);
     if (st) {
         status = print_error(o->command, &err, NULL);
     } else {
-        b->stop = interrupt_watch(finish, b);
+        b->run.stop = interrupt_watch(finish, b);
         b->start = clock_ns();
-        for (size_t i = 0; i < b->devices.count && !ended(b); i++)
+        for (size_t i = 0; i < b->devices.count && !row_run_ended(&b->run); i++)
             /* `all` leaves the host out, which has no queues. */
             if (b->devices.count == 1 || !tsr_device_is_host(b->devices.device[i]))
                 measure_device(b, b->devices.device[i]);

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "cli/messages.h"
 #include "core/registry.h"
 #include "file/output.h"
 #include "file/target.h"
@@ -96,6 +97,50 @@ tsr_status row_file_close(row_file *f, tsr_error *err)
     return st;
 }
 
+/* ---- a command that measures row by row ------------------------------------------------------ */
+
+tsr_status row_run_open(const options *o, row_run *out, tsr_error *err)
+{
+    out->o = o;
+    return row_files_open(o, out->files, &out->file_count, &out->table, err);
+}
+
+void row_run_fail(row_run *r, int status)
+{
+    r->status = r->status ? r->status : status;
+}
+
+void row_run_add(row_run *r, const result_row *row)
+{
+    tsr_error err = {0};
+
+    r->done++;
+    for (size_t i = 0; i < r->file_count && !r->unkept; i++) {
+        if (!row_file_add(&r->files[i], row, &err))
+            continue;
+        row_run_fail(r, print_error(r->o->command, &err, NULL));
+        r->unkept = true;
+    }
+}
+
+bool row_run_ended(const row_run *r)
+{
+    return *r->stop || r->unkept || ferror(stdout);
+}
+
+int row_run_close(row_run *r, const char *rows)
+{
+    tsr_error err = {0};
+
+    for (size_t i = 0; i < r->file_count; i++)
+        if (row_file_close(&r->files[i], &err))
+            row_run_fail(r, print_error(r->o->command, &err, NULL));
+    if (!*r->stop || r->status)
+        return r->status;
+    fprintf(stderr, "tessera: %s: interrupted: %zu %s are done\n", r->o->command, r->done, rows);
+    return EXIT_INTERRUPTED;
+}
+
 /* ---- the table ---------------------------------------------------------------------------- */
 
 enum { CELL = 32 };
@@ -125,6 +170,11 @@ static void cost_text(double ns, char out[CELL])
 static void rate_text(double rate, char out[CELL])
 {
     snprintf(out, CELL, "%.*f", rate < 9.995 ? 2 : rate < 999.5 ? 1 : 0, rate);
+}
+
+void row_figure(double x, char out[16])
+{
+    snprintf(out, 16, x >= 99.95 ? "%.0f" : x >= 9.995 ? "%.1f" : x >= 0.0995 ? "%.2f" : "%.3g", x);
 }
 
 static void share_text(const result_row *row, char out[CELL])

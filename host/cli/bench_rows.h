@@ -2,6 +2,7 @@
 #ifndef CLI_BENCH_ROWS_H
 #define CLI_BENCH_ROWS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -38,6 +39,33 @@ tsr_status row_files_open(const options *o, row_file files[2], size_t *count, bo
 tsr_status row_file_add(row_file *f, const result_row *row, tsr_error *err);
 /** Flush and free.  A file that got no row keeps what it held. */
 tsr_status row_file_close(row_file *f, tsr_error *err);
+
+/** A command that measures row by row, until Ctrl-C. */
+typedef struct row_run {
+    const options *o;
+    row_file files[2]; /* -o and standard output, where wanted */
+    size_t file_count;
+    bool table;                        /* on standard output */
+    const volatile sig_atomic_t *stop; /* set by the command: interrupt_watch() */
+    size_t done;
+    bool unkept; /* a row could not be written: what cannot be kept is not worth measuring */
+    int status;  /* of the first failure */
+} row_run;
+
+/** Open the files of o.  Ends with row_run_close. */
+tsr_status row_run_open(const options *o, row_run *out, tsr_error *err);
+/** Keep the status of a failure, unless there was one before. */
+void row_run_fail(row_run *r, int status);
+/** Write a row into the files, and count it. */
+void row_run_add(row_run *r, const result_row *row);
+/** Whether no further row is worth measuring. */
+bool row_run_ended(const row_run *r);
+/** Close the files, and say how many `rows` ("rows", "points") are done where it was interrupted.
+ *  Returns the exit status. */
+int row_run_close(row_run *r, const char *rows);
+
+/** A figure in three digits, as tables of experiments have it. */
+void row_figure(double x, char out[16]);
 
 /** The head of a table of one problem on one device; with peers, the last column is a ratio. */
 void row_table_head(const result_row *row, bool peers);

@@ -53,15 +53,8 @@ typedef struct shown_row {
 
 /* One run of the command. */
 typedef struct classroom {
-    const options *o;
+    row_run run;
     choice devices, host;
-    row_file files[2]; /* -o and standard output, where wanted */
-    size_t file_count;
-    bool table;
-    const volatile sig_atomic_t *stop;
-    size_t done;
-    bool unkept; /* a row could not be written */
-    int status;
     course course;
     bool *wanted; /* of each table of the course */
     /* Of the device: */
@@ -80,16 +73,6 @@ typedef struct classroom {
     double base;
     size_t claims, agreed;
 } classroom;
-
-static void worsen(classroom *c, int status)
-{
-    c->status = c->status ? c->status : status;
-}
-
-static bool ended(const classroom *c)
-{
-    return *c->stop || c->unkept || ferror(stdout);
-}
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
@@ -117,17 +100,6 @@ static json_t *course_json(const course *c)
     }
     return json_pack("{s:s, s:s, s:s, s:o}", "name", c->name, "title", c->title, "about", c->about,
                      "tables", tables);
-}
-
-static void print_wrapped(const char *head, const char *s)
-{
-    const size_t width = terminal_width(STDOUT_FILENO);
-    text page = {0};
-
-    text_format(&page, "  %s", head);
-    text_wrap(&page, s, 2 + text_width(head), 2, width);
-    puts(text_get(&page));
-    text_free(&page);
 }
 
 static void list_course(const course *c)
@@ -231,12 +203,12 @@ static tsr_status on_device(classroom *c, tsr_error *err)
 {
     if (tsr_device_is_host(c->device))
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "it runs on OpenCL devices");
-    return c->session ? TSR_OK : choice_open(c->device, c->o, &c->session, err);
+    return c->session ? TSR_OK : choice_open(c->device, c->run.o, &c->session, err);
 }
 
 static tsr_status in_c(classroom *c, tsr_error *err)
 {
-    return c->on_host ? TSR_OK : choice_open(c->host.device[0], c->o, &c->on_host, err);
+    return c->on_host ? TSR_OK : choice_open(c->host.device[0], c->run.o, &c->on_host, err);
 }
 
 /* The device of a variant: steps in C run on the host's processor. */
@@ -319,10 +291,11 @@ static tsr_status run_bench(classroom *c, const course_table *t, int argc, char 
 {
     options o = {0};
     const operation *op = NULL;
-    measured_call m = {.how = {.seconds = c->o->given[OPTION_SECONDS] ? c->o->seconds : 0.2,
-                               .least_samples = c->o->given[OPTION_REPEAT] ? c->o->repeat : 0,
-                               .costs = t->figure == FIGURE_COPIES,
-                               .stop = c->stop}};
+    measured_call m = {
+        .how = {.seconds = c->run.o->given[OPTION_SECONDS] ? c->run.o->seconds : 0.2,
+                .least_samples = c->run.o->given[OPTION_REPEAT] ? c->run.o->repeat : 0,
+                .costs = t->figure == FIGURE_COPIES,
+                .stop = c->run.stop}};
     tsr_status st;
 
     if (options_parse(argc, argv, &bench_takes, &o)) {
@@ -363,9 +336,9 @@ static bool keep_point(const result_row *row, void *context)
 static tsr_status find_points(classroom *c, const char *name, const points **out, tsr_error *err)
 {
     const experiment *e = lab_named(name);
-    lab_options how = {.samples = c->o->given[OPTION_REPEAT] ? c->o->repeat : 0,
-                       .size = c->o->given[OPTION_SMALL] ? 64 : 0,
-                       .stop = c->stop,
+    lab_options how = {.samples = c->run.o->given[OPTION_REPEAT] ? c->run.o->repeat : 0,
+                       .size = c->run.o->given[OPTION_SMALL] ? 64 : 0,
+                       .stop = c->run.stop,
                        .on_row = keep_point};
     points *p;
 
@@ -479,12 +452,12 @@ static tsr_status run_limit(classroom *c, const char *name, result_row *row, tsr
 static tsr_status run_overlap(classroom *c, const char *words, course_figure figure,
                               result_row *row, tsr_error *err)
 {
-    const bool small = c->o->given[OPTION_SMALL];
+    const bool small = c->run.o->given[OPTION_SMALL];
     overlap_job j = {.way = OVERLAP_PIPELINE, .chunks = small ? 8 : 32};
-    overlap_options how = {.seconds = c->o->given[OPTION_SECONDS] ? c->o->seconds : 0.2,
-                           .samples = c->o->given[OPTION_REPEAT] ? c->o->repeat : 0,
+    overlap_options how = {.seconds = c->run.o->given[OPTION_SECONDS] ? c->run.o->seconds : 0.2,
+                           .samples = c->run.o->given[OPTION_REPEAT] ? c->run.o->repeat : 0,
                            .seed = 1,
-                           .stop = c->stop};
+                           .stop = c->run.stop};
     char memory[16];
     tsr_status st = on_device(c, err);
 
@@ -556,11 +529,6 @@ static tsr_status run_command(classroom *c, const course_table *t, char *words, 
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-static void number_text(double x, char out[16])
-{
-    snprintf(out, 16, x >= 99.95 ? "%.0f" : x >= 9.995 ? "%.1f" : x >= 0.0995 ? "%.2f" : "%.3g", x);
-}
-
 static void show(const classroom *c, const course_row *r, shown_row *out)
 {
     char claim[COURSE_CLAIM_SIZE];
@@ -598,9 +566,10 @@ static void print_head(classroom *c, const course_table *t, size_t number, const
         if ((int)text_width(r->says) > c->says_wide)
             c->says_wide = (int)text_width(r->says);
     }
-    printf("%s%s:%s  %s: %s\n", c->done ? "\n" : "", c->course.name, t->lines, t->name, t->title);
+    printf("%s%s:%s  %s: %s\n", c->run.done ? "\n" : "", c->course.name, t->lines, t->name,
+           t->title);
     if (*t->says)
-        print_wrapped("The document: ", t->says);
+        print_paragraph("The document: ", t->says);
     snprintf(c->unit, sizeof(c->unit), "%s", unit);
     printf("\n  %-*s  %-*s  %9s%s\n", c->wide, t->knob, c->says_wide, "document", unit,
            t->claims_values ? "  expected" : "    x base  expected");
@@ -618,7 +587,7 @@ static bool is_of_time(const course_table *t, const result_row *row)
 static bool is_judged(const classroom *c, const course_table *t, const result_row *row)
 {
     return row->claim > 0 && (t->claims_values || (!row->base && row->ratio > 0)) &&
-           !(c->o->given[OPTION_SMALL] && is_of_time(t, row));
+           !(c->run.o->given[OPTION_SMALL] && is_of_time(t, row));
 }
 
 static bool claim_holds(const course_table *t, const result_row *row)
@@ -639,14 +608,14 @@ static void print_row(classroom *c, const course_table *t, const shown_row *r,
         fflush(stdout);
         return;
     }
-    number_text(row->rate, value);
+    row_figure(row->rate, value);
     printf("%9s", value);
     if (!t->claims_values) {
-        number_text(row->ratio, ratio);
+        row_figure(row->ratio, ratio);
         printf(" %9s", row->ratio > 0 ? ratio : "");
     }
     if (row->claim > 0) {
-        number_text(row->claim, claim);
+        row_figure(row->claim, claim);
         printf(" %9s", claim);
     }
     if (is_judged(c, t, row))
@@ -663,11 +632,11 @@ static void print_end(const classroom *c, const course_table *t)
     if (c->claims)
         printf("  %zu of %zu agree here, within a factor of 1.5.\n", c->agreed, c->claims);
     if (*t->why)
-        print_wrapped("Why: ", t->why);
+        print_paragraph("Why: ", t->why);
     if (*t->wrong)
-        print_wrapped("Where the document errs: ", t->wrong);
+        print_paragraph("Where the document errs: ", t->wrong);
     if (*t->see)
-        print_wrapped("More: ", t->see);
+        print_paragraph("More: ", t->see);
     fflush(stdout);
 }
 
@@ -696,8 +665,6 @@ static void enter_row(const classroom *c, const course_table *t, const shown_row
 
 static void add_row(classroom *c, const course_table *t, const shown_row *r, result_row *row)
 {
-    tsr_error err = {0};
-
     if (row->outcome == RESULT_TIMED) {
         if (r->row->base)
             c->base = row->rate;
@@ -708,17 +675,11 @@ static void add_row(classroom *c, const course_table *t, const shown_row *r, res
     } else if (r->row->base) {
         c->base = 0; /* what follows has nothing to be compared with */
     }
-    if (c->table && !c->printed++)
+    if (c->run.table && !c->printed++)
         print_head(c, t, r->row->table, row->unit);
-    if (c->table)
+    if (c->run.table)
         print_row(c, t, r, row);
-    c->done++;
-    for (size_t i = 0; i < c->file_count && !c->unkept; i++) {
-        if (!row_file_add(&c->files[i], row, &err))
-            continue;
-        worsen(c, print_error(c->o->command, &err, NULL));
-        c->unkept = true;
-    }
+    row_run_add(&c->run, row);
 }
 
 static void run_row(classroom *c, const course_table *t, const course_row *r)
@@ -734,7 +695,7 @@ static void run_row(classroom *c, const course_table *t, const course_row *r)
     activity_begin("course %s, %s: %s", c->course.name, t->name, shown.x);
     st = run_command(c, t, words, &row, &err);
     activity_end();
-    if (*c->stop && (st || !row.time.count))
+    if (*c->run.stop && (st || !row.time.count))
         return;
     enter_row(c, t, &shown, &row);
     if (st && row.outcome == RESULT_TIMED)
@@ -747,11 +708,11 @@ static void run_row(classroom *c, const course_table *t, const course_row *r)
         result_refuse(&row, RESULT_UNSUPPORTED, "this is not known of it here");
     add_row(c, t, &shown, &row);
     if (st && st != TSR_EUNSUPPORTED)
-        worsen(c, print_error(shown.x, &err, c->session));
+        row_run_fail(&c->run, print_error(shown.x, &err, c->session));
     else if (row.outcome == RESULT_WRONG)
-        worsen(c, EXIT_BOUND);
+        row_run_fail(&c->run, EXIT_BOUND);
     else if (row.outcome == RESULT_FAILED)
-        worsen(c, EXIT_FAILED);
+        row_run_fail(&c->run, EXIT_FAILED);
 }
 
 static void run_tables(classroom *c)
@@ -759,14 +720,14 @@ static void run_tables(classroom *c)
     for (size_t t = 0; t < c->course.table_count; t++) {
         const course_table *what = &c->course.tables[t];
 
-        if (!c->wanted[t] || ended(c))
+        if (!c->wanted[t] || row_run_ended(&c->run))
             continue;
         c->printed = c->claims = c->agreed = 0;
         c->base = 0;
-        for (size_t i = 0; i < c->course.row_count && !ended(c); i++)
+        for (size_t i = 0; i < c->course.row_count && !row_run_ended(&c->run); i++)
             if (c->course.rows[i].table == t)
                 run_row(c, what, &c->course.rows[i]);
-        if (c->table && c->printed)
+        if (c->run.table && c->printed)
             print_end(c, what);
     }
 }
@@ -776,14 +737,14 @@ static void run_device(classroom *c, const tsr_device *device)
     char id[DEVICE_ID_SIZE];
 
     c->device = device;
-    c->scale = c->o->given[OPTION_SMALL]                                        ? 0
+    c->scale = c->run.o->given[OPTION_SMALL]                                    ? 0
                : device->facts.kind == DEVICE_CPU || tsr_device_is_host(device) ? 1
                                                                                 : 2;
     c->has_limits = false;
     device_id_text(device, id);
-    if (c->table)
-        printf("%s%s: %s\n  on %s (%s)%s\n\n", c->done ? "\n" : "", c->course.name, c->course.title,
-               tsr_device_name(device), id,
+    if (c->run.table)
+        printf("%s%s: %s\n  on %s (%s)%s\n\n", c->run.done ? "\n" : "", c->course.name,
+               c->course.title, tsr_device_name(device), id,
                c->scale ? "" : "\n  with little work: times and rates mean nothing");
     run_tables(c);
     for (size_t i = 0; i < c->points_count; i++)
@@ -799,21 +760,13 @@ static void run_device(classroom *c, const tsr_device *device)
 static int finish(void *context)
 {
     classroom *c = context;
-    tsr_error err = {0};
 
-    for (size_t i = 0; i < c->file_count; i++)
-        if (row_file_close(&c->files[i], &err))
-            worsen(c, print_error(c->o->command, &err, NULL));
-    if (*c->stop && !c->status) {
-        fprintf(stderr, "tessera: %s: interrupted: %zu rows are done\n", c->o->command, c->done);
-        return EXIT_INTERRUPTED;
-    }
-    return c->status;
+    return row_run_close(&c->run, "rows");
 }
 
 static void run_course(classroom *c)
 {
-    for (size_t i = 0; i < c->devices.count && !ended(c); i++)
+    for (size_t i = 0; i < c->devices.count && !row_run_ended(&c->run); i++)
         /* `all` leaves the host out, which most rows do not run on. */
         if (c->devices.count == 1 || !tsr_device_is_host(c->devices.device[i]))
             run_device(c, c->devices.device[i]);
@@ -822,7 +775,7 @@ static void run_course(classroom *c)
 /* Courses one after another: "all", or a name with tables behind it. */
 static int run_courses(classroom *c)
 {
-    const options *o = c->o;
+    const options *o = c->run.o;
     char name[32];
     tsr_error err = {0};
 
@@ -830,10 +783,10 @@ static int run_courses(classroom *c)
         run_course(c);
         return finish(c);
     }
-    for (size_t i = 0; course_at(i, name) && !ended(c); i++) {
+    for (size_t i = 0; course_at(i, name) && !row_run_ended(&c->run); i++) {
         forget(c);
         if (choose(c, name, NULL, 0, &err))
-            worsen(c, print_error(o->command, &err, NULL));
+            row_run_fail(&c->run, print_error(o->command, &err, NULL));
         else
             run_course(c);
     }
@@ -842,7 +795,7 @@ static int run_courses(classroom *c)
 
 int cmd_course(const options *o)
 {
-    classroom c = {.o = o};
+    classroom c = {.run.o = o};
     options of_host = {.command = o->command};
     tsr_error err = {0};
     char first[32];
@@ -859,10 +812,10 @@ int cmd_course(const options *o)
     if (choose(&c, all ? course_at(0, first) : o->operand[0], o->operand + 1,
                all ? 0 : o->operand_count - 1, &err) ||
         choice_find(o, &c.devices, &err) || choice_find(&of_host, &c.host, &err) ||
-        row_files_open(c.o, c.files, &c.file_count, &c.table, &err)) {
+        row_run_open(o, &c.run, &err)) {
         status = print_error(o->command, &err, NULL);
     } else {
-        c.stop = interrupt_watch(finish, &c);
+        c.run.stop = interrupt_watch(finish, &c);
         status = run_courses(&c);
     }
     forget(&c);

@@ -193,6 +193,10 @@ static json_t *variant_json(const listing *l, const variant *v, const char *why)
 
     if (v->source)
         json_object_set_new(object, "file", json_text(v->source));
+    if (v->slow_unless_optimized)
+        json_object_set_new(object, "slow_unless_optimized", json_true());
+    if (v->program_a_shape)
+        json_object_set_new(object, "program_a_shape", json_true());
     if (l->session) {
         json_object_set_new(object, "suited", json_boolean(!why));
         if (why)

@@ -27,17 +27,10 @@ typedef struct drawn {
 
 /* One run of the command. */
 typedef struct laboratory {
-    const options *o;
+    row_run run;
     const experiment **chosen; /* NULL behind the last */
     size_t size;               /* 0: each experiment's own */
     choice devices;
-    row_file files[2]; /* -o and standard output, where wanted */
-    size_t file_count;
-    bool table;
-    const volatile sig_atomic_t *stop;
-    size_t done;
-    bool unkept; /* a row could not be written */
-    int status;
     /* Of the experiment that is run: */
     const experiment *what;
     size_t rows;
@@ -45,11 +38,6 @@ typedef struct laboratory {
     size_t drawn_count;
     size_t claims, agreed; /* points of which courses teach something, and where they are right */
 } laboratory;
-
-static void worsen(laboratory *l, int status)
-{
-    l->status = l->status ? l->status : status;
-}
 
 /* ---- the command line ----------------------------------------------------------------------- */
 
@@ -76,7 +64,7 @@ static tsr_status unknown_experiment(const char *name, tsr_error *err)
 
 static tsr_status choose(laboratory *l, tsr_error *err)
 {
-    const options *o = l->o;
+    const options *o = l->run.o;
     size_t all = 0, count = 0;
     bool sized = false;
 
@@ -158,7 +146,7 @@ static int list(const options *o)
 
 static int print_sources(const laboratory *l)
 {
-    const char *wanted = l->o->value[OPTION_KERNEL_DIR];
+    const char *wanted = l->run.o->value[OPTION_KERNEL_DIR];
     const char *folder = wanted ? wanted : getenv("TESSERA_KERNEL_DIR");
 
     for (size_t i = 0; l->chosen[i]; i++) {
@@ -178,30 +166,19 @@ static int print_sources(const laboratory *l)
             fputs(text_get(&source), stdout);
         text_free(&source);
         if (st)
-            return print_error(l->o->command, &err, NULL);
+            return print_error(l->run.o->command, &err, NULL);
     }
     return EXIT_DONE;
 }
 
 /* ---- what an experiment prints -------------------------------------------------------------- */
 
-static void print_paragraph(const char *head, const char *s)
-{
-    const size_t width = terminal_width(STDOUT_FILENO);
-    text page = {0};
-
-    text_format(&page, "  %s", head);
-    text_wrap(&page, s, 2 + text_width(head), 2, width);
-    puts(text_get(&page));
-    text_free(&page);
-}
-
 /* Of the first row: its size is the one that was rounded to whole work-groups. */
 static void print_head(const laboratory *l, const result_row *row)
 {
     const experiment *e = l->what;
 
-    printf("%s%s: %s\n  on %s (%s)", l->done ? "\n" : "", e->name, e->summary, row->device,
+    printf("%s%s: %s\n  on %s (%s)", l->run.done ? "\n" : "", e->name, e->summary, row->device,
            row->device_id);
     if (e->counted)
         printf(", %s %s", row->size, e->counted);
@@ -209,11 +186,6 @@ static void print_head(const laboratory *l, const result_row *row)
     print_paragraph("What courses teach: ", e->claim);
     printf("\n  %-18s %11s %9s %7s%s %9s\n", "", e->knob, e->unit, "spread",
            e->claims_values ? "" : "    x base", "courses");
-}
-
-static void number_text(double x, char out[16])
-{
-    snprintf(out, 16, x >= 99.95 ? "%.0f" : x >= 9.995 ? "%.1f" : x >= 0.0995 ? "%.2f" : "%.3f", x);
 }
 
 static void print_row(const laboratory *l, const result_row *row)
@@ -229,14 +201,14 @@ static void print_row(const laboratory *l, const result_row *row)
     }
     if (row->time.count > 1)
         snprintf(spread, sizeof(spread), "%.1f%%", 100 * timing_spread(&row->time));
-    number_text(row->rate, value);
+    row_figure(row->rate, value);
     printf("%9s %7s", value, spread);
     if (row->ratio > 0) {
-        number_text(row->ratio, ratio);
+        row_figure(row->ratio, ratio);
         printf(" %9s", ratio);
     }
     if (row->claim > 0) {
-        number_text(row->claim, claim);
+        row_figure(row->claim, claim);
         printf(" %9s  %s", claim,
                !lab_is_claim(e, row)                          ? "the base"
                : lab_agrees(lab_compared(e, row), row->claim) ? "agrees"
@@ -323,28 +295,21 @@ static void say_what_is_raised(const laboratory *l, const result_row *row)
 static bool on_row(const result_row *row, void *context)
 {
     laboratory *l = context;
-    tsr_error err = {0};
     drawn *grown;
 
     activity_end();
     if (!l->rows)
         say_what_is_raised(l, row);
-    if (l->table && !l->rows)
+    if (l->run.table && !l->rows)
         print_head(l, row);
-    if (l->table)
+    if (l->run.table)
         print_row(l, row);
     l->rows++;
-    l->done++;
-    for (size_t i = 0; i < l->file_count && !l->unkept; i++) {
-        if (!row_file_add(&l->files[i], row, &err))
-            continue;
-        worsen(l, print_error(l->o->command, &err, NULL));
-        l->unkept = true;
-    }
+    row_run_add(&l->run, row);
     if (row->outcome == RESULT_TIMED) {
         grown = realloc(l->drawn, (l->drawn_count + 1) * sizeof *grown);
         if (!grown) {
-            worsen(l, out_of_memory());
+            row_run_fail(&l->run, out_of_memory());
             return false;
         }
         l->drawn = grown;
@@ -356,14 +321,14 @@ static bool on_row(const result_row *row, void *context)
             lab_is_claim(l->what, row) && lab_agrees(lab_compared(l->what, row), row->claim);
     }
     activity_begin("experiment %s", l->what->name);
-    return !l->unkept && !ferror(stdout);
+    return !row_run_ended(&l->run);
 }
 
 static void run_experiment(laboratory *l, tsr_session *s, const tsr_device *device)
 {
     const lab_options how = {.size = l->size,
-                             .samples = l->o->given[OPTION_REPEAT] ? l->o->repeat : 0,
-                             .stop = l->stop,
+                             .samples = l->run.o->given[OPTION_REPEAT] ? l->run.o->repeat : 0,
+                             .stop = l->run.stop,
                              .on_row = on_row,
                              .context = l};
     tsr_error err = {0};
@@ -373,10 +338,10 @@ static void run_experiment(laboratory *l, tsr_session *s, const tsr_device *devi
     activity_begin("experiment %s", l->what->name);
     st = lab_run(s, l->what, &how, &err);
     activity_end();
-    if (l->table && l->rows)
+    if (l->run.table && l->rows)
         print_end(l, device);
     if (st)
-        worsen(l, print_error(l->what->name, &err, s));
+        row_run_fail(&l->run, print_error(l->what->name, &err, s));
 }
 
 static void run_device(laboratory *l, const tsr_device *device)
@@ -387,12 +352,12 @@ static void run_device(laboratory *l, const tsr_device *device)
     if (tsr_device_is_host(device))
         tsr_fail(&err, TSR_EUNSUPPORTED, 0, "it has no queues: experiments run on OpenCL devices");
     else
-        choice_open(device, l->o, &s, &err);
+        choice_open(device, l->run.o, &s, &err);
     if (!s) {
-        worsen(l, print_error(tsr_device_name(device), &err, NULL));
+        row_run_fail(&l->run, print_error(tsr_device_name(device), &err, NULL));
         return;
     }
-    for (size_t i = 0; l->chosen[i] && !*l->stop && !l->unkept; i++) {
+    for (size_t i = 0; l->chosen[i] && !row_run_ended(&l->run); i++) {
         l->what = l->chosen[i];
         run_experiment(l, s, device);
     }
@@ -403,21 +368,13 @@ static void run_device(laboratory *l, const tsr_device *device)
 static int finish(void *context)
 {
     laboratory *l = context;
-    tsr_error err = {0};
 
-    for (size_t i = 0; i < l->file_count; i++)
-        if (row_file_close(&l->files[i], &err))
-            worsen(l, print_error(l->o->command, &err, NULL));
-    if (*l->stop && !l->status) {
-        fprintf(stderr, "tessera: %s: interrupted: %zu points are done\n", l->o->command, l->done);
-        return EXIT_INTERRUPTED;
-    }
-    return l->status;
+    return row_run_close(&l->run, "points");
 }
 
 int cmd_lab(const options *o)
 {
-    laboratory l = {.o = o};
+    laboratory l = {.run.o = o};
     tsr_error err = {0};
     tsr_status st;
     int status;
@@ -431,12 +388,12 @@ int cmd_lab(const options *o)
         return status;
     }
     st = st ? st : choice_find(o, &l.devices, &err);
-    st = st ? st : row_files_open(l.o, l.files, &l.file_count, &l.table, &err);
+    st = st ? st : row_run_open(o, &l.run, &err);
     if (st) {
         status = print_error(o->command, &err, NULL);
     } else {
-        l.stop = interrupt_watch(finish, &l);
-        for (size_t i = 0; i < l.devices.count && !*l.stop && !l.unkept; i++)
+        l.run.stop = interrupt_watch(finish, &l);
+        for (size_t i = 0; i < l.devices.count && !row_run_ended(&l.run); i++)
             /* `all` leaves the host out, which has no queues. */
             if (l.devices.count == 1 || !tsr_device_is_host(l.devices.device[i]))
                 run_device(&l, l.devices.device[i]);

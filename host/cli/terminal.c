@@ -69,6 +69,16 @@ void text_wrap(text *out, const char *s, size_t at, size_t indent, size_t width)
     }
 }
 
+void print_paragraph(const char *head, const char *s)
+{
+    text page = {0};
+
+    text_format(&page, "  %s", head);
+    text_wrap(&page, s, 2 + text_width(head), 2, terminal_width(STDOUT_FILENO));
+    puts(text_get(&page));
+    text_free(&page);
+}
+
 void text_append_cut(text *out, const char *s, size_t columns)
 {
     size_t length = 0;

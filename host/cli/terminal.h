@@ -26,6 +26,9 @@ size_t text_width(const char *s);
  */
 void text_wrap(text *out, const char *s, size_t at, size_t indent, size_t width);
 
+/** Print a paragraph on standard output, after two blanks and a head, as wide as the terminal. */
+void print_paragraph(const char *head, const char *s);
+
 /** Append the beginning of a text, of so many columns at most. */
 void text_append_cut(text *out, const char *s, size_t columns);
 

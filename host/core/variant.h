@@ -51,6 +51,10 @@ struct variant {
     unsigned uses;       /* likewise for those that it asks for in job.device, and does without */
     bool group_counters; /* it may pass ARG_GROUP_COUNTERS, where last_group_of the device says how
                           */
+    bool slow_unless_optimized; /* a CPU's compiler takes minutes over it where it does not
+                                   optimize: its barriers are in branches on constants, of which
+                                   such a compiler makes copies */
+    bool program_a_shape;    /* its -Ds follow the shape: nearly each problem is a program more */
     const tunable *tunables; /* tunable_count of them; NULL and 0 for none */
     size_t tunable_count;
 

@@ -1,28 +1,36 @@
 """What is run of a variant, whichever it is: types and extents follow from the program's own list."""
 
+import functools
 import json
 import os
-import runpy
 import subprocess
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 
 
-def lists_of(op):
-    """What an operation's list of bugs says, tests/OP/seeded.py, where it has one."""
-    path = os.path.join(TESTS, op, "seeded.py")
-    return runpy.run_path(path) if os.path.exists(path) else {}
+@functools.lru_cache(maxsize=None)
+def listing(op):
+    """What `tessera kernels` says of an operation, without a device."""
+    out = subprocess.run([os.environ["TESSERA"], "kernels", op, "--json", "--device", "host"],
+                         check=True, stdout=subprocess.PIPE).stdout
+    (found,) = json.loads(out)["operations"]
+    return found
+
+
+def says(op, name, what):
+    """Whether a variant's entry in the table says so."""
+    return any(v.get(what, False) for v in listing(op)["variants"] if v["name"] == name)
 
 
 def is_optimized(op, name):
-    """Whether the list names the variant as OPTIMIZED.  Of the others PoCL's compiler leaves out its
-    optimizations, which take three quarters of its time."""
-    return name in lists_of(op).get("OPTIMIZED", ())
+    """Whether PoCL's compiler takes minutes over the variant where it does not optimize.  Of the others
+    it leaves out its optimizations, which take three quarters of its time."""
+    return says(op, name, "slow_unless_optimized")
 
 
 def has_many_programs(op, name):
-    """Whether the list names the variant as one of MANY_PROGRAMS."""
-    return name in lists_of(op).get("MANY_PROGRAMS", ())
+    """Whether nearly each problem of the sweep is a program of its own."""
+    return says(op, name, "program_a_shape")
 
 
 def unoptimized(op, name):
@@ -68,9 +76,7 @@ def width(type_name):
 
 def variant(op, name):
     """(types, i): the operation's types, its main one first, and which of its variants this is."""
-    out = subprocess.run([os.environ["TESSERA"], "kernels", op, "--json", "--device", "host"],
-                         check=True, stdout=subprocess.PIPE).stdout
-    (found,) = json.loads(out)["operations"]
+    found = listing(op)
     return found["types"], [v["name"] for v in found["variants"]].index(name)
 
 

@@ -5,19 +5,19 @@ every tunable that a CPU's compiler is not minutes over.  Types differ in few li
 takes that compiler a quarter of a second and more: of the others one has the whole sweep with small
 tiles, of which there are many then.  One of each other width has the tiny one, where the simulator
 does not run just that and judge it (oclgrind/sweep.py).  Variants made for CPUs have it here too, and
-so have those that are OPTIMIZED, whose programs take longest, and whose other types have no whole
-sweep.  Which types these are turns from variant to variant, so that each meets every shared header; a
+so have those that are slow unless optimized, whose programs take longest, and whose other types have
+no whole sweep.  Which types these are turns from variant to variant, so that each meets every shared header; a
 GPU's sweep has them all.
 
 The compiler takes three quarters of its time to optimize.  The main type's whole sweep is optimized,
 whose large problems would take longer otherwise, and of the variants made for CPUs the other type's.
-The rest is not; of a variant with MANY_PROGRAMS the tiny problems of the main type's defaults alone
-are.  With TESSERA_SANITIZED the main type alone, and the tiny sweep with defaults, whose programs PoCL
+The rest is not; of a variant with a program a shape the tiny problems of the main type's defaults
+alone are.  With TESSERA_SANITIZED the main type alone, and the tiny sweep with defaults, whose programs PoCL
 has of the sweep without a sanitizer: a sanitizer looks at the host's code, not at what the device's
 compiler made, and of small tiles unit/test_plans has the plans.
 
 All runs of a call are in one process (sweep.c), the optimized ones first; of the many variants of a
-sanitized call those that are OPTIMIZED are in another one.
+sanitized call those that are slow unless optimized are in another one.
 """
 
 import os

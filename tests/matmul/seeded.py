@@ -114,7 +114,3 @@ BUGS = {
 
 # Of a type that is not the main one.
 TYPES = {bug: "c64" for bug in BUGS if bug.startswith("sweep-complex-")}
-
-# Variants whose values follow the shape, so that PoCL's compiler has a program for nearly each problem
-# of the sweep.
-MANY_PROGRAMS = ("outer", "skinny-columns", "skinny-dots")

@@ -86,18 +86,20 @@ static void copy(tsr_session *s, const command *st, const char *defines, const c
                      CL_SUCCESS);
 }
 
-/* The operand that the multiplication reads, from its three arguments on: lines as in `x`, and
- * zeros up to multiples of whole tiles. */
+/* A (0) or B (1) as the multiplication reads it: lines as in `x`, and zeros up to multiples of
+ * whole tiles. */
 static void check_copy(const command *multiply, unsigned arg, const float *workspace,
                        const matmul_matrix *x, const float *values, size_t line_unit,
                        size_t length_unit)
 {
+    matmul_call call;
     uint64_t offset;
     uint32_t ld;
 
     assert_int_equal(multiply->arg[arg].kind, ARG_WORKSPACE);
-    memcpy(&offset, multiply->arg[arg + 1].scalar, sizeof(offset));
-    memcpy(&ld, multiply->arg[arg + 2].scalar, sizeof(ld));
+    memcpy(&call, multiply->block, sizeof(call));
+    offset = arg == 0 ? call.offset_a : call.offset_b;
+    ld = arg == 0 ? call.lda : call.ldb;
     assert_int_equal(offset % 32, 0);
     assert_int_equal(ld % 32, 0);
     for (size_t l = 0; l < size_round_up(x->lines, line_unit); l++)
@@ -166,9 +168,9 @@ static void check(tsr_session *s, const tsr_matmul_problem *p)
                                          (n + GUARD) * sizeof(*result), result, 0, NULL, NULL),
                      CL_SUCCESS);
     /* Tiles of 128 x 256, two blocks of 16 along k. */
-    check_copy(&x.commands[2], 4, result, &a, values[0], p->trans_a ? 32 : 128,
+    check_copy(&x.commands[2], 0, result, &a, values[0], p->trans_a ? 32 : 128,
                p->trans_a ? 128 : 32);
-    check_copy(&x.commands[2], 7, result, &b, values[1], p->trans_b ? 256 : 32,
+    check_copy(&x.commands[2], 1, result, &b, values[1], p->trans_b ? 256 : 32,
                p->trans_b ? 32 : 256);
     for (size_t i = 0; i < GUARD; i++)
         assert_true(result[n + i] == untouched);

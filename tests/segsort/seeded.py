@@ -34,7 +34,3 @@ BUGS = {
         ("segments", "segsort/segsort_tiles.cl", "(uint)min((ulong)call.batch, call.segments - first)", 0,
          "call.batch", TILES),
 }
-
-# Variants that PoCL's compiler takes minutes over where it does not optimize: their barriers are in
-# branches on constants, of which it makes copies then.
-OPTIMIZED = ("segments-registers",)

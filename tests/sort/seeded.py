@@ -150,7 +150,3 @@ TYPES = {
 # What a launch before left sends tiles astray, perhaps for ever: a sweep that does not end has found
 # these, as one that ends with a complaint has.  Without the bug it takes 12 s.
 HANGS = {"sweep-radix-states-back"}
-
-# Variants that PoCL's compiler takes minutes over where it does not optimize: their barriers are in
-# branches on constants, of which it makes copies then.
-OPTIMIZED = ("fused-passes", "rows-registers")

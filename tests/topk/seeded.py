@@ -34,7 +34,3 @@ TYPES = {
     "sweep-cpu-heaps-place": "f32",
     "sweep-tiles-place": "f32",
 }
-
-# Variants that PoCL's compiler takes minutes over where it does not optimize: their barriers are in
-# branches on constants, of which it makes copies then.
-OPTIMIZED = ("tiles",)

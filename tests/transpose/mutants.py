@@ -20,8 +20,8 @@ MUTANTS = {
         ("host/ops/transpose/transpose_host.c", "size_min(x->side, p->rows - row)", 0, "x->side",
          HOST),
     "transpose-piece-of-b":
-        ("host/ops/transpose/transpose_partition.c", "count, column, columns, row, rows)", 0,
-         "count, row, columns, column, rows)", "cli/test_transpose_command"),
+        ("host/ops/transpose/transpose_partition.c", "b.column, b.columns, b.row, b.rows}", 0,
+         "b.row, b.columns, b.column, b.rows}", "cli/test_transpose_command"),
     "transpose-overlapping-batch":
         ("host/ops/transpose/transpose.c", "view_apart(&v, transpose_batch(p))", 0, "true", PLAN),
 }

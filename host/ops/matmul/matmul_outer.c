@@ -189,6 +189,7 @@ const variant matmul_outer = {
     .idea = "a sum of k outer products, for a short k: C moves in aligned vectors, whatever its ld",
     .source = "matmul/matmul_outer.cl",
     .entries = {"matmul_outer"},
+    .program_a_shape = true,
     .tunables = tunables,
     .tunable_count = ARRAY_COUNT(tunables),
     .plan = plan_outer};

@@ -248,32 +248,6 @@ void matmul_arguments(command *c, const tsr_matmul_problem *p)
     matmul_pass(c, p, &call);
 }
 
-void matmul_inputs(command *c, const tsr_matmul_problem *p)
-{
-    command_operand(c, MATMUL_A);
-    command_u64(c, p->offset_a);
-    command_u32(c, (uint32_t)matmul_ld_a(p));
-    command_operand(c, MATMUL_B);
-    command_u64(c, p->offset_b);
-    command_u32(c, (uint32_t)matmul_ld_b(p));
-}
-
-void matmul_output(command *c, const tsr_matmul_problem *p)
-{
-    command_real(c, p->type, p->beta);
-    command_operand(c, MATMUL_C);
-    command_u64(c, p->offset_c);
-    command_u32(c, (uint32_t)matmul_ld_c(p));
-}
-
-void matmul_output_parts(command *c, const tsr_matmul_problem *p)
-{
-    command_real(c, p->type, 0);
-    command_workspace(c);
-    command_u64(c, 0);
-    command_u32(c, (uint32_t)p->n);
-}
-
 /* ---- shapes ------------------------------------------------------------------------------ */
 
 bool matmul_aligned(const job *j, matmul_matrix x)

@@ -106,17 +106,6 @@ void matmul_factors(command *c, bool turned);
 /** The arguments A, B and C, and matmul_call_of the problem. */
 void matmul_arguments(command *c, const tsr_matmul_problem *p);
 
-/* Kernels of Hopper's matrix instructions take scalars one by one: */
-
-/** The arguments of A and B: array, offset, leading dimension. */
-void matmul_inputs(command *c, const tsr_matmul_problem *p);
-
-/** The arguments of C: beta, array, offset, leading dimension. */
-void matmul_output(command *c, const tsr_matmul_problem *p);
-
-/** The same where sums of parts of k go into the workspace, matrix after matrix of m x n. */
-void matmul_output_parts(command *c, const tsr_matmul_problem *p);
-
 /* ---- shapes ------------------------------------------------------------------------------ */
 
 /** Whether vectors of four are aligned: buffers of a device are, host memory that a CPU's buffer

@@ -219,49 +219,54 @@ static const char *unsupported_device(const job *j, const cut *c, plan *out)
 
 /* ---- commands ---------------------------------------------------------------------------- */
 
-/* The arguments that say where the packed operands are. */
-static void images(command *c, const packing *x)
+/* The scalars of a call, as cl/matmul/matmul_wgmma.cl has them. */
+typedef struct packed_call {
+    uint64_t images_a, images_b, flags;
+    uint32_t blocks, span, pieces_a;
+    matmul_call product;
+} packed_call;
+
+_Static_assert(offsetof(packed_call, product) == 40 && sizeof(packed_call) <= BLOCK_BYTES_MAX,
+               "as OpenCL C lays it out, and no larger than a command's");
+
+static void pass(command *c, const packing *x, const matmul_call *product, size_t span)
 {
-    command_workspace(c);
-    command_u64(c, x->images_a);
-    command_u64(c, x->images_b);
-    command_u64(c, x->flags);
+    const packed_call call = {.images_a = x->images_a,
+                              .images_b = x->images_b,
+                              .flags = x->flags,
+                              .blocks = (uint32_t)x->blocks,
+                              .span = (uint32_t)span,
+                              .pieces_a = (uint32_t)x->pieces_a,
+                              .product = *product};
+
+    command_block(c, &call, offsetof(packed_call, product.scale) + sizeof(call.product.scale.f32));
 }
 
 static void pack(const tsr_matmul_problem *p, const packing *x, plan *out)
 {
+    const matmul_call product = matmul_call_of(p);
     command *c = plan_launch_1d(out, PACK, x->pieces * PACK_ITEMS, PACK_ITEMS);
 
-    command_u32(c, (uint32_t)p->m);
-    command_u32(c, (uint32_t)p->n);
-    command_u32(c, (uint32_t)p->k);
-    command_u32(c, (uint32_t)x->blocks);
-    command_u32(c, (uint32_t)x->pieces_a);
-    matmul_inputs(c, p);
-    images(c, x);
+    matmul_factors(c, false);
+    command_workspace(c);
+    pass(c, x, &product, x->blocks);
 }
 
 /* Into C, or, part by part, into the workspace. */
 static void multiply(const tsr_matmul_problem *p, const packing *x, plan *out)
 {
     const bool splits = x->k.parts > 1;
-    const size_t span = splits ? x->k.span / block_k(p) : x->blocks;
+    const matmul_call product = splits ? matmul_call_of_parts(p, 1) : matmul_call_of(p);
     command *c = plan_launch_1d(out, MULTIPLY, x->rows * x->columns * x->k.parts * ITEMS, ITEMS);
 
-    command_u32(c, (uint32_t)p->m);
-    command_u32(c, (uint32_t)p->n);
-    command_u32(c, x->blocks ? (uint32_t)p->k : 0);
-    command_u32(c, (uint32_t)x->blocks);
-    command_u32(c, (uint32_t)span);
-    command_u32(c, (uint32_t)x->pieces_a);
-    command_real(c, p->type, splits ? 1 : matmul_alpha(p));
-    matmul_inputs(c, p);
+    matmul_factors(c, false);
     if (splits)
-        matmul_output_parts(c, p);
+        command_workspace(c);
     else
-        matmul_output(c, p);
-    images(c, x);
+        command_operand(c, MATMUL_C);
+    command_workspace(c);
     command_strict_counter(c);
+    pass(c, x, &product, splits ? x->k.span / block_k(p) : x->blocks);
 }
 
 /* What both variants do.  Products of a batch run one after another, and what the first needs, all

@@ -143,15 +143,17 @@ static void align(unsigned index, const matmul_matrix *x, const copy *to, plan *
     command_u32(c, (uint32_t)to->pitch);
 }
 
-/* The arguments of an operand: array, offset, leading dimension; of its copy, where one is made. */
-static void input(unsigned index, const matmul_matrix *x, const copy *c, command *out)
+/* The argument of an operand: its copy, where one is made, and then where that starts and how far
+ * its lines are apart. */
+static void input(unsigned index, const copy *c, command *out, uint64_t *offset, uint32_t *ld)
 {
-    if (c->made)
-        command_workspace(out);
-    else
+    if (!c->made) {
         command_operand(out, index);
-    command_u64(out, c->made ? c->offset : x->offset);
-    command_u32(out, (uint32_t)(c->made ? c->pitch : x->ld));
+        return;
+    }
+    command_workspace(out);
+    *offset = c->offset;
+    *ld = (uint32_t)c->pitch;
 }
 
 /* ---- the variant ------------------------------------------------------------------------- */
@@ -163,6 +165,7 @@ static const char *plan_fused(const job *j, plan *out)
     const size_t local = local_bytes(p, param(j->params, "STAGES")) + SLACK;
     const size_t tiles = size_div_up(p->m, TILE_M) * size_div_up(p->n, TILE_N);
     const char *why = matmul_unsupported_3xtf32(p, out);
+    matmul_call call = matmul_call_of(p);
     copies s;
     command *c;
 
@@ -172,8 +175,7 @@ static const char *plan_fused(const job *j, plan *out)
         return why;
     s = copies_of(j);
     plan_set(out, "ALIGN", s.a.made || s.b.made ? ALIGN_ALWAYS : ALIGN_NEVER);
-    plan_define(out, "TRANS_A=%d", p->trans_a);
-    plan_define(out, "TRANS_B=%d", p->trans_b);
+    matmul_define_operands(p, out);
     plan_define(out, "ALIGNED_A=%d", s.a.made || matmul_starts_at(&a, 4));
     plan_define(out, "ALIGNED_B=%d", s.b.made || matmul_starts_at(&b, 4));
     plan_define(out, "PADDED_A=%d", s.a.made);
@@ -197,14 +199,11 @@ static const char *plan_fused(const job *j, plan *out)
     if (s.b.made)
         align(MATMUL_B, &b, &s.b, out);
     c = plan_launch_1d(out, MULTIPLY, tiles * (CONSUMERS + PRODUCERS), CONSUMERS + PRODUCERS);
-    command_u32(c, (uint32_t)p->m);
-    command_u32(c, (uint32_t)p->n);
-    command_u32(c, (uint32_t)matmul_k_read(p));
-    command_real(c, p->type, matmul_alpha(p));
-    input(MATMUL_A, &a, &s.a, c);
-    input(MATMUL_B, &b, &s.b, c);
-    matmul_output(c, p);
+    input(MATMUL_A, &s.a, c, &call.offset_a, &call.lda);
+    input(MATMUL_B, &s.b, c, &call.offset_b, &call.ldb);
+    command_operand(c, MATMUL_C);
     command_strict_counter(c);
+    matmul_pass(c, p, &call);
     return NULL;
 }
 

@@ -344,6 +344,7 @@ const variant segsort_registers = {
     .entries = {"segsort_registers_short", "segsort_registers_tile", "segsort_exchange",
                 "segsort_registers_merge", "sort_values_keep", "segsort_gather"},
     .build = "",
+    .slow_unless_optimized = true,
     .tunables = registers_tunables,
     .tunable_count = ARRAY_COUNT(registers_tunables),
     .plan = plan_group,

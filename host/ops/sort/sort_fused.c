@@ -483,6 +483,7 @@ const variant sort_fused_passes = {
     .idea = "nine and more sub-stages for each read: keys change hands in local memory",
     FUSED,
     .build = "",
+    .slow_unless_optimized = true,
     .tunable_count = TUNABLES,
     .plan = plan_group,
 };

@@ -6,22 +6,16 @@
 #include "ops/sort/sort_commands.h"
 #include "ops/sort/sort_variants.h"
 
-/* The keys, their index where it is wanted, and where they start. */
+/* The keys, and their index where it is wanted. */
 static void pass_sequence(command *c, const tsr_sort_problem *s)
 {
     command_operand(c, SORT_KEYS);
     command_operand(c, s->argsort ? SORT_INDEX : SORT_KEYS);
-    sort_step_keys_from(c, s, 0);
 }
 
-/* The last arguments, and what the launch moves.  A work-group has all values of its rows, so that
- * it moves them, too. */
-static void pass_values(command *c, const tsr_sort_problem *s)
+/* What the launch moves.  A work-group has all values of its rows, so that it moves them, too. */
+static void moves(command *c, const tsr_sort_problem *s)
 {
-    if (s->value_bytes) {
-        command_operand(c, SORT_VALUES);
-        command_u64(c, s->offset_values);
-    }
     sort_step_moves(c, s, s->n, tsr_type_size(s->type) + s->value_bytes + sort_entry_bytes(s));
 }
 
@@ -39,12 +33,23 @@ static const tunable tile_tunables[] = {
      8},
 };
 
+/* The scalars of a call, as cl/sort/sort_rows.cl has them. */
+typedef struct row_tiles {
+    uint64_t offset_keys, offset_index, offset_values, rows;
+    uint32_t n, shift;
+} row_tiles;
+
 static const char *plan_tile(const job *j, plan *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
     const size_t group = param(j->params, "GROUP");
     const size_t tile = group * param(j->params, "KEYS_PER_ITEM");
-    const uint32_t shift = size_log2_up(s->n);
+    const row_tiles call = {.offset_keys = s->offset_keys,
+                            .offset_index = s->offset_index,
+                            .offset_values = s->offset_values,
+                            .rows = sort_rows(s),
+                            .n = (uint32_t)s->n,
+                            .shift = size_log2_up(s->n)};
     const char *why;
     command *c;
 
@@ -58,12 +63,12 @@ static const char *plan_tile(const job *j, plan *out)
     plan_define(out, "ARGSORT=%d", s->argsort);
     if (sort_is_done(s))
         return NULL;
-    c = plan_launch_1d(out, 0, size_div_up(sort_rows(s), tile >> shift) * group, group);
+    c = plan_launch_1d(out, 0, size_div_up(sort_rows(s), tile >> call.shift) * group, group);
     pass_sequence(c, s);
-    command_u32(c, (uint32_t)s->n);
-    command_u32(c, shift);
-    command_u64(c, sort_rows(s));
-    pass_values(c, s);
+    if (s->value_bytes)
+        command_operand(c, SORT_VALUES);
+    command_block(c, &call, sizeof(call));
+    moves(c, s);
     return NULL;
 }
 
@@ -187,9 +192,14 @@ static const char *plan_registers(const job *j, plan *out, uint32_t team, const 
     c = plan_launch_1d(
         out, 0, size_div_up(sort_rows(p), (size_t)1 << (tile_shift - row_shift)) * group, group);
     pass_sequence(c, p);
+    sort_step_keys_from(c, p, 0);
     command_u32(c, (uint32_t)p->n);
     command_u64(c, sort_rows(p));
-    pass_values(c, p);
+    if (p->value_bytes) {
+        command_operand(c, SORT_VALUES);
+        command_u64(c, p->offset_values);
+    }
+    moves(c, p);
     return NULL;
 }
 
@@ -215,6 +225,7 @@ const variant sort_rows_registers = {
     .source = "sort/sort_rows_registers.cl",
     .entries = {"sort_rows_registers_tile"},
     .build = "",
+    .slow_unless_optimized = true,
     .tunables = registers_tunables,
     .tunable_count = REGISTERS_TUNABLES,
     .plan = plan_group,

@@ -324,6 +324,7 @@ const variant topk_tiles = {
     .source = "topk/topk_tiles.cl",
     .entries = {"topk_tile", "topk_gather", "topk_put"},
     .build = "",
+    .slow_unless_optimized = true,
     .tunables = tile_tunables,
     .tunable_count = ARRAY_COUNT(tile_tunables),
     .plan = plan_tiles,

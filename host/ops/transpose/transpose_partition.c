@@ -6,19 +6,32 @@
 /* Matrices of a piece, and rows and columns of A of each. */
 enum { MATRICES, ROWS, COLUMNS };
 
-/* Rows [row, row + rows) and as many columns of `count` matrices from `first` on. */
-static host_rows block_rows(const tsr_transpose_problem *p, size_t which, void *array, size_t first,
-                            size_t count, size_t row, size_t rows, size_t column, size_t columns)
+/* A block of some matrices: `count` from `first` on, and of each rows and columns of A, from `row`
+ * and `column` on. */
+typedef struct block {
+    size_t first, count;
+    size_t row, rows, column, columns;
+} block;
+
+/* The same of B, whose rows are A's columns. */
+static block turned(block b)
+{
+    return (block){b.first, b.count, b.column, b.columns, b.row, b.rows};
+}
+
+/* Where it lies in the array of operand `which`. */
+static host_rows block_rows(const tsr_transpose_problem *p, size_t which, void *array,
+                            const block *b)
 {
     const stored_matrix m = transpose_stored(p, which);
     const size_t size = transpose_bytes(p);
-    const size_t at = m.offset + first * m.stride + row * m.ld + column;
+    const size_t at = m.offset + b->first * m.stride + b->row * m.ld + b->column;
 
     return (host_rows){.at = (unsigned char *)array + at * size,
-                       .count = count * rows,
-                       .bytes = columns * size,
+                       .count = b->count * b->rows,
+                       .bytes = b->columns * size,
                        .pitch = m.ld * size,
-                       .matrix = count == 1 ? 0 : rows,
+                       .matrix = b->count == 1 ? 0 : b->rows,
                        .step = m.stride * size};
 }
 
@@ -29,24 +42,26 @@ static void blocks_piece(const partition *x, void *const host[], size_t i, piece
     const size_t down = size_div_up(p->rows, x->cut[ROWS]);
     const size_t first = i / (across * down) * x->cut[MATRICES];
     const size_t row = i / across % down * x->cut[ROWS], column = i % across * x->cut[COLUMNS];
-    const size_t count = size_min(x->cut[MATRICES], transpose_batch(p) - first);
-    const size_t rows = size_min(x->cut[ROWS], p->rows - row);
-    const size_t columns = size_min(x->cut[COLUMNS], p->columns - column);
-    const tsr_transpose_problem block = {.type = p->type,
-                                         .element_bytes = p->element_bytes,
-                                         .rows = rows,
-                                         .columns = columns,
-                                         .batch = count};
+    const block a = {.first = first,
+                     .count = size_min(x->cut[MATRICES], transpose_batch(p) - first),
+                     .row = row,
+                     .rows = size_min(x->cut[ROWS], p->rows - row),
+                     .column = column,
+                     .columns = size_min(x->cut[COLUMNS], p->columns - column)};
+    const block b = turned(a);
+    const tsr_transpose_problem part = {.type = p->type,
+                                        .element_bytes = p->element_bytes,
+                                        .rows = a.rows,
+                                        .columns = a.columns,
+                                        .batch = a.count};
 
-    *out = (piece){.problem = problem_from(x->problem->op, &block, sizeof(block))};
+    *out = (piece){.problem = problem_from(x->problem->op, &part, sizeof(part))};
     out->slice[TRANSPOSE_A] = (slice){.slot = i,
-                                      .rows = block_rows(p, TRANSPOSE_A, host[TRANSPOSE_A], first,
-                                                         count, row, rows, column, columns),
+                                      .rows = block_rows(p, TRANSPOSE_A, host[TRANSPOSE_A], &a),
                                       .blocks = 1,
                                       .in = true};
     out->slice[TRANSPOSE_B] = (slice){.slot = i,
-                                      .rows = block_rows(p, TRANSPOSE_B, host[TRANSPOSE_B], first,
-                                                         count, column, columns, row, rows),
+                                      .rows = block_rows(p, TRANSPOSE_B, host[TRANSPOSE_B], &b),
                                       .blocks = 1,
                                       .out = true};
 }
