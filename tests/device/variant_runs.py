@@ -3,9 +3,16 @@
 import functools
 import json
 import os
+import runpy
 import subprocess
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+
+
+def lists_of(op):
+    """What an operation's list of bugs says, tests/OP/seeded.py, where it has one."""
+    path = os.path.join(TESTS, op, "seeded.py")
+    return runpy.run_path(path) if os.path.exists(path) else {}
 
 
 @functools.lru_cache(maxsize=None)

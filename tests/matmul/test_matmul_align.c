@@ -12,7 +12,7 @@
 
 #include "base/sizes.h"
 #include "core/registry.h"
-#include "ops/matmul/matmul_shape.h"
+#include "ops/matmul/matmul_plan.h"
 #include "session/program.h"
 
 enum { GUARD = 64 }; /* floats beyond the workspace, which stay as they are */

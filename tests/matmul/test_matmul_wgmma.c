@@ -645,7 +645,7 @@ static void test_fused_needs_no_workspace(void **state)
     plan_free(&x);
 }
 
-/* The last argument of the launch that multiplies is where strict tiles are counted. */
+/* The last buffer of the launch that multiplies is where strict tiles are counted. */
 static void expect_tiles(const char *name, const problem *p, size_t count)
 {
     device_facts d = hopper();
@@ -656,7 +656,7 @@ static void expect_tiles(const char *name, const problem *p, size_t count)
     x = plan_of(name, NULL, p, &d);
     last = &x.commands[x.count - 1];
     assert_int_equal(x.tiles, count);
-    assert_int_equal(last->arg[last->n_args - 1].kind, ARG_STRICT_COUNTER);
+    assert_int_equal(last->arg[last->n_args - 2].kind, ARG_STRICT_COUNTER);
     plan_free(&x);
 }
 
