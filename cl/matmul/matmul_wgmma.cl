@@ -190,31 +190,34 @@ matmul_wgmma_pack(__global const float *a, __global const float *b, __global uch
 {
     __local uint4 image[PIECE_ACROSS * 8];
     __local uint found;
-    const uint blocks = call.blocks, pieces_a = call.pieces_a;
-    const operand op_a = {a + call.product.offset_a,
-                          call.product.lda,
-                          call.product.m,
-                          call.product.k,
-                          blocks,
-                          TILE_M,
-                          (__global uint4 *)(work + call.images_a)};
-    const operand op_b = {b + call.product.offset_b,
-                          call.product.ldb,
-                          call.product.n,
-                          call.product.k,
-                          blocks,
-                          TILE_N,
-                          (__global uint4 *)(work + call.images_b)};
+    const matmul_call *p = &call.product;
     const uint piece = get_group_id(0);
     bool any;
 
     if (get_local_id(0) == 0)
         found = 0;
-    if (piece < pieces_a)
-        any = TRANS_A ? pack_across(&op_a, piece, image) : pack_along(&op_a, piece, ALONG_A);
-    else
-        any = TRANS_B ? pack_along(&op_b, piece - pieces_a, ALONG_B)
-                      : pack_across(&op_b, piece - pieces_a, image);
+    if (piece < call.pieces_a) {
+        const operand x = {a + p->offset_a,
+                           p->lda,
+                           p->m,
+                           p->k,
+                           call.blocks,
+                           TILE_M,
+                           (__global uint4 *)(work + call.images_a)};
+
+        any = TRANS_A ? pack_across(&x, piece, image) : pack_along(&x, piece, ALONG_A);
+    } else {
+        const operand x = {b + p->offset_b,
+                           p->ldb,
+                           p->n,
+                           p->k,
+                           call.blocks,
+                           TILE_N,
+                           (__global uint4 *)(work + call.images_b)};
+
+        any = TRANS_B ? pack_along(&x, piece - call.pieces_a, ALONG_B)
+                      : pack_across(&x, piece - call.pieces_a, image);
+    }
     /* Cleared before found. */
     barrier(CLK_LOCAL_MEM_FENCE);
     if (any)
