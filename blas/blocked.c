@@ -454,6 +454,12 @@ double blocked_kept(const blas_call *call)
     return w.kept;
 }
 
+bool blocked_is_one_triangle(const blas_call *call)
+{
+    return (call->routine == BLAS_TRMM || call->routine == BLAS_TRSM) &&
+           (call->side == 'L' ? call->m : call->n) <= block_of_triangles;
+}
+
 bool blocked_run(blas_call *call)
 {
     const work as_called = new_work(call, false);
@@ -465,7 +471,7 @@ bool blocked_run(blas_call *call)
     matrix saved = {NULL, 0, 'N'};
     bool done;
 
-    if (triangle && (call->side == 'L' ? call->m : call->n) <= as_called.block) {
+    if (blocked_is_one_triangle(call)) {
         call->reason = "the triangle is one block, which the CPU does";
         return false;
     }

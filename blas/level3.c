@@ -12,6 +12,7 @@
 #include "blas/matrices.h"
 #include "blas/offload.h"
 #include "blas/rates.h"
+#include "blas/tried.h"
 
 /* Without measured rates of this machine: the work, in operations, and the shortest side from which
  * a GPU wins whatever the CPU is.  Triangular matrices are cut in halves again and again, whose
@@ -234,36 +235,50 @@ static const char *default_reason(const blas_call *call)
     return NULL;
 }
 
-/* By measured times: the same. */
-static const char *reason_by_rates(const blas_call *call)
+/* Whether the device is faster, by measured times. */
+static bool is_faster_there(blas_call *call, bool may_try, rates_times *expected)
 {
-    static _Thread_local char reason[96];
     const bool triangular = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
     const bool reads_c = !triangular && (call->beta.re != 0 || call->beta.im != 0);
     const bool has_m = call->side || call->routine == BLAS_GEMM;
     const double c_bytes = reads_c ? (double)(has_m ? call->m : call->n) * (double)call->n *
                                          (double)element_of(call->type).size
                                    : 0;
-    rates_times expected = {0, 0};
+    const double kept = blocked_kept(call);
 
-    if (rates_prefer_device(call, blocked_kept(call), c_bytes, call->start_ns ? &expected : NULL))
+    *expected = rates_expect(call, kept, c_bytes);
+    /* What is kept now may not be so at the next call. */
+    return may_try && kept == 0 ? tried_prefer_device(call, expected)
+                                : rates_prefer_device(expected);
+}
+
+/* By measured times: the same. */
+static const char *reason_by_rates(blas_call *call)
+{
+    static _Thread_local char reason[96];
+    rates_times expected;
+
+    if (blocked_is_one_triangle(call))
+        return "the triangle is one block, which the CPU does";
+    if (is_faster_there(call, true, &expected))
         return NULL;
     if (call->start_ns) {
         const decimal_point numbers = decimal_point_begin();
 
         snprintf(reason, sizeof reason, "%.3f ms there and %.3f ms on the device are expected",
-                 expected.cpu * 1e3, expected.device * 1e3);
+                 rates_seconds(expected.cpu) * 1e3, rates_seconds(expected.device) * 1e3);
         decimal_point_end(numbers);
     }
     return reason;
 }
 
 /* Why the CPU's BLAS gets it without a look at the device; NULL where the device decides. */
-static const char *reason_against(const blas_call *call)
+static const char *reason_against(blas_call *call)
 {
     const char *reason;
     double side = 0;
 
+    call->tried = 0;
     if (mode == MODE_NEVER)
         return "TESSERA_BLAS=never";
     if (work_of(call, &side) == 0 || (call->alpha.re == 0 && call->alpha.im == 0))
@@ -286,6 +301,7 @@ static bool is_worth_it(blas_routine routine, char type, uint64_t size)
         for (uint64_t n = 8; n <= size; n *= 2) {
             for (uint64_t k = 8; k <= size; k *= 2) {
                 blas_call call = {.routine = routine, .type = type, .alpha = {1, 0}};
+                rates_times expected;
 
                 call.m = (int64_t)m;
                 call.n = (int64_t)n;
@@ -294,7 +310,7 @@ static bool is_worth_it(blas_routine routine, char type, uint64_t size)
                 for (int form = 0; form < 2; form++) {
                     call.side = form ? 'R' : 'L';
                     call.transa = form ? 'T' : 'N';
-                    if (!reason_by_rates(&call))
+                    if (!blocked_is_one_triangle(&call) && is_faster_there(&call, false, &expected))
                         return true;
                 }
             }
@@ -329,6 +345,7 @@ static void forked(void)
     const bool used = offload_after_fork();
 
     kept_after_fork_in_child(used);
+    tried_after_fork();
     if (used)
         look_as_usual();
     log_after_fork();
@@ -376,16 +393,24 @@ void blas_look_at_all(bool all)
     }
 }
 
+static void begin_try(blas_call *call)
+{
+    if (call->tried)
+        call->tried_ns = log_now();
+}
+
 static bool run(blas_call *call)
 {
     bool done;
 
     call->reason = reason_against(call);
+    begin_try(call);
     if (call->reason ||
         !offload_begin(element_of(call->type).f64, mode == MODE_ALWAYS, &call->reason))
         return false;
-    /* Rates of another device do not count. */
+    /* Rates of another device do not count, nor does the time until the device was free. */
     call->reason = reason_against(call);
+    begin_try(call);
     done = !call->reason && blocked_run(call);
     offload_end();
     return done;
@@ -410,6 +435,8 @@ void blas_done(const blas_call *call, bool on_device)
 {
     if (call->marked)
         kept_write_end(call->c, blocked_c_bytes(call));
+    if (call->tried)
+        tried_done(call, on_device, log_now() - call->tried_ns);
     if (call->start_ns)
         log_call(call, on_device);
 }

@@ -47,7 +47,9 @@ typedef struct blas_call {
     const void *a, *b;
     void *c;
     int64_t lda, ldb, ldc;
-    bool marked; /* as one that writes what is kept on the device */
+    bool marked;       /* as one that writes what is kept on the device */
+    uint64_t tried;    /* its shape is one whose calls are timed (blas/tried.h): the key; else 0 */
+    uint64_t tried_ns; /* when it began */
     /* for the log */
     const char *reason; /* why the CPU's BLAS gets it */
     uint64_t start_ns;  /* 0: there is no log */
@@ -76,7 +78,7 @@ void blas_done(const blas_call *call, bool on_device);
 
 static inline void blas_forwarded(const blas_call *call)
 {
-    if (call->start_ns || call->marked)
+    if (call->start_ns || call->marked || call->tried)
         blas_done(call, false);
 }
 

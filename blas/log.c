@@ -21,7 +21,7 @@ static const char types[] = "sdcz";
 static log_count counts[BLAS_ROUTINE_COUNT][sizeof types - 1][2];
 static _Atomic(const char *) names[BLAS_ROUTINE_COUNT][sizeof types - 1];
 
-static uint64_t now_ns(void)
+uint64_t log_now(void)
 {
     struct timespec t;
 
@@ -82,7 +82,7 @@ void log_open(void)
 
 uint64_t log_start(void)
 {
-    return file < 0 ? 0 : now_ns();
+    return file < 0 ? 0 : log_now();
 }
 
 /* "N T 512 512 64": the options and sizes that the routine has, of column-major matrices. */
@@ -107,7 +107,7 @@ static void describe(const blas_call *call, char *text, size_t size)
 
 void log_call(const blas_call *call, bool on_device)
 {
-    const uint64_t ns = now_ns() - call->start_ns;
+    const uint64_t ns = log_now() - call->start_ns;
     const size_t type = (size_t)(strchr(types, call->type) - types);
     log_count *count = &counts[call->routine][type][on_device];
     char what[128], kept[32] = "";

@@ -14,7 +14,10 @@
 /** Open it, once, where the variable names a file. */
 void log_open(void);
 
-/** The time in nanoseconds, at which a call begins; 0 where there is no log. */
+/** The time in nanoseconds. */
+uint64_t log_now(void);
+
+/** The time at which a call begins; 0 where there is no log. */
 uint64_t log_start(void);
 
 /** A call is done, on the device or by the CPU's BLAS. */

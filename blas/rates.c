@@ -354,24 +354,23 @@ static double copy_seconds(double bytes)
     return bytes / (COPY_RATE * (threads < COPY_THREADS_MAX ? threads : COPY_THREADS_MAX));
 }
 
-/* What a call takes whose operands are copied as the caller of rates_prefer_device() says. */
-static rates_times expect(const time_table table[2], const float log2_times[2], double kept,
-                          double reads_c)
+/* What a call takes on the device whose operands are copied as the caller of rates_expect() says.
+ */
+static double with_copies(const time_table *device, float log2_time, double kept, double reads_c)
 {
-    rates_times t = {.cpu = exp2_about(log2_times[0])};
+    double seconds = exp2_about(log2_time) + reads_c / copies_in + copy_seconds(reads_c);
 
-    t.device = exp2_about(log2_times[1]) + reads_c / copies_in + copy_seconds(reads_c);
     if (kept > 0) {
         /* What is there need not come; the least that any call takes remains. */
-        const double least = exp2_about(table[1].times[0]);
-        const double rest = t.device - kept / copies_in;
+        const double least = exp2_about(device->times[0]);
+        const double rest = seconds - kept / copies_in;
 
-        t.device = rest > least ? rest : t.device < least ? t.device : least;
+        seconds = rest > least ? rest : seconds < least ? seconds : least;
     }
-    return t;
+    return seconds;
 }
 
-bool rates_prefer_device(const blas_call *call, double kept, double reads_c, rates_times *out)
+rates_times rates_expect(const blas_call *call, double kept, double reads_c)
 {
     among sizes[3];
     bool squared;
@@ -394,13 +393,22 @@ bool rates_prefer_device(const blas_call *call, double kept, double reads_c, rat
                             sizes[2].beyond;
         }
     }
-    if (out || kept > 0 || reads_c > 0) { /* most calls need no exponential */
-        const rates_times t = expect(table, log2_times, kept, reads_c);
+    if (kept > 0 || reads_c > 0) /* most calls need no exponential */
+        log2_times[1] = log2_about(with_copies(&table[1], log2_times[1], kept, reads_c));
+    return (rates_times){log2_times[0], log2_times[1]};
+}
 
-        if (kept > 0 || reads_c > 0)
-            log2_times[1] = log2_about(t.device);
-        if (out)
-            *out = t;
-    }
-    return log2_times[1] + MARGIN_LOG2 < log2_times[0];
+bool rates_prefer_device(const rates_times *expected)
+{
+    return expected->device + MARGIN_LOG2 < expected->cpu;
+}
+
+double rates_seconds(float log2_seconds)
+{
+    return exp2_about(log2_seconds);
+}
+
+float rates_log2(double seconds)
+{
+    return log2_about(seconds);
 }

@@ -29,18 +29,23 @@ bool rates_are_checked(void);
  * of host memory. */
 bool rates_are_streamed(double bytes);
 
-/** What a call of column-major matrices is expected to take, in seconds. */
+/** What a call of column-major matrices is expected to take: binary logarithms of seconds. */
 typedef struct rates_times {
-    double cpu, device;
+    float cpu, device;
 } rates_times;
 
 /**
- * Whether a call is faster on the device, with matrices in host memory.
+ * What a call is expected to take with matrices in host memory.
  *
  * @param kept     Of what its products read, so many bytes are on the device already.
  * @param reads_c  Bytes of C, where it is read and the times are of calls that do not; else 0.
- * @param out      Receives what is expected.  May be NULL.
  */
-bool rates_prefer_device(const blas_call *call, double kept, double reads_c, rates_times *out);
+rates_times rates_expect(const blas_call *call, double kept, double reads_c);
+
+/** Whether a call that is expected to take so long is faster on the device. */
+bool rates_prefer_device(const rates_times *expected);
+
+double rates_seconds(float log2_seconds);
+float rates_log2(double seconds);
 
 #endif

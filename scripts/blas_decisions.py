@@ -10,7 +10,8 @@ three times, over the same BLAS of the CPU: threads of that one, which spin for 
 are then in the way of all three ways alike.  They are timed by turns in an order that is drawn, and the
 best time of all rounds counts.  A call whose decision takes over 1.05 times as long as the better place is
 timed in up to --more further rounds, in all three ways: what else the machine does makes single times
-longer, never shorter.  Kernels are compiled before, by processes that make each call once on the device.
+longer, never shorter.  Before, the call is made some times by decision, as calls near break-even are tried in
+both places: what those first calls took beyond the better place is told apart.  Kernels are compiled before, by processes that make each call once on the device.
 Run `tessera tune blas` before.  Needs NumPy.
 """
 
@@ -31,6 +32,8 @@ SECONDS_A_TURN = 0.003
 SECONDS_LONG = 0.03  # such a call wakes what sleeps
 CLEAR = 1.05
 BUILDERS_MAX = 8
+FIRST_CALLS = 24
+SECONDS_FIRST = 0.15
 THREADS = ("OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 ROW_MAJOR, NO_TRANS, TRANS, LOWER, NON_UNIT, LEFT = 101, 111, 112, 122, 131, 141
 ROUTINES = ("gemm", "gemm", "symm", "syrk", "syr2k", "trmm", "trsm")
@@ -137,11 +140,25 @@ def ratio_of(times):
     return times["auto"] / min(times["never"], times["always"])
 
 
+def first_calls(run):
+    """Seconds of the first calls but one, which wakes threads, and their number."""
+    run()
+    start = time.perf_counter()
+    for calls in range(1, FIRST_CALLS + 1):
+        run()
+        took = time.perf_counter() - start
+        if took > SECONDS_FIRST:
+            break
+    return took, calls
+
+
 def time_ways(blas, call, o, rng):
-    """Seconds of a call in each mode; the last library writes what it decides to its log."""
+    """Seconds of a call in each mode, and of the first ones by decision; the last library writes what it
+    decides to its log."""
     runs, arrays = prepare(blas, call)
     best = dict.fromkeys(MODES, math.inf)
     runs[-1]()
+    best["first"] = first_calls(runs[2])
     for i in range(o.rounds + o.more):
         if i >= o.rounds and ratio_of(best) <= CLEAR:
             break
@@ -197,14 +214,20 @@ def main():
     same = [t["auto"] / t["always" if d == "device" else "never"] for t, d in zip(times, decided)]
     chosen = [t["always" if d == "device" else "never"] / min(t["never"], t["always"])
               for t, d in zip(times, decided)]
+    first = [t["first"][0] / t["first"][1] / min(t["never"], t["always"]) for t in times]
     worst = sorted(range(len(calls)), key=lambda i: -ratios[i])[:10]
     median = statistics.median(ratios)
     print("%d calls: worst %.2f, median %.3f; the device is faster for %d, and has %d"
           % (len(calls), max(ratios), median, sum(t["always"] < t["never"] for t in times),
              decided.count("device")))
-    print("the place that was chosen over the better one: worst %.2f, median %.3f; a call by decision over "
+    print("the place that was chosen at first, by the times of `tune blas`, over the better one: worst %.2f, median %.3f; a call by decision over "
           "one in that place without: worst %.2f, median %.3f"
           % (max(chosen), statistics.median(chosen), max(same), statistics.median(same)))
+    print("%d first calls of a shape, or 0.15 s of them, over so many in the better place: median %.3f, 90th percentile "
+          "%.2f, worst %.2f; all together %.3f"
+          % (FIRST_CALLS, statistics.median(first), sorted(first)[len(first) * 9 // 10], max(first),
+             sum(t["first"][0] for t in times)
+             / sum(t["first"][1] * min(t["never"], t["always"]) for t in times)))
     for i in worst:
         print("  %.2f  %s%s m %d n %d k %d: CPU %.3f ms, device %.3f ms, decided %.3f ms: %s"
               % (ratios[i], calls[i][1], calls[i][0], *calls[i][2:],
@@ -217,6 +240,7 @@ def main():
                     "k": k, "cpu_ns": round(times[i]["never"] * 1e9),
                     "device_ns": round(times[i]["always"] * 1e9),
                     "decided_ns": round(times[i]["auto"] * 1e9), "ratio": round(ratios[i], 4),
+                    "first_ns": round(times[i]["first"][0] / times[i]["first"][1] * 1e9),
                     "decision": decided[i], "device": os.environ.get("TESSERA_DEVICE", ""),
                     "cpu_blas": cpu_blas, "seed": o.seed}) + "\n")
     sys.exit(max(ratios) > 1.2 or median > 1.03)

@@ -1,5 +1,5 @@
 /* First calls on a GPU: what is quick to compile runs until what is fastest has been compiled.  A
- * CPU stands in for the GPU. */
+ * CPU stands in for the GPU.  Needs an OpenCL device of the type CPU, such as PoCL's. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Calls that a session has seen before, on a device: kernels that several calls share run with the
- * values and buffers of each, and what a call must refuse is refused then as well.  Needs an OpenCL
- * device of the type CPU. */
+ * values and buffers of each, and what a call must refuse is refused then as well.
+ * Needs an OpenCL device of the type CPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,0 +1,155 @@
+#include "blas/tried.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Beyond this ratio of what is expected the times of `tessera tune blas` decide alone: its binary
+ * logarithm. */
+#define CLOSE_LOG2 2.0F
+
+/* The other place is tried when what that may lose is so small a part of what calls of the shape
+ * have taken; and so often at most, since results may differ there in their last bits. */
+#define LOSS_PART 0.25
+enum { TRIES_MAX = 8 };
+
+/* Which has to be slower by so much for the other one to take its place: noise moves no calls. */
+#define STAYS_WITHIN 1.05
+
+enum { CPU, DEVICE, PLACES };
+enum { SHAPES = 1024, RECENT = 3 };
+
+/* The calls of one shape in one place. */
+typedef struct known_times {
+    uint32_t calls;
+    float recent[RECENT]; /* seconds of the last ones, but for the first call of all: that wakes
+                             threads, compiles kernels and touches memory */
+} known_times;
+
+/* A shape; two of the same place in the table take turns there, and begin anew. */
+typedef struct shape {
+    uint64_t key; /* 0: none */
+    int place;    /* where calls of it run */
+    double spent; /* in seconds, but for tries */
+    double lost;  /* by tries */
+    known_times known[PLACES];
+} shape;
+
+static shape shapes[SHAPES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Of all that a call's time depends on: never 0. */
+static uint64_t key_of(const blas_call *call)
+{
+    const uint64_t options =
+        (uint64_t)call->routine | (uint64_t)(uint8_t)call->type << 8 |
+        (uint64_t)(uint8_t)call->side << 16 | (uint64_t)(uint8_t)call->uplo << 24 |
+        (uint64_t)(uint8_t)call->transa << 32 | (uint64_t)(uint8_t)call->transb << 40 |
+        (uint64_t)(uint8_t)call->diag << 48 |
+        (uint64_t)(call->beta.re != 0 || call->beta.im != 0) << 56;
+    const uint64_t parts[] = {options,
+                              (uint64_t)call->m,
+                              (uint64_t)call->n,
+                              (uint64_t)call->k,
+                              (uint64_t)call->lda,
+                              (uint64_t)call->ldb,
+                              (uint64_t)call->ldc};
+    uint64_t key = 0;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        key = (key ^ parts[i]) * 0x9e3779b97f4a7c15U; /* odd: different parts stay different */
+        key ^= key >> 29;
+    }
+    return key ? key : 1;
+}
+
+/* The middle one of the last times; the least of fewer; 0 where there is none. */
+static double seconds_of(const known_times *k)
+{
+    const float *t = k->recent;
+    const uint32_t count = k->calls < 2 ? 0 : k->calls - 1;
+    const float low = t[0] < t[1] ? t[0] : t[1], high = t[0] < t[1] ? t[1] : t[0];
+
+    if (count < RECENT)
+        return count == 0 ? 0 : count == 1 ? t[0] : low;
+    return t[2] < low ? low : t[2] > high ? high : t[2];
+}
+
+/* What a call is expected to take in each place, where it was called there or not. */
+static void estimate(const shape *s, const rates_times *expected, double seconds[PLACES])
+{
+    seconds[CPU] = seconds_of(&s->known[CPU]);
+    seconds[DEVICE] = seconds_of(&s->known[DEVICE]);
+    if (seconds[CPU] == 0)
+        seconds[CPU] = rates_seconds(expected->cpu);
+    if (seconds[DEVICE] == 0)
+        seconds[DEVICE] = rates_seconds(expected->device);
+}
+
+/* Is it time to call the other place? */
+static bool is_to_try(const shape *s, const double seconds[PLACES])
+{
+    const int other = 1 - s->place;
+    const uint32_t calls = s->known[other].calls;
+    const double loss = seconds[other] - seconds[s->place];
+
+    if (s->known[s->place].calls < RECENT || calls >= TRIES_MAX)
+        return false;
+    /* The first call says nothing: the next one follows. */
+    return calls == 1 || s->lost + (loss > 0 ? loss : 0) <= LOSS_PART * s->spent;
+}
+
+bool tried_prefer_device(blas_call *call, rates_times *expected)
+{
+    const bool by_rates = rates_prefer_device(expected);
+    const float apart = expected->cpu - expected->device;
+    double seconds[PLACES];
+    shape *s;
+    bool device;
+
+    call->tried = 0;
+    if (apart > CLOSE_LOG2 || apart < -CLOSE_LOG2)
+        return by_rates;
+    call->tried = key_of(call);
+    s = &shapes[call->tried % SHAPES];
+    pthread_mutex_lock(&lock);
+    if (s->key != call->tried)
+        *s = (shape){.key = call->tried, .place = by_rates ? DEVICE : CPU};
+    estimate(s, expected, seconds);
+    device = (s->place == DEVICE) != is_to_try(s, seconds);
+    pthread_mutex_unlock(&lock);
+    expected->cpu = rates_log2(seconds[CPU]);
+    expected->device = rates_log2(seconds[DEVICE]);
+    return device;
+}
+
+void tried_done(const blas_call *call, bool on_device, uint64_t ns)
+{
+    shape *s = &shapes[call->tried % SHAPES];
+    const double seconds = (double)ns * 1e-9;
+    known_times *k;
+    double here, there;
+
+    pthread_mutex_lock(&lock);
+    if (s->key != call->tried) {
+        pthread_mutex_unlock(&lock);
+        return;
+    }
+    k = &s->known[on_device ? DEVICE : CPU];
+    if (k->calls > 0)
+        k->recent[(k->calls - 1) % RECENT] = (float)seconds;
+    k->calls += k->calls < UINT32_MAX;
+    here = seconds_of(&s->known[s->place]);
+    there = seconds_of(&s->known[1 - s->place]);
+    if (on_device == (s->place == DEVICE))
+        s->spent += seconds;
+    else if (k->calls > 1 && here > 0 && seconds > here)
+        s->lost += seconds - here;
+    if (there > 0 && here > STAYS_WITHIN * there)
+        s->place = 1 - s->place;
+    pthread_mutex_unlock(&lock);
+}
+
+void tried_after_fork(void)
+{
+    pthread_mutex_init(&lock, NULL); /* a thread of the parent may have had it */
+}

@@ -1,0 +1,119 @@
+/*
+ * Calls near break-even (blas/tried.h), with times that are made up: where they run in the end, and
+ * what it costs to find out.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "blas/tried.h"
+
+/* In the place of blas/rates.c. */
+bool rates_prefer_device(const rates_times *expected)
+{
+    return expected->device < expected->cpu;
+}
+
+double rates_seconds(float log2_seconds)
+{
+    return exp2(log2_seconds);
+}
+
+float rates_log2(double seconds)
+{
+    return (float)log2(seconds);
+}
+
+/* Seconds of a call in each place: what is expected, and what it takes, the first one longer. */
+typedef struct times {
+    double expected, takes, first;
+} times;
+
+/* What came out of calls of one shape. */
+typedef struct outcome {
+    int on_device, last_on_device; /* of all, and of the last ten */
+    int moves;                     /* calls in another place than the one before */
+    double spent;                  /* but for the first in each place */
+} outcome;
+
+static int failures;
+
+static void check(bool holds, const char *what, int line)
+{
+    if (holds)
+        return;
+    printf("line %d: %s\n", line, what);
+    failures++;
+}
+
+#define CHECK(holds) check(holds, #holds, __LINE__)
+
+/* Make calls whose times vary by `noise` of them. */
+static outcome call_often(int count, int64_t size, const times place[2], double noise)
+{
+    outcome o = {0};
+    int seen[2] = {0, 0}, before = -1;
+    unsigned seed = 1;
+
+    for (int i = 0; i < count; i++) {
+        blas_call call = {.routine = BLAS_GEMM, .type = 'd', .m = size, .n = size, .k = size};
+        rates_times expected = {rates_log2(place[0].expected), rates_log2(place[1].expected)};
+        const int on_device = tried_prefer_device(&call, &expected);
+        double seconds = place[on_device].takes;
+
+        seed = seed * 1103515245u + 12345u;
+        seconds *= 1 + noise * (seed >> 16 & 0x7fff) / 0x7fff;
+        if (seen[on_device]++ == 0)
+            seconds = place[on_device].first;
+        else
+            o.spent += seconds;
+        if (call.tried)
+            tried_done(&call, on_device, (uint64_t)(seconds * 1e9));
+        o.on_device += on_device;
+        o.last_on_device += on_device && i >= count - 10;
+        o.moves += before >= 0 && on_device != before;
+        before = on_device;
+    }
+    return o;
+}
+
+int main(void)
+{
+    outcome o;
+
+    /* Beyond a factor of 4 nothing is tried, whatever is true. */
+    o = call_often(100, 1, (times[]){{1e-3, 1e-3, 1}, {4.5e-3, 1e-6, 1}}, 0);
+    CHECK(o.on_device == 0);
+    o = call_often(100, 2, (times[]){{4.5e-3, 1e-6, 1}, {1e-3, 1e-3, 1}}, 0);
+    CHECK(o.on_device == 100);
+
+    /* Expected to be faster in the wrong place, either one. */
+    o = call_often(40, 3, (times[]){{1e-3, 1e-3, 2e-3}, {1.2e-3, 5e-4, 0.3}}, 0.02);
+    CHECK(o.last_on_device == 10);
+    CHECK(o.on_device > 30);
+    o = call_often(40, 4, (times[]){{1.6e-3, 1e-3, 2e-3}, {1e-3, 1.5e-3, 0.3}}, 0.02);
+    CHECK(o.last_on_device == 0);
+    CHECK(o.on_device < 12);
+
+    /* Right at once: what tries lose is a part of what calls took, and they end. */
+    o = call_often(30, 5, (times[]){{1e-3, 1e-3, 1e-3}, {1.1e-3, 4e-3, 0.3}}, 0);
+    CHECK(o.on_device <= 6);
+    CHECK(o.spent <= 1.25 * 30e-3 + 3e-3);
+    o = call_often(5000, 6, (times[]){{1e-3, 1e-3, 1e-3}, {1.1e-3, 4e-3, 0.3}}, 0);
+    CHECK(o.on_device <= 8);
+    CHECK(o.spent <= 5.03);
+
+    /* As fast in both places but for noise: calls stay where they are. */
+    o = call_often(5000, 7, (times[]){{1e-3, 1e-3, 1e-3}, {1e-3, 1e-3, 1e-3}}, 0.04);
+    CHECK(o.on_device == 0 || o.on_device <= 8 || o.on_device >= 4992);
+    CHECK(o.moves <= 16);
+
+    /* The CPU becomes slower, as where other programs have its cores: the device is known. */
+    o = call_often(50, 8, (times[]){{1e-3, 1e-3, 1e-3}, {1.1e-3, 1.5e-3, 0.3}}, 0);
+    CHECK(o.last_on_device == 0);
+    o = call_often(20, 8, (times[]){{1e-3, 3e-3, 3e-3}, {1.1e-3, 1.5e-3, 1.5e-3}}, 0);
+    CHECK(o.last_on_device == 10);
+
+    printf("%d failures\n", failures);
+    return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}
