@@ -10,8 +10,9 @@ three times, over the same BLAS of the CPU: threads of that one, which spin for 
 are then in the way of all three ways alike.  They are timed by turns in an order that is drawn, and the
 best time of all rounds counts.  A call whose decision takes over 1.05 times as long as the better place is
 timed in up to --more further rounds, in all three ways: what else the machine does makes single times
-longer, never shorter.  Before, the call is made some times by decision, as calls near break-even are tried in
-both places: what those first calls took beyond the better place is told apart.  Kernels are compiled before, by processes that make each call once on the device.
+longer, never shorter.  Before, the call is made some times in all three ways, since calls near break-even are
+tried in both places: what these first calls take is told apart.  Kernels are compiled before, by processes that
+make each call once on the device.
 Run `tessera tune blas` before.  Needs NumPy.
 """
 
@@ -141,7 +142,7 @@ def ratio_of(times):
 
 
 def first_calls(run):
-    """Seconds of the first calls but one, which wakes threads, and their number."""
+    """The mean seconds of the first calls but one, which wakes threads."""
     run()
     start = time.perf_counter()
     for calls in range(1, FIRST_CALLS + 1):
@@ -149,7 +150,7 @@ def first_calls(run):
         took = time.perf_counter() - start
         if took > SECONDS_FIRST:
             break
-    return took, calls
+    return took / calls
 
 
 def time_ways(blas, call, o, rng):
@@ -158,7 +159,7 @@ def time_ways(blas, call, o, rng):
     runs, arrays = prepare(blas, call)
     best = dict.fromkeys(MODES, math.inf)
     runs[-1]()
-    best["first"] = first_calls(runs[2])
+    best["first"] = [first_calls(run) for run in runs[:3]]
     for i in range(o.rounds + o.more):
         if i >= o.rounds and ratio_of(best) <= CLEAR:
             break
@@ -214,20 +215,19 @@ def main():
     same = [t["auto"] / t["always" if d == "device" else "never"] for t, d in zip(times, decided)]
     chosen = [t["always" if d == "device" else "never"] / min(t["never"], t["always"])
               for t, d in zip(times, decided)]
-    first = [t["first"][0] / t["first"][1] / min(t["never"], t["always"]) for t in times]
+    first = [t["first"][2] / min(t["first"][:2]) for t in times]
     worst = sorted(range(len(calls)), key=lambda i: -ratios[i])[:10]
     median = statistics.median(ratios)
     print("%d calls: worst %.2f, median %.3f; the device is faster for %d, and has %d"
           % (len(calls), max(ratios), median, sum(t["always"] < t["never"] for t in times),
              decided.count("device")))
-    print("the place that was chosen at first, by the times of `tune blas`, over the better one: worst %.2f, median %.3f; a call by decision over "
-          "one in that place without: worst %.2f, median %.3f"
+    print("the place of a first call, by the times of `tune blas`, over the better one: worst %.2f, median %.3f; "
+          "a call by decision over one in that place without: worst %.2f, median %.3f"
           % (max(chosen), statistics.median(chosen), max(same), statistics.median(same)))
-    print("%d first calls of a shape, or 0.15 s of them, over so many in the better place: median %.3f, 90th percentile "
-          "%.2f, worst %.2f; all together %.3f"
-          % (FIRST_CALLS, statistics.median(first), sorted(first)[len(first) * 9 // 10], max(first),
-             sum(t["first"][0] for t in times)
-             / sum(t["first"][1] * min(t["never"], t["always"]) for t in times)))
+    print("the first %d calls of a shape, or %g s of them, tries included, over as many in the better place: "
+          "median %.3f, 90th percentile %.2f, worst %.2f"
+          % (FIRST_CALLS, SECONDS_FIRST, statistics.median(first), sorted(first)[len(first) * 9 // 10],
+             max(first)))
     for i in worst:
         print("  %.2f  %s%s m %d n %d k %d: CPU %.3f ms, device %.3f ms, decided %.3f ms: %s"
               % (ratios[i], calls[i][1], calls[i][0], *calls[i][2:],
@@ -240,7 +240,7 @@ def main():
                     "k": k, "cpu_ns": round(times[i]["never"] * 1e9),
                     "device_ns": round(times[i]["always"] * 1e9),
                     "decided_ns": round(times[i]["auto"] * 1e9), "ratio": round(ratios[i], 4),
-                    "first_ns": round(times[i]["first"][0] / times[i]["first"][1] * 1e9),
+                    "first_ns": [round(x * 1e9) for x in times[i]["first"]],
                     "decision": decided[i], "device": os.environ.get("TESSERA_DEVICE", ""),
                     "cpu_blas": cpu_blas, "seed": o.seed}) + "\n")
     sys.exit(max(ratios) > 1.2 or median > 1.03)
