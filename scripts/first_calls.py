@@ -3,6 +3,7 @@
 
     scripts/first_calls.py --tessera build/tessera [--device D] --name NAME    # measures, then writes
     scripts/first_calls.py                                                     # writes alone
+    scripts/first_calls.py --tessera build/tessera --random 20                 # lists the slow ones
 
 A first call begins with every cache empty, a second one finds what the first left.  The problem is
 that of the operation's tests, tests/OP/example.py, and one FACTOR times as long in each direction,
@@ -10,6 +11,9 @@ in each type that --as takes; of --tries the one with the shortest first call co
 operation as it runs by default on files, `buffers` the same with --copy, as it runs on OpenCL
 buffers.  The times go to data/results/first-calls-NAME.json, and all such files into the table of
 docs/first_calls.md.
+
+--random N takes N problems of each operation from tests/OP/random_problems.py instead, of any type, layout
+and option, in both ways, and prints those whose first call took longer than --most, and the longest.
 """
 import argparse
 import glob
@@ -21,6 +25,8 @@ import sys
 import tempfile
 import time
 
+import numpy as np
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCUMENT = os.path.join(ROOT, "docs", "first_calls.md")
 TYPES = ("f32", "f64", "f16")
@@ -30,8 +36,6 @@ WAYS = {"arrays": (), "buffers": ("--copy",)}
 
 
 def save_inputs(example, factor, folder):
-    import numpy as np
-
     for name, array in example["FILES"].items():
         longer = np.resize(array, [factor * n for n in array.shape])
         np.save(os.path.join(folder, name), longer)
@@ -69,11 +73,9 @@ def measure(tessera, device, example, factor, kind, way):
 
 
 def measure_all(options):
-    listing = subprocess.run([options.tessera, "kernels", "--json"], capture_output=True, text=True,
-                             check=True)
     rows = []
-    for op in json.loads(listing.stdout)["operations"]:
-        example = runpy.run_path(os.path.join(ROOT, "tests", op["op"], "example.py"))
+    for op in operations(options.tessera):
+        example = runpy.run_path(os.path.join(ROOT, "tests", op, "example.py"))
         for factor in FACTORS:
             for kind in TYPES:
                 for way in options.ways.split(","):
@@ -87,6 +89,41 @@ def measure_all(options):
                           % (row["op"], row["problem"], way, row["variant"],
                              row["first"]["process_s"], row["second"]["process_s"]), flush=True)
     return rows
+
+
+def operations(tessera):
+    listing = subprocess.run([tessera, "kernels", "--json"], capture_output=True, text=True, check=True)
+    return [op["op"] for op in json.loads(listing.stdout)["operations"]]
+
+
+def measure_random(options):
+    """First calls of random problems: True where one took too long."""
+    sys.path.insert(0, os.path.join(ROOT, "tests", "cli"))
+    slow = False
+    for number, op in enumerate(operations(options.tessera)):
+        draw = runpy.run_path(os.path.join(ROOT, "tests", op, "random_problems.py"))["draw"]
+        times = []
+        for i in range(options.random):
+            files, args, _ = draw(np.random.default_rng([options.seed, number, i]))
+            for way in options.ways.split(","):
+                with tempfile.TemporaryDirectory() as folder:
+                    os.mkdir(os.path.join(folder, "pocl"))
+                    for name, array in files.items():
+                        np.save(os.path.join(folder, name), array)
+                    line = [op, *args, *WAYS[way], *(("--device", options.device) if options.device else ())]
+                    first = call(options.tessera, line, folder)
+                if not first:
+                    sys.exit("failed: %s" % " ".join(line))
+                seconds, result = first
+                times.append(seconds)
+                if seconds > options.most:
+                    slow = True
+                    print("%.2f s: %s: %s, %s, %s, compiling %.2f s" % (
+                        seconds, op, result["problem"]["description"], " ".join(line), result["variant"],
+                        result["times"]["build_ns"] / 1e9), flush=True)
+        print("%-10s %d calls, median %.2f s, longest %.2f s" % (op, len(times), np.median(times),
+                                                                 max(times)), flush=True)
+    return slow
 
 
 def cell(seconds):
@@ -134,8 +171,14 @@ def main():
     parser.add_argument("--name", help="of the device in results: pocl3-epyc2, h200")
     parser.add_argument("--tries", type=int, default=TRIES)
     parser.add_argument("--ways", default=",".join(WAYS), help="of %s" % ",".join(WAYS))
+    parser.add_argument("--random", type=int, metavar="N", help="random problems of each operation")
+    parser.add_argument("--seed", type=int, default=1, help="of --random")
+    parser.add_argument("--most", type=float, default=0.5, help="seconds, of --random")
     options = parser.parse_args()
 
+    if options.random:
+        options.tessera = os.path.abspath(options.tessera)
+        return measure_random(options)
     if options.tessera:
         if not options.name:
             parser.error("--name says what the file of times is called")

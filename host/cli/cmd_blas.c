@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/device_choice.h"
 #include "cli/messages.h"
+#include "core/tuning_file.h"
 
 /* Where `make install` puts libraries, relative to its prefix. */
 #ifndef TESSERA_LIBDIR
@@ -45,14 +47,52 @@ tsr_status blas_library_find(char out[PATH_MAX], tsr_error *err)
                     "../" TESSERA_LIBDIR);
 }
 
-/* A device that is not there is an error here, where the library would be silent. */
+/* Whether `tune blas` has left times, by which any device may get calls. */
+static bool has_rates(void)
+{
+    text path = {0};
+    bool there;
+
+    tuning_folder(&path);
+    text_append(&path, "/blas-rates");
+    there = access(text_get(&path), R_OK) == 0;
+    text_free(&path);
+    return there;
+}
+
+/* Whether calls go to a device because of what kind it is: by --offload auto, without times. */
+static bool kind_decides(const options *o)
+{
+    const char *offload =
+        o->value[OPTION_OFFLOAD] ? o->value[OPTION_OFFLOAD] : getenv("TESSERA_BLAS");
+
+    return (!offload || !*offload || !strcmp(offload, "auto")) && !has_rates();
+}
+
+/* A device that is not there is an error here, where the library would be silent, and one that gets
+ * no call is told. */
 static tsr_status check_device(const options *o, tsr_error *err)
 {
+    const bool asked = o->value[OPTION_DEVICE] != NULL;
     choice found = {0};
     tsr_status st = TSR_OK;
+    tsr_kind kind;
 
-    if (o->value[OPTION_DEVICE])
+    if (asked)
         st = choice_find_one(o, &found, err);
+    if (st || !kind_decides(o))
+        goto cleanup;
+    if (!asked && choice_find_one(o, &found, NULL)) {
+        warn("no device gets a call, all go to the CPU's BLAS: see 'tessera devices'");
+        goto cleanup;
+    }
+    kind = tsr_device_kind(found.device[0]);
+    if (kind != TSR_KIND_GPU && kind != TSR_KIND_ACCELERATOR)
+        warn("%s is no GPU and gets no call, all go to the CPU's BLAS: '--offload always' sends it "
+             "products, and after 'tessera tune blas' it gets those that it is faster at",
+             tsr_device_name(found.device[0]));
+
+cleanup:
     choice_close(&found);
     return st;
 }

@@ -747,6 +747,7 @@ int options_parse(int argc, char **argv, const option_set *takes, options *out)
     }
     while (!status && optind < argc)
         out->operand[out->operand_count++] = argv[optind++];
+    out->settings.named = takes->op ? takes->op->name : out->operand_count ? out->operand[0] : NULL;
     /* The operation, which says what they take, may stand behind its options. */
     for (size_t i = 0; !status && i < out->settings.count; i++) {
         const given_option *s = &out->settings.list[i];

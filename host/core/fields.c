@@ -121,7 +121,7 @@ bool field_read(const field *f, const char *value, problem *p)
         return true;
     case FIELD_FLAG:
     case FIELD_WIDE:
-        *(bool *)member = true;
+        *(bool *)member = !(f->normal > 0);
         return true;
     case FIELD_REAL:
         return (!f->reads || f->reads(value)) && real_read(value, member);
@@ -154,6 +154,8 @@ problem problem_start(const operation *op)
 
         if (f->kind == FIELD_REAL)
             *(double *)(void *)(p.bytes + f->offset) = f->normal;
+        else if (f->kind == FIELD_FLAG)
+            *(bool *)(void *)(p.bytes + f->offset) = f->normal > 0;
     }
     return p;
 }

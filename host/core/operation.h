@@ -139,7 +139,8 @@ typedef struct field {
     bool extent;   /* a number of --size, in this order; a lone one is all of them */
     field_zero zero;
     field_class in_class;
-    double normal;     /* of a real: its value where nothing sets it */
+    double normal;     /* of a real or a flag: its value where nothing sets it; an option turns a
+                          flag round */
     const char *bound; /* name of the count that ZERO_IS_ALL means, and that it is at most */
     /* Its option: */
     const char *option;          /* without its dashes; NULL: there is none */
@@ -194,6 +195,8 @@ typedef struct given_option {
 typedef struct given_options {
     const given_option *list;
     size_t count;
+    const char
+        *named; /* the operation that was asked for, which may hand over to another; or NULL */
 } given_options;
 
 /** The value of an option, without its dashes; NULL where it is not given. */

@@ -883,10 +883,29 @@ class Command(unittest.TestCase):
 
     def test_arguments_and_status_are_the_programs(self):
         r = self.run_command("sh", "-c", 'echo "$@" $TESSERA_BLAS; exit 7', "sh", "--help", "-V")
-        self.assertEqual((r.returncode, r.stdout, r.stderr), (7, "--help -V\n", ""))
+        self.assertEqual((r.returncode, r.stdout), (7, "--help -V\n"))
         r = self.run_command("--offload", "never", "--", "sh", "-c", "echo $TESSERA_BLAS $LD_PRELOAD",
                              LD_PRELOAD="")
         self.assertEqual((r.stdout, r.stderr), ("never %s\n" % os.path.realpath(LIBRARY), ""))
+
+    def test_a_device_that_gets_no_call_is_told(self):
+        says = "is no GPU and gets no call"
+        with tempfile.TemporaryDirectory() as folder:
+            rates = {"TESSERA_TUNING_DIR": folder}
+            r = self.run_command("--device", "host", "true", **rates)
+            self.assertEqual((r.returncode, r.stdout, r.stderr.count("\n")), (0, "", 1))
+            self.assertIn("warning: host " + says, r.stderr)
+            r = self.run_command("true", OCL_ICD_VENDORS=folder, **rates)
+            self.assertIn("warning: no device gets a call", r.stderr)
+            self.assertEqual((r.returncode, r.stderr.count("\n")), (0, 1))
+            for more in (["--offload", "always"], ["--offload", "never"]):
+                r = self.run_command("--device", "host", *more, "true", **rates)
+                self.assertEqual((r.returncode, r.stderr), (0, ""))
+            # Times decide, and not what kind of device it is.
+            with open(os.path.join(folder, "blas-rates"), "w", encoding="utf-8"):
+                pass
+            r = self.run_command("--device", "host", "true", **rates)
+            self.assertEqual((r.returncode, r.stderr), (0, ""))
 
     def test_what_is_wrong_is_said(self):
         for args, status, said in ((["--device", "no such device", "true"], 2, "no such device"),

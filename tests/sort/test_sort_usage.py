@@ -14,9 +14,9 @@ class Help(HelpCase):
         self.assertIn(".mtx", text)
         self.assertNotIn("overlap", self.option("sort", "pinned"))
         for command in ("kernels", "bench", "tune"):
-            for name in ("argsort", "descending"):
-                self.assertIn(" sort, topk, segsort: ", self.option(command, name))
-            self.assertIn(" sort, segsort: ", self.option(command, "segments"))
+            self.assertIn(" sort, topk, segsort: ", self.option(command, "argsort"))
+            for name in ("descending", "segments"):
+                self.assertIn(" sort, segsort: ", self.option(command, name))
 
     def test_defaults(self):
         self.assert_defaults("kernels", r"--type +f32, .*; sort u32")

@@ -13,7 +13,7 @@ def draw(rng):
     descending = rng.random() < 0.4
     k = max(1, extent(rng, 300))
     index = order(x, descending)[..., :k]
-    args = ["k.npy", "--top", str(k), *["--descending"] * descending, *["--rows"] * rows]
+    args = ["k.npy", "--top", str(k), *["--smallest"] * (not descending), *["--rows"] * rows]
     results = {}
     wanted = rng.integers(1, 4)
     if wanted & 1:

@@ -19,6 +19,8 @@ class Kernels(test_bench.Bench):
             self.assertEqual((row["op"], row["problem"], row["size"], row["work"], row["bytes"]),
                              ("topk", "first 7 of 5000 uint32", "5000", 5000, 4 * 5000 + 4 * 7))
         row, = self.rows("topk", "--size", "5000", "--device", "host", *QUICK)
+        self.assertEqual(row["problem"], "first 100 of 5000 uint32 descending")
+        row, = self.rows("topk", "--size", "5000", "--device", "host", "--smallest", *QUICK)
         self.assertEqual(row["problem"], "first 100 of 5000 uint32")
         row, = self.rows("sort", "--size", "30x70", "--top", "3", "--argsort", "--device", "host",
                          *QUICK)

@@ -110,7 +110,8 @@ static void values_are_read(void **state)
                 assert_true(field_real(f, &p) == -2.5);
                 assert_false(field_read(f, " 1", &p));
             } else if (f->kind == FIELD_FLAG) {
-                assert_true(field_read(f, "", &p) && field_flag(f, &p));
+                assert_true(field_flag(f, &p) == (f->normal > 0));
+                assert_true(field_read(f, "", &p) && field_flag(f, &p) == !(f->normal > 0));
             }
         }
     }

@@ -5,7 +5,7 @@
 #include "ops/sort/sort_variants.h"
 
 static const field fields[] = {
-    SORT_FIELDS_OF_KEYS,
+    SORT_FIELDS_OF_KEYS("descending", "sort the largest key first", 0),
     SORT_FIELD_OF_ROWS,
     {.name = "segments", .kind = FIELD_COUNT, .offset = offsetof(tsr_segsort_problem, segments)},
     {.name = "top",

@@ -24,7 +24,7 @@ const field_choice sort_orders[] = {
     {"sawtooth", DISTRIBUTION_SAWTOOTH}, {NULL, 0}};
 
 static const field fields[] = {
-    SORT_FIELDS_OF_KEYS,
+    SORT_FIELDS_OF_KEYS("descending", "sort the largest key first", 0),
     SORT_FIELD_OF_ROWS,
     {.name = "top",
      .kind = FIELD_ASKED,

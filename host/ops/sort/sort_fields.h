@@ -15,16 +15,18 @@ extern const field_choice sort_value_sizes[], sort_orders[];
 extern const field_choice sort_segment_lengths[];
 
 /* Fields of every operation on keys, whose problem begins with a tsr_sort_problem, in the order of
- * output: its own stand between these. */
-#define SORT_FIELDS_OF_KEYS                                                                        \
+ * output: its own stand between these.  The arguments are the option that turns the order round,
+ * its meaning, and what `descending` is without it. */
+#define SORT_FIELDS_OF_KEYS(name_of_option, meaning_of_option, otherwise_descending)               \
     {.name = "type", .kind = FIELD_TYPE, .offset = offsetof(tsr_sort_problem, type)},              \
         {.name = "n", .kind = FIELD_COUNT, .offset = offsetof(tsr_sort_problem, n)},               \
         {.name = "descending",                                                                     \
          .kind = FIELD_FLAG,                                                                       \
          .offset = offsetof(tsr_sort_problem, descending),                                         \
-         .option = "descending",                                                                   \
+         .normal = (otherwise_descending),                                                         \
+         .option = (name_of_option),                                                               \
          .taken = WITH_FILES | WITH_SIZES,                                                         \
-         .meaning = "sort the largest key first"},                                                 \
+         .meaning = (meaning_of_option)},                                                          \
         {.name = "argsort",                                                                        \
          .kind = FIELD_FLAG,                                                                       \
          .offset = offsetof(tsr_sort_problem, argsort),                                            \

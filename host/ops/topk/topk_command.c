@@ -13,7 +13,7 @@
 enum { K_DEFAULT = 100 };
 
 static const field fields[] = {
-    SORT_FIELDS_OF_KEYS,
+    SORT_FIELDS_OF_KEYS("smallest", "find the smallest keys, in ascending order", 1),
     SORT_FIELD_OF_ROWS,
     {.name = "top",
      .kind = FIELD_COUNT,
@@ -24,9 +24,13 @@ static const field fields[] = {
      .otherwise = "100 where sizes are given",
      .taken = WITH_FILES | WITH_SIZES,
      .value = "K",
-     .meaning = "only the K smallest keys, in order; with --descending the K largest",
+     .meaning = "how many keys are wanted",
      .expects = "a whole number from 1 on"},
     SORT_FIELD_OF_OPTION_ROWS,
+    {.kind = FIELD_ASKED,
+     .option = "descending",
+     .taken = WITH_FILES | WITH_SIZES,
+     .meaning = "find the largest keys, in descending order, as without it"},
     SORT_FIELDS_OF_ORDER,
 };
 
@@ -37,34 +41,57 @@ static const problem_member members[] = {
 static const file_use files[] = {SORT_FILES_OF_KEYS};
 
 static const operation_help help = {
-    .usage = "KEYS --top K [-o OUT] [--descending] [--argsort IDX] [--values V --values-out W] "
+    .usage = "KEYS --top K [-o OUT] [--smallest] [--argsort IDX] [--values V --values-out W] "
              "[--rows]",
-    .summary = "find the smallest or largest keys, values that go with them, and where they stood",
+    .summary = "find the largest or smallest keys, values that go with them, and where they stood",
     .details =
-        "It is `sort` of KEYS, of which OUT, IDX and W hold the first K keys alone, or as many as\n"
-        "there are: in the same order, with the same files and options.  With --rows they are the\n"
-        "first of each row.\n",
+        "It is `sort --descending` of KEYS, or with --smallest `sort`, of which OUT, IDX and W "
+        "hold\n"
+        "the first K keys alone, or as many as there are: with the same files and options.  With\n"
+        "--rows they are the first of each row.\n",
     .examples = "tessera topk keys.npy --top 10 -o first.npy --argsort places.npy\n"
-                "tessera topk table.npy --top 5 --rows --descending -o best.npy\n",
+                "tessera topk table.npy --top 5 --rows --smallest -o least.npy\n",
 };
+
+/* Of sort, which hands over with --top, they are the first of the order that it sorts in. */
+static tsr_status set_order(problem *p, const given_options *given, tsr_error *err)
+{
+    const bool descending = setting_of(given, "descending") != NULL;
+
+    if (given->named && !strcmp(given->named, operation_sort.name))
+        sort_in(p)->descending = descending;
+    else if (descending && setting_of(given, "smallest"))
+        return tsr_fail(err, TSR_ENAME, 0, "--smallest and --descending exclude each other");
+    return TSR_OK;
+}
 
 static tsr_status check_settings(const given_options *given, tsr_error *err)
 {
-    if (!setting_of(given, "top"))
-        return tsr_fail(err, TSR_ENAME, 0, "no --top: it says how many keys are wanted");
-    return sort_check_settings(given, err);
+    problem unused = {.op = &operation_topk};
+    tsr_status st = set_order(&unused, given, err);
+
+    if (!st && !setting_of(given, "top"))
+        st = tsr_fail(err, TSR_ENAME, 0, "no --top: it says how many keys are wanted");
+    return st ? st : sort_check_settings(given, err);
+}
+
+static tsr_status pose(posing *x, tsr_error *err)
+{
+    const tsr_status st = set_order(&x->problem, x->given, err);
+
+    return st ? st : sort_pose(x, err);
 }
 
 /* The number of keys, or of rows and keys of each. */
 static tsr_status lay_out(problem *p, const given_options *given, const char *size, const size_t *n,
                           size_t count, tsr_error *err)
 {
-    (void)size, (void)err;
+    (void)size;
     sort_in(p)->n = n[count - 1];
     sort_in(p)->rows = count == 1 ? 0 : n[0];
     if (!setting_of(given, "top"))
         topk_in(p)->k = K_DEFAULT;
-    return TSR_OK;
+    return set_order(p, given, err);
 }
 
 /* Keys, indices and values of the first keys alone.  Rows lie along the last dimension of the keys;
@@ -116,6 +143,6 @@ const operation_command topk_command = {
     .size_numbers = 2,
     .lay_out = lay_out,
     .check_settings = check_settings,
-    .pose = sort_pose,
+    .pose = pose,
     .cut = cut,
 };

@@ -21,16 +21,16 @@ class TopK(NamedTuple):
     indices: object
 
 
-def topk(a, k, axis=-1, *, largest, device=None, kernel=None, settings=None):
+def topk(a, k, axis=-1, *, largest=True, device=None, kernel=None, settings=None):
     """Find the k largest elements along an axis, in order, and their indices; with largest=False,
-    the smallest.  The command `tessera topk` returns the smallest, and the largest with --descending.
+    the smallest.
 
     Of equal elements those that stood first are taken, and come first.  NaN is larger than all
     numbers.
 
     >>> import numpy as np
     >>> import tessera as ts
-    >>> ts.topk(np.array([10., 40., 20., 30.]), 2, largest=True)
+    >>> ts.topk(np.array([10., 40., 20., 30.]), 2)
     TopK(values=array([40., 30.]), indices=array([1, 3]))
     """
     k = operator.index(k)
