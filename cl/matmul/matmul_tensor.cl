@@ -16,13 +16,13 @@
  *     STAGES blocks of A and B under way, a warp group or two multiply 64 or 128 rows each.  While
  *     they store a tile, the producer fills the stages for the group's next one.
  * Parameters: FORMAT of the factors (below); FACTOR and RESULT (matmul_elements.clh); TILE_M, 64,
- *     128 or 256, and TILE_N, 16 to 256, not both 256; TURNED, 1 where C is stored transposed, and
- *     A and B have changed places; STAGES; BAND (matmul_bands.clh); TRANS_A, TRANS_B
- *     (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace; FUSED: whether the
- *     groups that multiply stage; SINGLE: whether each has one tile or part alone; SPLITS: whether
- *     they share k; C_VECTOR (matmul_lanes.clh); UNIT_GROUPS: for how many groups a compute unit is
- *     to have registers; PERSISTENT, of launches alone; LAST_ADDS (last_group.clh); CONSUMERS,
- *     PRODUCERS, PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES as the host counts with them
+ *     128 or 256, and TILE_N, 16 or a multiple of 32 up to 256, not both 256; TURNED, 1 where C
+ *     is stored transposed, and A and B have changed places; STAGES; BAND (matmul_bands.clh);
+ * TRANS_A, TRANS_B (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace;
+ * FUSED: whether the groups that multiply stage; SINGLE: whether each has one tile or part alone;
+ * SPLITS: whether they share k; C_VECTOR (matmul_lanes.clh); UNIT_GROUPS: for how many groups a
+ * compute unit is to have registers; PERSISTENT, of launches alone; LAST_ADDS (last_group.clh);
+ * CONSUMERS, PRODUCERS, PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES as the host counts with them
  *     (below).
  * Launch: 1-D, the preparation, where a launch of its own stages, in work-groups of 256, one for
  *     each 64 x 64 elements; then groups of CONSUMERS + PRODUCERS: with PERSISTENT = 1 as many as
@@ -53,10 +53,8 @@
 #if TILE_M != 64 && TILE_M != 128 && TILE_M != 256
 #error "TILE_M: rows of a work-group's tile, 64, 128 or 256"
 #endif
-#if (TILE_N != 16 && TILE_N != 32 && TILE_N != 64 && TILE_N != 128 && TILE_N != 192 &&             \
-     TILE_N != 256) ||                                                                             \
-    TILE_M + TILE_N > 448
-#error "TILE_N: its columns, 16, 32, 64, 128, 192 or 256; 256 x 256 is more than registers hold"
+#if (TILE_N != 16 && TILE_N % 32) || TILE_N > 256 || TILE_M + TILE_N > 448
+#error "TILE_N: its columns, 16, 32, 64, ... 256; 256 x 256 is more than registers hold"
 #endif
 #ifndef STAGES
 #error "STAGES: blocks of A and B under way"
@@ -122,7 +120,7 @@ typedef REAL_N(4) real4;
 #define BLOCK_K ROW
 #define BYTES_A (TILE_M * ROW_BYTES)
 /* Boxes across k are whole rows. */
-#define WIDTH_B     (ALONG_B || TILE_N >= ROW ? TILE_N : ROW)
+#define WIDTH_B     (ALONG_B ? TILE_N : (TILE_N + ROW - 1) / ROW * ROW)
 #define BYTES_B     (WIDTH_B * ROW_BYTES)
 #define STAGE_BYTES (BYTES_A + BYTES_B)
 
@@ -436,18 +434,36 @@ static inline void end_staging(__global group_counter *counters)
 #define OPERANDS(how, c) OPERANDS_32(how, c, 0)
 #define TILE_A           "%32"
 #define TILE_B           "%33"
+#elif TILE_N == 96
+#define COLUMNS          "n96"
+#define SUMS             "{" WGMMA_SUMS_48 "}"
+#define OPERANDS(how, c) OPERANDS_32(how, c, 0), OPERANDS_16(how, c, 32)
+#define TILE_A           "%48"
+#define TILE_B           "%49"
 #elif TILE_N == 128
 #define COLUMNS          "n128"
 #define SUMS             "{" WGMMA_SUMS_64 "}"
 #define OPERANDS(how, c) OPERANDS_64(how, c, 0)
 #define TILE_A           "%64"
 #define TILE_B           "%65"
+#elif TILE_N == 160
+#define COLUMNS          "n160"
+#define SUMS             "{" WGMMA_SUMS_80 "}"
+#define OPERANDS(how, c) OPERANDS_64(how, c, 0), OPERANDS_16(how, c, 64)
+#define TILE_A           "%80"
+#define TILE_B           "%81"
 #elif TILE_N == 192
 #define COLUMNS          "n192"
 #define SUMS             "{" WGMMA_SUMS_96 "}"
 #define OPERANDS(how, c) OPERANDS_64(how, c, 0), OPERANDS_32(how, c, 64)
 #define TILE_A           "%96"
 #define TILE_B           "%97"
+#elif TILE_N == 224
+#define COLUMNS          "n224"
+#define SUMS             "{" WGMMA_SUMS_112 "}"
+#define OPERANDS(how, c) OPERANDS_64(how, c, 0), OPERANDS_32(how, c, 64), OPERANDS_16(how, c, 96)
+#define TILE_A           "%112"
+#define TILE_B           "%113"
 #else
 #define COLUMNS          "n256"
 #define SUMS             "{" WGMMA_SUMS_128 "}"
@@ -615,21 +631,39 @@ IN_REGISTERS void update_pass(const output *o, __local const REAL *take, uint ro
     }
 }
 
+/* Passes of which C is read at once: what waits in registers. */
+#if SINGLE && UNIT_GROUPS == 1
+#define READ_AT_ONCE 4
+#else
+#define READ_AT_ONCE 1
+#endif
+
+/* What C was, of passes from `column` on, those before column `end`. */
+IN_REGISTERS void read_passes(const output *o, uint row, uint column, uint end, REAL *before)
+{
+#pragma unroll
+    for (uint pass = 0; pass < READ_AT_ONCE; pass++)
+        if (column + pass * PASS < end)
+            read_pass(o, row, column + pass * PASS, before + pass * (LANE * STEPS));
+}
+
 /* The sums of a warp's 16 rows from i on, columns from j on, of which a lane holds pairs.  What C
- * was is read a pass ahead: reads that follow writes would wait for them. */
+ * was is read several passes at once, the first before sums are placed: reads that follow writes
+ * would wait for them. */
 IN_REGISTERS void store_sums(const output *o, __local REAL *own, uint i, uint j, const REAL *sums)
 {
     const uint lane = get_local_id(0) % 32;
     const uint row = i + lane / ACROSS;
-    uint column = j + lane % ACROSS * LANE;
+    const uint end = j + TILE_N + lane % ACROSS * LANE; /* of this lane's columns */
+    uint column = end - TILE_N;
     __local REAL *put = own + lane / 4 * PITCH + lane % 4 * 2;
-    REAL before[LANE * STEPS], next[LANE * STEPS];
+    REAL before[READ_AT_ONCE * LANE * STEPS], next[READ_AT_ONCE * LANE * STEPS];
 
 #pragma unroll
-    for (uint e = 0; e < LANE * STEPS; e++)
+    for (uint e = 0; e < READ_AT_ONCE * LANE * STEPS; e++)
         before[e] = next[e] = 0;
     if (o->beta != 0)
-        read_pass(o, row, column, next);
+        read_passes(o, row, column, end, next);
 #pragma unroll
     for (uint first = 0; first < TILE_N; first += PLACED) {
         __local const REAL *take = own + lane / ACROSS * PITCH + lane % ACROSS * LANE;
@@ -642,20 +676,26 @@ IN_REGISTERS void store_sums(const output *o, __local REAL *own, uint i, uint j,
         }
         /* Placed before stored: below, we read what other lanes placed. */
         warp_barrier();
+        if (o->beta == 0) {
 #pragma unroll 1
-        for (uint pass = 0; pass < PLACED / PASS; pass++) {
-            if (o->beta == 0) {
-                write_pass(o, take, row, column);
-            } else {
-#pragma unroll
-                for (uint e = 0; e < LANE * STEPS; e++)
-                    before[e] = next[e];
-                if (column + PASS < j + TILE_N)
-                    read_pass(o, row, column + PASS, next);
-                update_pass(o, take, row, column, before);
+            for (uint pass = 0; pass < PLACED / PASS; pass++) {
+                write_pass(o, take + pass * PASS, row, column);
+                column += PASS;
             }
-            column += PASS;
-            take += PASS;
+        } else {
+#pragma unroll 1
+            for (uint pass = 0; pass < PLACED / PASS; pass += READ_AT_ONCE) {
+#pragma unroll
+                for (uint e = 0; e < READ_AT_ONCE * LANE * STEPS; e++)
+                    before[e] = next[e];
+                read_passes(o, row, column + READ_AT_ONCE * PASS, end, next);
+#pragma unroll
+                for (uint p = 0; p < READ_AT_ONCE; p++)
+                    if (pass + p < PLACED / PASS)
+                        update_pass(o, take + (pass + p) * PASS, row, column + p * PASS,
+                                    before + p * (LANE * STEPS));
+                column += READ_AT_ONCE * PASS;
+            }
         }
         /* Read before it is overwritten. */
         warp_barrier();
@@ -681,7 +721,7 @@ static inline void expect_sums(const output *o, uint i, uint j)
 /* Sum of pair e of row i or, where high is 1, i + 8. */
 #define FIRST(high, e) (4 * (e) + 2 * (high))
 /* Pairs that are read at once, as registers hold them: whole rounds of those that a row has. */
-#define PAIRS (HELD < 64 ? HELD / 4 : HELD == 96 ? 12 : 16)
+#define PAIRS (HELD < 64 ? HELD / 4 : HELD % 64 ? HELD / 8 : 16)
 #if HELD / 4 % PAIRS != 0
 #error "TILE_N: PAIRS do not divide the pairs of a row"
 #endif

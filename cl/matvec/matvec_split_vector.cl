@@ -8,12 +8,12 @@
  * Work split: work-group g takes part g % parts of TILE_ROWS = LOCAL / TEAM rows, from row
  *     g / parts * TILE_ROWS, team t of it one row; lane l the pieces l, l + TEAM, ... of
  *     the part and, of what is left behind its last one, columns l, l + TEAM, ...
- *     Where rows of 16-bit elements do not start at vector boundaries, A is read by vectors from
+ *     Where rows do not start at vector boundaries, but A does, A is read by vectors from
  *     the first boundary in each row, and the matching vector of x is shifted out of two
  *     neighbours; elements before that boundary are multiplied one by one.
  * Parameters: TEAM, a power of 2; LOADS; CHECKED, 1 where a lane loads what is inside alone, for
- *     a large A whose rows are aligned; SHIFTED, 1 where rows of an A of 16 bits do not start at
- *     vectors, but the first one and x do; VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL,
+ *     a large A whose rows are aligned; SHIFTED, 1 where not all rows of A start at vectors, but the
+ *     first one and x do; VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL,
  *     work-items in a work-group, a power of 2 of TEAM at least; REAL, REAL_BITS (real.clh);
  *     TRANS = 0, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT
  *     only decides `parts` and `chunk` on the host.
@@ -43,8 +43,8 @@
 #error "CHECKED: 1 where a lane loads what is inside alone, of an aligned A, else 0"
 #endif
 
-#if !defined(SHIFTED) || (SHIFTED && (ALIGNED || STRIDED || VEC != 8))
-#error "SHIFTED: 1 where rows of 16-bit elements start at any place of a vector, else 0"
+#if !defined(SHIFTED) || (SHIFTED && (ALIGNED || STRIDED))
+#error "SHIFTED: 1 where rows start at any place of a vector, else 0"
 #endif
 
 /* A lane's piece of a row is a vector of VEC neighbours where those are one load.  Else each would
@@ -89,33 +89,44 @@ static inline REAL sum_of_piece(piece sum)
 }
 
 #if SHIFTED
-/* Elements `from` to `from` + 7 of two vectors of 16-bit elements.  By masks: rows of one warp
- * start at different places.  Vectors are put together element by element, as Oclgrind takes them.
- */
+/* Elements `from` to `from` + VEC - 1 of two vectors.  By masks: rows of one warp start at different
+ * places.  Vectors are put together element by element, as Oclgrind takes them. */
 static inline uint4 elements_from(uint from, uint4 low, uint4 high)
 {
-    const uint four = from & 4 ? UINT_MAX : 0, two = from & 2 ? UINT_MAX : 0;
-    const uint one = from & 1 ? UINT_MAX : 0;
+    const uint at = from * (16 / VEC); /* bytes */
+    const uint eight = at & 8 ? UINT_MAX : 0;
     uint8 words = (uint8)(low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w);
 
-    words = (words.s23456777 & four) | (words & ~four);
-    words = (words.s12345677 & two) | (words & ~two);
+    words = (words.s23456777 & eight) | (words & ~eight);
+#if VEC >= 4
+    const uint four = at & 4 ? UINT_MAX : 0;
 
-    ushort8 odd = as_ushort8(words.s0123).s12345677;
+    words = (words.s12345677 & four) | (words & ~four);
+#endif
+#if VEC >= 8
+    const uint odd = at & 2 ? UINT_MAX : 0;
+    ushort8 next = as_ushort8(words.s0123).s12345677;
 
-    odd.s7 = as_ushort8(words.s1234).s6;
-    return (as_uint4(odd) & one) | (words.s0123 & ~one);
+    next.s7 = as_ushort8(words.s1234).s6;
+    return (as_uint4(next) & odd) | (words.s0123 & ~odd);
+#else
+    return words.s0123;
+#endif
 }
 
-static inline VECTOR floats_of(uint4 bits)
+static inline VECTOR factors_of(uint4 bits)
 {
 #if FACTOR == BF16
     return (VECTOR)(as_float(bits.x << 16), as_float(bits.x & 0xFFFF0000u), as_float(bits.y << 16),
                     as_float(bits.y & 0xFFFF0000u), as_float(bits.z << 16),
                     as_float(bits.z & 0xFFFF0000u), as_float(bits.w << 16),
                     as_float(bits.w & 0xFFFF0000u));
-#else
+#elif FACTOR == F16
     return vload_half8(0, (const half *)&bits);
+#elif FACTOR == F64
+    return as_double2(bits);
+#else
+    return as_float4(bits);
 #endif
 }
 
@@ -138,7 +149,7 @@ static inline VECTOR add_pieces(VECTOR sum, __global const uint4 *row, __global 
 #pragma unroll
     for (uint u = 0; u < LOADS; u++)
         sum += piece + u * TEAM <= last
-                   ? floats_of(from_row[u]) * floats_of(elements_from(before, low[u], high[u]))
+                   ? factors_of(from_row[u]) * factors_of(elements_from(before, low[u], high[u]))
                    : (VECTOR)(0);
     return sum;
 }

@@ -73,7 +73,7 @@ BUGS = {
     "oclgrind-local-x-fill-barrier":
         ("local-x", "matvec/matvec_local_x.cl", BARRIER, 0, "", []),
     "oclgrind-split-vector-odd-start":
-        ("split-vector", "matvec/matvec_split_vector.cl", "(words.s0123 & ~one)", 0,
+        ("split-vector", "matvec/matvec_split_vector.cl", "(words.s0123 & ~odd)", 0,
          "words.s0123", []),
     "oclgrind-column-slices-last-row":
         ("column-slices", "matvec/matvec_column_slices.cl", "begin + length == call.columns", 0,

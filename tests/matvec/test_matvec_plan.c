@@ -602,8 +602,9 @@ static void loads_of_large_aligned_rows_are_checked(void **state)
                  {"split-vector", 200000, 24, 24, TSR_F32, 1, 4},
                  {"split-vector", 500, 10000, 10000, TSR_F32, 0, 4},
                  {"split-vector", 1000, 1000, 1000, TSR_F32, 0, 4},
-                 {"split-vector", 4096, 4096, 4097, TSR_F32, 0, 16},
-                 {"split-vector", 777, 7777, 7777, TSR_F32, 0, 16},
+                 {"split-vector", 4096, 4096, 4097, TSR_F32, 0, 4},
+                 {"split-vector", 777, 7777, 7777, TSR_F32, 0, 4},
+                 {"split-vector", 777, 201, 201, TSR_F32, 0, 16},
                  {"split-vector", 121698, 459, 459, TSR_BF16, 0, 4},
                  {"column-slices", 4096, 4096, 4096, TSR_F32, 1, 8},
                  {"column-slices", 10000, 10000, 10000, TSR_F32, 1, 8},
@@ -660,7 +661,9 @@ static void rows_that_start_anywhere_are_read_by_vectors(void **state)
                  {"split-vector", DEVICE_GPU, 777, 7777, 7777, 0, TSR_BF16, "SHIFTED", 1, 0},
                  {"split-vector", DEVICE_GPU, 777, 7776, 7776, 0, TSR_BF16, "SHIFTED", 0, 0},
                  {"split-vector", DEVICE_GPU, 777, 7777, 7777, 3, TSR_BF16, "SHIFTED", 0, 0},
-                 {"split-vector", DEVICE_GPU, 777, 7777, 7777, 0, TSR_F32, "SHIFTED", 0, 0},
+                 {"split-vector", DEVICE_GPU, 777, 7777, 7777, 0, TSR_F32, "SHIFTED", 1, 0},
+                 {"split-vector", DEVICE_GPU, 777, 7777, 7777, 0, TSR_F64, "SHIFTED", 1, 0},
+                 {"split-vector", DEVICE_GPU, 777, 255, 255, 0, TSR_F32, "SHIFTED", 0, 0},
                  {"split-vector", DEVICE_GPU, 777, 61, 61, 0, TSR_BF16, "SHIFTED", 0, 0},
                  {"split-vector", DEVICE_CPU, 777, 7777, 7777, 0, TSR_BF16, "SHIFTED", 0, 0}};
 

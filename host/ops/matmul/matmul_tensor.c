@@ -15,7 +15,7 @@ static const tunable tunables[] = {
     {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 64, 128, 256}, 0},
     {"TILE_N",
      "columns of a work-group's tile: fewer reads of A against B",
-     {0, 16, 32, 64, 128, 192, 256},
+     {0, 16, 32, 64, 96, 128, 160, 192, 224, 256},
      0},
     {"TURN", "1: C as it is; 2: its transpose, so that few rows become few columns", {0, 1, 2}, 0},
     {"STAGES", "blocks of A and B under way: latency against local memory", {0, 3, 4, 5, 6, 8}, 0},
@@ -156,7 +156,7 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k
     const tsr_matmul_problem *given = matmul_of(j->problem);
     const tsr_matmul_problem p = turn ? matmul_turned(given) : *given;
     const bool along_b = along_alone(&p) || p.trans_b;
-    const size_t width = along_b ? tile_n : size_max(tile_n, 64);
+    const size_t width = along_b ? tile_n : size_round_up(tile_n, ROW_BYTES / element_bytes(&p));
     const size_t stage = (tile_m + width) * ROW_BYTES, set = param(j->params, "STAGES");
     const size_t sums = tile_m * tile_n / (tile_m == 64 ? GROUP : 2 * GROUP);
     const size_t units = size_max(j->device->compute_units, 1), most = tile_m == 64 ? 3 : 2;
@@ -237,7 +237,8 @@ static tiling cut_k(const job *j, bool turn, size_t tile_m, size_t tile_n)
 /* Tiles that were measured. */
 static const struct {
     size_t m, n;
-} shapes[] = {{128, 256}, {128, 192}, {128, 128}, {128, 64}, {64, 64}, {128, 32}};
+} shapes[] = {{128, 256}, {128, 224}, {128, 192}, {128, 160}, {128, 128},
+              {128, 96},  {128, 64},  {64, 64},   {128, 32}};
 
 /* What no tunable sets follows from the cost; the largest tile, and few rows as columns, are left
  * for a clear gain alone. */

@@ -100,23 +100,24 @@ enum {
     SPLIT_GROUPS = 16 /* on a unit, where rows are cut */
 };
 
-/* Columns from which on rows of 16 bits are read by vectors where they do not start at them:
- * shorter ones have little between their ends. */
-enum { SHIFTED_COLUMNS = 64 };
+/* Columns from which on rows are read by vectors where they do not start at them: shorter ones have
+ * little between their ends. */
+enum { SHIFTED_COLUMNS = 64, SHIFTED_COLUMNS_WORDS = 256 };
 
-/* Whether pieces are the vectors of rows that do not all start at one: of 16-bit elements, of which
- * one by one few bytes are on their way. */
+/* Whether pieces are the vectors of rows that do not all start at one: one by one fewer bytes are
+ * on their way. */
 static bool is_shifted(const job *j)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t vec = matvec_load_elements(p);
+    const size_t least = tsr_type_size(p->type) == 2 ? SHIFTED_COLUMNS : SHIFTED_COLUMNS_WORDS;
     const view x = matvec_x(p);
     view first = matvec_a(p);
 
     first.lines = 1;
-    return tsr_type_size(p->type) == 2 && matvec_view_of(p).columns >= SHIFTED_COLUMNS &&
-           matvec_incx(p) == 1 && matvec_incy(p) == 1 && !matvec_vectors_aligned(j, vec) &&
-           matvec_aligned(j, &first, vec) && matvec_aligned(j, &x, vec);
+    return matvec_view_of(p).columns >= least && matvec_incx(p) == 1 && matvec_incy(p) == 1 &&
+           !matvec_vectors_aligned(j, vec) && matvec_aligned(j, &first, vec) &&
+           matvec_aligned(j, &x, vec);
 }
 
 /* The columns of a step: what a team has on its way at once, of vectors or, where those are not
