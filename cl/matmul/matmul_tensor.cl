@@ -16,14 +16,14 @@
  *     STAGES blocks of A and B under way, a warp group or two multiply 64 or 128 rows each.  While
  *     they store a tile, the producer fills the stages for the group's next one.
  * Parameters: FORMAT of the factors (below); FACTOR and RESULT (matmul_elements.clh); TILE_M, 64,
- *     128 or 256, and TILE_N, 16 or a multiple of 32 up to 256, not both 256; TURNED, 1 where C
- *     is stored transposed, and A and B have changed places; STAGES; BAND (matmul_bands.clh);
- * TRANS_A, TRANS_B (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace;
- * FUSED: whether the groups that multiply stage; SINGLE: whether each has one tile or part alone;
- * SPLITS: whether they share k; C_VECTOR (matmul_lanes.clh); UNIT_GROUPS: for how many groups a
- * compute unit is to have registers; PERSISTENT, of launches alone; LAST_ADDS (last_group.clh);
- * CONSUMERS, PRODUCERS, PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES as the host counts with them
- *     (below).
+ *     128 or 256, and TILE_N, 16 or a multiple of 32 up to 256, not both 256; TURNED, 1 where C is
+ *     stored transposed, and A and B have changed places; STAGES; BAND (matmul_bands.clh);
+ *     TRANS_A, TRANS_B (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace;
+ *     FUSED: whether the groups that multiply stage; SINGLE: whether each has one tile or part
+ *     alone; SPLITS: whether they share k; C_VECTOR (matmul_lanes.clh); UNIT_GROUPS: for how many
+ *     groups a compute unit is to have registers; PERSISTENT, of launches alone; LAST_ADDS
+ *     (last_group.clh); CONSUMERS, PRODUCERS, PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES as the
+ *     host counts with them (below).
  * Launch: 1-D, the preparation, where a launch of its own stages, in work-groups of 256, one for
  *     each 64 x 64 elements; then groups of CONSUMERS + PRODUCERS: with PERSISTENT = 1 as many as
  *     compute units hold or as there are tiles and parts, with 2 one each.

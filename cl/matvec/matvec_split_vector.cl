@@ -12,11 +12,11 @@
  *     the first boundary in each row, and the matching vector of x is shifted out of two
  *     neighbours; elements before that boundary are multiplied one by one.
  * Parameters: TEAM, a power of 2; LOADS; CHECKED, 1 where a lane loads what is inside alone, for
- *     a large A whose rows are aligned; SHIFTED, 1 where not all rows of A start at vectors, but the
- *     first one and x do; VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL,
- *     work-items in a work-group, a power of 2 of TEAM at least; REAL, REAL_BITS (real.clh);
- *     TRANS = 0, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT
- *     only decides `parts` and `chunk` on the host.
+ *     a large A whose rows are aligned; SHIFTED, 1 where not all rows of A start at vectors, but
+ *     the first one and x do; VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL, work-items
+ *     in a work-group, a power of 2 of TEAM at least; REAL, REAL_BITS (real.clh); TRANS = 0,
+ *     STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides
+ *     `parts` and `chunk` on the host.
  * Launch: for each product parts * ceil(rows / TILE_ROWS) work-groups of LOCAL.  Then,
  *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.
@@ -89,8 +89,8 @@ static inline REAL sum_of_piece(piece sum)
 }
 
 #if SHIFTED
-/* Elements `from` to `from` + VEC - 1 of two vectors.  By masks: rows of one warp start at different
- * places.  Vectors are put together element by element, as Oclgrind takes them. */
+/* Elements `from` to `from` + VEC - 1 of two vectors.  By masks: rows of one warp start at
+ * different places.  Vectors are put together element by element, as Oclgrind takes them. */
 static inline uint4 elements_from(uint from, uint4 low, uint4 high)
 {
     const uint at = from * (16 / VEC); /* bytes */

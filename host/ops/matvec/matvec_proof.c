@@ -60,12 +60,14 @@ static const tsr_matvec_problem sweep_large[] = {
     {.rows = 5000, .columns = 3, .alpha = 1, .beta = 1, .type = TSR_F16, .trans = true}};
 
 /* Last of all, tiny too: transposed, a last tile that is narrower than its work-items side by side,
- * of which those beyond the edge have nothing to read; and rows of 16-bit elements that start at
- * every place of a vector. */
+ * of which those beyond the edge have nothing to read; and rows that start at every place of a
+ * vector. */
 static const tsr_matvec_problem sweep_edges[] = {
     {.rows = 20, .columns = 131, .trans = true, .alpha = 1},
     {.rows = 9, .columns = 97, .alpha = 1, .type = TSR_BF16},
-    {.rows = 9, .columns = 99, .alpha = 1, .type = TSR_F16}};
+    {.rows = 9, .columns = 99, .alpha = 1, .type = TSR_F16},
+    {.rows = 5, .columns = 257, .alpha = 1},
+    {.rows = 3, .columns = 259, .alpha = 1, .type = TSR_F64}};
 
 /* Gaps between lines, and before the first elements. */
 static void spread(tsr_matvec_problem *p, uint64_t *state)
