@@ -20,7 +20,7 @@ static const tunable tunables[] = {
     {"WARP_M", "rows of a warp: fewer reads of B against warps", {0, 32, 64}, 0},
     {"WARP_N", "columns of a warp: fewer reads of A against warps", {0, 8, 16, 32}, 0},
     {"DEPTH", "extent of blocks along k: fewer barriers against local memory", {0, 16, 32}, 0},
-    {"STAGES", "blocks along k under way: latency hidden against local memory", {3, 4, 5, 6}, 4},
+    {"STAGES", "blocks along k under way: latency hidden against local memory", {0, 3, 4, 5, 6}, 0},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
     {"SPLIT",
      "groups that share a tile, in equal parts of k: more of them against adding up",
@@ -110,6 +110,17 @@ static uint32_t depth_of(const job *j, size_t area)
     return set ? set : area <= 32 * 32 ? 2 * DEPTH : DEPTH;
 }
 
+/* Stages that work-items copy, where groups share units, and where a group has one to itself. */
+enum { STAGES_SHARED = 4, STAGES_ALONE = 6 };
+
+/* Local memory of so many stages that work-items copy, and of what tells the last group. */
+static size_t local_of_copies(const tsr_matmul_problem *p, const layout *s, size_t stages)
+{
+    return stages * (block_bytes(s->tile.rows, s->tile.depth, !p->trans_a) +
+                     block_bytes(s->tile.columns, s->tile.depth, p->trans_b)) +
+           16;
+}
+
 /* A layout with tiles of this size, where no tunable sets another. */
 static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n)
 {
@@ -132,12 +143,12 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
         s.warp_n = area >= 64 * 64 ? 32 : area >= 32 * 64 || tensor ? 16 : 8;
     s.items = s.tile.rows / s.warp_m * (s.tile.columns / s.warp_n) * 32;
     s.how = matmul_share_as_set(j, &s.tile, 1, 0);
-    if (tensor)
+    if (tensor) {
         lay_boxes(&s);
-    else /* and what tells the last group */
-        s.local = s.stages * (block_bytes(s.tile.rows, s.tile.depth, !p->trans_a) +
-                              block_bytes(s.tile.columns, s.tile.depth, p->trans_b)) +
-                  16;
+    } else {
+        s.stages = s.stages ? s.stages : STAGES_SHARED;
+        s.local = local_of_copies(p, &s, s.stages);
+    }
     return s;
 }
 
@@ -260,6 +271,18 @@ static layout shared_best(const job *j, layout s, double *cost)
     return best;
 }
 
+/* A group alone on its unit waits for each block, as no other group has work meanwhile: more of
+ * them are to be under way. */
+static void stage_alone(const job *j, layout *s)
+{
+    const size_t local = local_of_copies(matmul_of(j->problem), s, STAGES_ALONE);
+
+    if (s->how.each <= STAGES_SHARED || local > j->device->large_local)
+        return;
+    s->stages = STAGES_ALONE;
+    s->local = local;
+}
+
 static layout layout_of(const job *j, bool tensor)
 {
     static const size_t sizes[][2] = {{128, 128}, {64, 128}, {128, 64}, {64, 64},
@@ -285,6 +308,9 @@ static layout layout_of(const job *j, bool tensor)
         best = s;
         least = cost;
     }
+    if (!tensor && !param(j->params, "STAGES") &&
+        best.how.groups * matmul_batch(p) <= matmul_units(j))
+        stage_alone(j, &best);
     return best;
 }
 
