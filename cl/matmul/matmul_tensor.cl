@@ -631,39 +631,21 @@ IN_REGISTERS void update_pass(const output *o, __local const REAL *take, uint ro
     }
 }
 
-/* Passes of which C is read at once: what waits in registers. */
-#if SINGLE && UNIT_GROUPS == 1
-#define READ_AT_ONCE 4
-#else
-#define READ_AT_ONCE 1
-#endif
-
-/* What C was, of passes from `column` on, those before column `end`. */
-IN_REGISTERS void read_passes(const output *o, uint row, uint column, uint end, REAL *before)
-{
-#pragma unroll
-    for (uint pass = 0; pass < READ_AT_ONCE; pass++)
-        if (column + pass * PASS < end)
-            read_pass(o, row, column + pass * PASS, before + pass * (LANE * STEPS));
-}
-
 /* The sums of a warp's 16 rows from i on, columns from j on, of which a lane holds pairs.  What C
- * was is read several passes at once, the first before sums are placed: reads that follow writes
- * would wait for them. */
+ * was is read a pass ahead: reads that follow writes would wait for them. */
 IN_REGISTERS void store_sums(const output *o, __local REAL *own, uint i, uint j, const REAL *sums)
 {
     const uint lane = get_local_id(0) % 32;
     const uint row = i + lane / ACROSS;
-    const uint end = j + TILE_N + lane % ACROSS * LANE; /* of this lane's columns */
-    uint column = end - TILE_N;
+    uint column = j + lane % ACROSS * LANE;
     __local REAL *put = own + lane / 4 * PITCH + lane % 4 * 2;
-    REAL before[READ_AT_ONCE * LANE * STEPS], next[READ_AT_ONCE * LANE * STEPS];
+    REAL before[LANE * STEPS], next[LANE * STEPS];
 
 #pragma unroll
-    for (uint e = 0; e < READ_AT_ONCE * LANE * STEPS; e++)
+    for (uint e = 0; e < LANE * STEPS; e++)
         before[e] = next[e] = 0;
     if (o->beta != 0)
-        read_passes(o, row, column, end, next);
+        read_pass(o, row, column, next);
 #pragma unroll
     for (uint first = 0; first < TILE_N; first += PLACED) {
         __local const REAL *take = own + lane / ACROSS * PITCH + lane % ACROSS * LANE;
@@ -676,26 +658,20 @@ IN_REGISTERS void store_sums(const output *o, __local REAL *own, uint i, uint j,
         }
         /* Placed before stored: below, we read what other lanes placed. */
         warp_barrier();
-        if (o->beta == 0) {
 #pragma unroll 1
-            for (uint pass = 0; pass < PLACED / PASS; pass++) {
-                write_pass(o, take + pass * PASS, row, column);
-                column += PASS;
-            }
-        } else {
-#pragma unroll 1
-            for (uint pass = 0; pass < PLACED / PASS; pass += READ_AT_ONCE) {
+        for (uint pass = 0; pass < PLACED / PASS; pass++) {
+            if (o->beta == 0) {
+                write_pass(o, take, row, column);
+            } else {
 #pragma unroll
-                for (uint e = 0; e < READ_AT_ONCE * LANE * STEPS; e++)
+                for (uint e = 0; e < LANE * STEPS; e++)
                     before[e] = next[e];
-                read_passes(o, row, column + READ_AT_ONCE * PASS, end, next);
-#pragma unroll
-                for (uint p = 0; p < READ_AT_ONCE; p++)
-                    if (pass + p < PLACED / PASS)
-                        update_pass(o, take + (pass + p) * PASS, row, column + p * PASS,
-                                    before + p * (LANE * STEPS));
-                column += READ_AT_ONCE * PASS;
+                if (column + PASS < j + TILE_N)
+                    read_pass(o, row, column + PASS, next);
+                update_pass(o, take, row, column, before);
             }
+            column += PASS;
+            take += PASS;
         }
         /* Read before it is overwritten. */
         warp_barrier();

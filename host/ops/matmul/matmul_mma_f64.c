@@ -182,7 +182,7 @@ static const struct costs {
            .launch = 1.46,
            .turn = 1.5,
            .sharer = 0.33},
-  of_boxes = {.block = {{1.10, 1.10}, {0.59, 0.59}, {0.41, 0.31}, {0.27, 0.19}, {0.27, 0.19}},
+  of_boxes = {.block = {{1.10, 1.10}, {0.59, 0.59}, {0.41, 0.36}, {0.27, 0.19}, {0.27, 0.19}},
               .group = {5.5, 3.0, 3.3, 3.6, 3.6},
               .launch = 1.5,
               .turn = 2.5,
@@ -271,13 +271,13 @@ static layout shared_best(const job *j, layout s, double *cost)
     return best;
 }
 
-/* A group alone on its unit waits for each block, as no other group has work meanwhile: more of
- * them are to be under way. */
+/* A group alone on its unit waits for each block, as no other group has work meanwhile: more short
+ * ones are to be under way. */
 static void stage_alone(const job *j, layout *s)
 {
     const size_t local = local_of_copies(matmul_of(j->problem), s, STAGES_ALONE);
 
-    if (s->how.each <= STAGES_SHARED || local > j->device->large_local)
+    if (s->tile.depth > DEPTH || s->how.each <= STAGES_SHARED || local > j->device->large_local)
         return;
     s->stages = STAGES_ALONE;
     s->local = local;

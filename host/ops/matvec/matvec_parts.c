@@ -101,23 +101,33 @@ enum {
 };
 
 /* Columns from which on rows are read by vectors where they do not start at them: shorter ones have
- * little between their ends. */
-enum { SHIFTED_COLUMNS = 64, SHIFTED_COLUMNS_WORDS = 256 };
+ * little between their ends.  Of float32 and float64 elements one by one fill a cache line as well,
+ * and vectors of x cost more than they save, but where rows are long; or few, so that it is the
+ * loads of a lane that take time. */
+enum { SHIFTED_COLUMNS = 64, SHIFTED_COLUMNS_FEW = 256, SHIFTED_COLUMNS_FLOAT = 1 << 14 };
+enum { SHIFTED_ROWS_FEW = 8 };
 
-/* Whether pieces are the vectors of rows that do not all start at one: one by one fewer bytes are
- * on their way. */
+static size_t shifted_columns(const tsr_matvec_problem *p)
+{
+    if (tsr_type_size(p->type) == 2)
+        return SHIFTED_COLUMNS;
+    if (p->rows <= SHIFTED_ROWS_FEW)
+        return SHIFTED_COLUMNS_FEW;
+    return p->type == TSR_F32 ? SHIFTED_COLUMNS_FLOAT : SIZE_MAX;
+}
+
+/* Whether pieces are the vectors of rows that do not all start at one. */
 static bool is_shifted(const job *j)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t vec = matvec_load_elements(p);
-    const size_t least = tsr_type_size(p->type) == 2 ? SHIFTED_COLUMNS : SHIFTED_COLUMNS_WORDS;
     const view x = matvec_x(p);
     view first = matvec_a(p);
 
     first.lines = 1;
-    return matvec_view_of(p).columns >= least && matvec_incx(p) == 1 && matvec_incy(p) == 1 &&
-           !matvec_vectors_aligned(j, vec) && matvec_aligned(j, &first, vec) &&
-           matvec_aligned(j, &x, vec);
+    return matvec_view_of(p).columns >= shifted_columns(p) && matvec_incx(p) == 1 &&
+           matvec_incy(p) == 1 && !matvec_vectors_aligned(j, vec) &&
+           matvec_aligned(j, &first, vec) && matvec_aligned(j, &x, vec);
 }
 
 /* The columns of a step: what a team has on its way at once, of vectors or, where those are not
