@@ -147,9 +147,10 @@ static const subcommand commands[] = {
      "OP may be overlap: an array of --size words in host memory is copied in, computed and "
      "copied\n"
      "out in --chunks over --queues, from pageable and pinned memory and from shared\n"
-     "virtual memory, beside the copies alone and what creating the queues costs.  Of what\n"
-     "describes a problem it takes --size alone, and neither --kernel, --set, --warm, --jobs,\n"
-     "--build-only, --peers and what goes with them, --errors and --explain nor --csv.\n"
+     "virtual memory, beside the copies alone and what creating the queues costs.  It takes "
+     "--size,\n"
+     "but no other option that describes a problem, and none of --kernel, --set, --warm, --jobs,\n"
+     "--build-only, --peers, --errors, --explain and --csv.\n"
      "-o writes the rows as JSON lines while the table goes to standard output.\n"
      "--budget ends the run, on all devices, after about that long: a quarter of it goes into\n"
      "samples, in equal parts; verifying and building take the rest, and a row that is not\n"
@@ -215,12 +216,16 @@ static const subcommand commands[] = {
     {"diagnose",
      "OP [--size S] [--kernel V] [--set NAME=VALUE] [--device D]",
      "what keeps a kernel from being faster: six questions, each answered by measuring this call",
-     "Launches, memory, barriers, divergence, matrix units and the roof, in this order: each is\n"
-     "answered with what was measured of this call or what the variant states of its design, and\n"
-     "the first that binds it is named; but slow access to memory only where barriers and\n"
-     "divergence are not the reason, and the roof before matrix units.  Then the steps of the\n"
-     "ladder that address it are measured beside it.  Limits of the device are those of 'tessera\n"
-     "roofline', measured where the cache has none: without a cache, by each call.\n",
+     "It asks whether launches, memory, barriers, divergence, matrix units or the device's limit\n"
+     "keep the call from being faster, in this order.  The answers come from measurements of the\n"
+     "call and from what the variant states of its design.  The first cause that applies is "
+     "named;\n"
+     "slow access to memory only where neither barriers nor divergence explain it, and the limit\n"
+     "before matrix units.  Then the steps of the ladder that address the cause are measured "
+     "beside\n"
+     "the call.  Limits of the device are those of 'tessera roofline', and are measured first "
+     "where\n"
+     "the cache has none.\n",
      cmd_diagnose,
      1,
      1,

@@ -255,10 +255,9 @@ static const option_spec specs[OPTION_COUNT] = {
                      NULL, NULL},
     [OPTION_DEVICE_MEMORY] =
         {"device-memory", 0, "BYTES",
-         "stream operands through at most so much of the device's memory: 64M, "
-         "2G; an error, which names the least that would do, where that takes "
-         "over 4096 pieces or an operand has to be there whole; needs --copy "
-         "where the device shares the host's memory",
+         "stream operands through at most this much of the device's memory, such as 64M or 2G; "
+         "where that would take more than 4096 pieces, or an operand has to be there whole, an "
+         "error says how much does; needs --copy where the device shares the host's memory",
          parse_device_memory, "a number of bytes from 1 to 2^64 - 1, such as 64M or 2G"},
     [OPTION_VERIFY] = {"verify", 0, NULL, "check the result against the CPU reference", NULL, NULL},
     [OPTION_REPEAT] = {"repeat", 0, "N",

@@ -80,9 +80,9 @@ static const operation_help help = {
         "A is a matrix, x and y0 are vectors (or matrices of one row or column) in .npy or .mtx\n"
         "files; - is standard input.  y is .mtx by its suffix, else .npy.  An array A of rank 3 "
         "or\n"
-        "more is a batch of matrices, and the rows of x one of vectors, broadcast as NumPy does\n"
-        "it: a lone matrix or vector serves all of the other's, and y and y0 have such rows.  To\n"
-        "a lone A a matrix x of one row is a vector, not a batch of one.\n",
+        "more is a batch of matrices, and the rows of x are a batch of vectors, broadcast as in\n"
+        "NumPy: a single matrix or vector serves the whole batch of the other, and the results\n"
+        "are the rows of y.  With a single A, a matrix x of one row is a vector, not a batch.\n",
     .examples = "tessera matvec a.npy x.npy -o y.npy --verify\n"
                 "tessera matvec a.npy r.npy --trans --alpha -1 --beta 1 --add y.npy -o y.npy\n",
 };

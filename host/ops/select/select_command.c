@@ -242,13 +242,13 @@ static const file_use files[] = {
 static const operation_help help = {
     .usage = "X --where CONDITION [-o Y] [--indices I] [--any-order]",
     .summary = "select the elements of an array for which a comparison holds",
-    .details = "X is an array of any shape in a .npy or .mtx file; - is standard input.  Y, a "
-               "vector, has\n"
-               "the elements that are selected, in the order of X, row after row, and I where they "
-               "stood.\n"
-               "A number is rounded to the type of floats, and integers compare with it as it is.  "
-               "With a\n"
-               "NaN only != holds; isnan and notnan select by that.\n",
+    .details =
+        "X is an array of any shape in a .npy or .mtx file; - is standard input.  Y, a "
+        "vector, has\n"
+        "the elements that are selected, in the order of X, row after row, and I where they "
+        "stood.\n"
+        "Floats compare with the number as their type rounds it, integers with the number as\n"
+        "it is.  Of a NaN only != holds; isnan selects NaNs, and notnan everything else.\n",
     .examples = "tessera select x.npy --where '> 0.5' -o large.npy --indices where.npy\n"
                 "tessera select x.npy --where notnan -o numbers.npy --verify\n",
 };

@@ -44,11 +44,11 @@ static const operation_help help = {
     .usage = "KEYS --top K [-o OUT] [--smallest] [--argsort IDX] [--values V --values-out W] "
              "[--rows]",
     .summary = "find the largest or smallest keys, values that go with them, and where they stood",
-    .details =
-        "It is `sort --descending` of KEYS, or with --smallest `sort`, of which OUT, IDX and W "
-        "hold\n"
-        "the first K keys alone, or as many as there are: with the same files and options.  With\n"
-        "--rows they are the first of each row.\n",
+    .details = "OUT, IDX and W hold the first K keys, or as many as there are, of what `sort "
+               "--descending`\n"
+               "gives, or with --smallest `sort`, whose files and options it takes.  With --rows "
+               "they hold\n"
+               "the first K of each row.\n",
     .examples = "tessera topk keys.npy --top 10 -o first.npy --argsort places.npy\n"
                 "tessera topk table.npy --top 5 --rows --smallest -o least.npy\n",
 };
