@@ -2,12 +2,15 @@
  *
  * Idea      each word says where the next one is, so no load can begin before the one before it has
  *           ended, and no prefetcher guesses the way, which is random.  One work-item walks; nothing
- *           hides the time it waits.  What it walks through is small enough for one cache, or not
+ *           hides the time it waits.  What it walks through is small enough for one cache, or not.
+ *           In registers a step is one multiply-add, which waits for the one before it.
+ *           Of constant memory a warp gets one word at a time: lanes that want different ones take turns
  * Work      one item goes `steps` steps from `start` and writes where it is; local memory is filled by
- *           the others of its group, too
- * Params    WORDS of the ring in local memory; IMAGE, pixels in a row of the one that holds the ring, where
- *           there is one; of the other kernels none
- * Launch    1-D, one item; for local memory one group
+ *           the others of its group, too.  In lab_latency_constant_lanes each item of a group walks by
+ *           itself, from a place APART words behind its neighbour's
+ * Params    WORDS of the ring in local memory; IMAGE, pixels in a row of the one that holds
+ *           the ring, where there is one; APART of the lanes; of the other kernels none
+ * Launch    1-D, one item; for local memory and lanes one group
  * Local     WORDS words
  */
 #ifndef WORDS
@@ -32,6 +35,35 @@ __kernel void lab_latency_constant(__constant uint *next, __global uint *out, ui
         at = next[at];
     *out = at;
 }
+
+/* `mul` and `add` are not known to the compiler, which else could make one step of several. */
+__kernel void lab_latency_registers(__global uint *out, uint start, uint mul, uint add, uint steps)
+{
+    uint at = start;
+
+    for (uint i = 0; i < steps; i++)
+        at = at * mul + add;
+    *out = at;
+}
+
+#ifdef APART
+/* A table of the program: on NVIDIA's driver that is constant memory, and a __constant argument is
+ * not.  i -> 5 i + 1 modulo 256 comes to every place before it comes back. */
+#define NEXT(i)  ((i) * 5 + 1) % 256
+#define NEXT4(i) NEXT(i), NEXT((i) + 1), NEXT((i) + 2), NEXT((i) + 3)
+#define NEXT16(i) NEXT4(i), NEXT4((i) + 4), NEXT4((i) + 8), NEXT4((i) + 12)
+#define NEXT64(i) NEXT16(i), NEXT16((i) + 16), NEXT16((i) + 32), NEXT16((i) + 48)
+__constant uint table[256] = {NEXT64(0), NEXT64(64), NEXT64(128), NEXT64(192)};
+
+__kernel void lab_latency_constant_lanes(__global uint *out, uint steps)
+{
+    uint at = get_local_id(0) * APART % 256;
+
+    for (uint i = 0; i < steps; i++)
+        at = table[at];
+    out[get_local_id(0)] = at;
+}
+#endif
 
 #ifdef IMAGE
 __kernel void lab_latency_image(__read_only image2d_t next, __global uint *out, uint start, uint steps)

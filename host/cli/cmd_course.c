@@ -26,6 +26,7 @@
 #include "measure/occupancy.h"
 #include "measure/overlap.h"
 #include "measure/roofline.h"
+#include "measure/trace.h"
 
 enum { WARP = 32 };
 
@@ -38,6 +39,7 @@ static const option_set bench_takes = {OPTION(OPTION_SIZE) | OPTION(OPTION_TYPE)
 /* Points of an experiment, which several rows may show. */
 typedef struct points {
     const experiment *what;
+    size_t size; /* 0: its own */
     result_row *rows;
     size_t count;
     tsr_status st;
@@ -48,8 +50,21 @@ typedef struct points {
 typedef struct shown_row {
     const course_row *row;
     char series[COURSE_SERIES_SIZE], x[COURSE_X_SIZE], line[COURSE_COMMAND_SIZE];
-    double claim; /* 0: none */
+    double claim;  /* 0: none */
+    bool at_least; /* the claim is the least */
 } shown_row;
+
+/* The call that was measured last, of which rows behind it may show other figures. */
+typedef struct measured_call {
+    char line[COURSE_COMMAND_SIZE];  /* "": none */
+    char words[COURSE_COMMAND_SIZE]; /* of it, which `given` points to */
+    options given;
+    tsr_session *session;
+    problem problem;
+    tsr_run run;
+    bench_options how;
+    result_row row;
+} measured_call;
 
 /* One run of the command. */
 typedef struct classroom {
@@ -66,6 +81,7 @@ typedef struct classroom {
     limits limits;
     bool has_limits;
     overlap *overlap;
+    measured_call last;
     /* Of the table that runs: */
     size_t printed; /* its rows */
     int wide, says_wide;
@@ -87,16 +103,17 @@ static json_t *course_json(const course *c)
         for (size_t i = 0; i < c->row_count; i++)
             if (c->rows[i].table == t)
                 json_array_append_new(rows,
-                                      json_pack("{s:s, s:s, s:s, s:s, s:b, s:s}", "series",
-                                                c->rows[i].series, "x", c->rows[i].x, "says",
+                                      json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s}", "series",
+                                                c->rows[i].series, "x", c->rows[i].x, "figure",
+                                                course_figure_name(c->rows[i].figure), "says",
                                                 c->rows[i].says, "claim", c->rows[i].claim, "base",
                                                 c->rows[i].base, "command", c->rows[i].command));
-        json_array_append_new(
-            tables, json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:o}", "name",
-                              what->name, "title", what->title, "lines", what->lines, "knob",
-                              what->knob, "figure", course_figure_name(what->figure),
-                              "claims_values", what->claims_values, "says", what->says, "why",
-                              what->why, "wrong", what->wrong, "see", what->see, "rows", rows));
+        json_array_append_new(tables,
+                              json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:o}",
+                                        "name", what->name, "title", what->title, "lines",
+                                        what->lines, "knob", what->knob, "claims_values",
+                                        what->claims_values, "says", what->says, "why", what->why,
+                                        "wrong", what->wrong, "see", what->see, "rows", rows));
     }
     return json_pack("{s:s, s:s, s:s, s:o}", "name", c->name, "title", c->title, "about", c->about,
                      "tables", tables);
@@ -224,15 +241,26 @@ static tsr_status session_of(classroom *c, const operation *op, const char *name
     return st;
 }
 
-/* A call that was measured. */
-typedef struct measured_call {
-    tsr_session *session;
-    problem problem;
-    tsr_run run;
-    bench_options how;
-} measured_call;
+/* The limits of the device: kept from an earlier command, or measured. */
+static tsr_status find_limits(classroom *c, tsr_error *err)
+{
+    tsr_status st = on_device(c, err);
 
-/* The figures that a call's commands tell. */
+    if (!st && !c->has_limits)
+        c->has_limits = roofline_recall(c->session, &c->limits);
+    if (!st && !c->has_limits) {
+        st = roofline_measure(c->session, false, &c->limits, NULL, NULL, err);
+        c->has_limits = !st;
+    }
+    return st;
+}
+
+static bool is_on_commands(course_figure figure)
+{
+    return figure == FIGURE_OCCUPANCY || figure == FIGURE_MOVED || figure == FIGURE_OF_COPY;
+}
+
+/* The figures that a call's commands tell: rates are of the row's time. */
 static tsr_status look_at_commands(const measured_call *m, course_figure figure, result_row *row,
                                    tsr_error *err)
 {
@@ -255,27 +283,53 @@ static tsr_status look_at_commands(const measured_call *m, course_figure figure,
     return st;
 }
 
+/* How full the compute units were, over the whole call. */
+static tsr_status look_at_warps(const measured_call *m, result_row *row, tsr_error *err)
+{
+    trace seen = {0};
+    tsr_status st = trace_call(m->session, &m->problem, &m->run, &m->how, &seen, err);
+
+    row->rate = st ? 0 : 100 * seen.all.occupancy;
+    trace_free(&seen);
+    return st;
+}
+
 static double over(double a, double b)
 {
     return b > 0 ? a / b : 0;
 }
 
 /* Take the figure of a row that bench_variant has filled; what is not known is 0. */
-static tsr_status take_figure(const measured_call *m, course_figure figure, const limits *l,
-                              result_row *row, tsr_error *err)
+static tsr_status take_figure(classroom *c, course_figure figure, result_row *row, tsr_error *err)
 {
-    static const char *const units[] = {
-        [FIGURE_FLOPS] = "GFLOP/s",     [FIGURE_TIME] = "us",           [FIGURE_COPIES] = "us",
-        [FIGURE_LAUNCHES] = "commands", [FIGURE_INTENSITY] = "op/byte", [FIGURE_LOCAL] = "op/byte",
-        [FIGURE_OCCUPANCY] = "%",       [FIGURE_MOVED] = "GB/s",        [FIGURE_SHARE] = "%"};
+    static const char *const units[] = {[FIGURE_FLOPS] = "GFLOP/s",
+                                        [FIGURE_TIME] = "us",
+                                        [FIGURE_COPIES] = "us",
+                                        [FIGURE_LAUNCHES] = "commands",
+                                        [FIGURE_INTENSITY] = "op/byte",
+                                        [FIGURE_LOCAL] = "op/byte",
+                                        [FIGURE_OCCUPANCY] = "%",
+                                        [FIGURE_ACHIEVED] = "%",
+                                        [FIGURE_MOVED] = "GB/s",
+                                        [FIGURE_OF_COPY] = "%",
+                                        [FIGURE_SHARE] = "%"};
+    tsr_status st;
 
     if (figure == FIGURE_RATE)
         return TSR_OK;
     snprintf(row->unit, sizeof(row->unit), "%s", units[figure]);
-    if (figure == FIGURE_OCCUPANCY || figure == FIGURE_MOVED)
-        return look_at_commands(m, figure, row, err);
-    if (figure == FIGURE_SHARE && l)
-        roofline_place(l, row);
+    if (figure == FIGURE_ACHIEVED)
+        return look_at_warps(&c->last, row, err);
+    if (is_on_commands(figure)) {
+        st = look_at_commands(&c->last, figure, row, err);
+        if (!st && figure == FIGURE_OF_COPY) {
+            st = find_limits(c, err);
+            row->rate = st ? 0 : 100 * over(row->rate, c->limits.of[LIMIT_MEMORY_COPY].value);
+        }
+        return st;
+    }
+    if (figure == FIGURE_SHARE && c->has_limits)
+        roofline_place(&c->limits, row);
     row->rate = figure == FIGURE_FLOPS       ? row->work / row->time.median_ns
                 : figure == FIGURE_TIME      ? row->time.median_ns * 1e-3
                 : figure == FIGURE_COPIES    ? (row->to_device_ns + row->from_device_ns) * 1e-3
@@ -286,38 +340,73 @@ static tsr_status take_figure(const measured_call *m, course_figure figure, cons
     return TSR_OK;
 }
 
-static tsr_status run_bench(classroom *c, const course_table *t, int argc, char **argv,
-                            result_row *row, tsr_error *err)
+static void forget_call(classroom *c)
 {
-    options o = {0};
-    const operation *op = NULL;
-    measured_call m = {
-        .how = {.seconds = c->run.o->given[OPTION_SECONDS] ? c->run.o->seconds : 0.2,
-                .least_samples = c->run.o->given[OPTION_REPEAT] ? c->run.o->repeat : 0,
-                .costs = t->figure == FIGURE_COPIES,
-                .stop = c->run.stop}};
-    tsr_status st;
+    options_free(&c->last.given);
+    memset(&c->last, 0, sizeof c->last);
+}
 
-    if (options_parse(argc, argv, &bench_takes, &o)) {
-        options_free(&o);
+/* The words of a command, in place. */
+static int split(char *words, char *argv[COURSE_WORDS_MAX + 1])
+{
+    char *rest = NULL;
+    int argc = 0;
+
+    for (char *word = strtok_r(words, " ", &rest); word && argc < COURSE_WORDS_MAX;
+         word = strtok_r(NULL, " ", &rest))
+        argv[argc++] = word;
+    argv[argc] = NULL;
+    return argc;
+}
+
+/* Measure the call of a command. */
+static tsr_status measure_call(classroom *c, const char *line, bool costs, tsr_error *err)
+{
+    measured_call *m = &c->last;
+    char *argv[COURSE_WORDS_MAX + 1];
+    const operation *op = NULL;
+    int argc;
+    tsr_status st = TSR_OK;
+
+    forget_call(c);
+    m->how = (bench_options){.seconds = c->run.o->given[OPTION_SECONDS] ? c->run.o->seconds : 0.2,
+                             .least_samples = c->run.o->given[OPTION_REPEAT] ? c->run.o->repeat : 0,
+                             .costs = costs,
+                             .stop = c->run.stop};
+    snprintf(m->words, sizeof(m->words), "%s", line);
+    argc = split(m->words, argv);
+    if (options_parse(argc, argv, &bench_takes, &m->given))
         return tsr_fail(err, TSR_ENAME, 0, "its command is wrong");
-    }
-    m.how.seed = o.seed;
-    m.how.warm = o.given[OPTION_WARM];
-    m.run = (tsr_run){.variant = o.value[OPTION_KERNEL], .set = o.set, .set_count = o.set_count};
-    if (o.operand_count != 1)
-        st = tsr_fail(err, TSR_ENAME, 0, "bench of a course names one operation");
-    else
-        st = operation_asked(&o, o.operand[0], NULL, &op, err);
-    st = st ? st : bench_problem(op, o.size_count ? o.size[0] : NULL, &o, &m.problem, err);
-    st = st ? st : session_of(c, op, m.run.variant, &m.session, err);
-    if (!st && m.session->context && !c->has_limits)
-        c->has_limits = roofline_recall(m.session, &c->limits);
-    st = st ? st : bench_variant(m.session, &m.problem, &m.run, &m.how, row, err);
-    if (!st && row->outcome == RESULT_TIMED && row->time.count)
-        st = take_figure(&m, t->figure, c->has_limits ? &c->limits : NULL, row, err);
-    options_free(&o);
+    m->how.seed = m->given.seed;
+    m->how.warm = m->given.given[OPTION_WARM];
+    m->run = (tsr_run){.variant = m->given.value[OPTION_KERNEL],
+                       .set = m->given.set,
+                       .set_count = m->given.set_count};
+    if (m->given.operand_count != 1)
+        return tsr_fail(err, TSR_ENAME, 0, "bench of a course names one operation");
+    st = operation_asked(&m->given, m->given.operand[0], NULL, &op, err);
+    st = st ? st
+            : bench_problem(op, m->given.size_count ? m->given.size[0] : NULL, &m->given,
+                            &m->problem, err);
+    st = st ? st : session_of(c, op, m->run.variant, &m->session, err);
+    if (!st && m->session->context && !c->has_limits)
+        c->has_limits = roofline_recall(m->session, &c->limits);
+    st = st ? st : bench_variant(m->session, &m->problem, &m->run, &m->how, &m->row, err);
+    if (!st && m->row.outcome == RESULT_TIMED && m->row.time.count)
+        snprintf(m->line, sizeof(m->line), "%s", line);
     return st;
+}
+
+static tsr_status run_bench(classroom *c, const shown_row *r, result_row *row, tsr_error *err)
+{
+    const course_figure figure = r->row->figure;
+    const bool costs = figure == FIGURE_COPIES;
+    tsr_status st = TSR_OK;
+
+    if (strcmp(c->last.line, r->line) != 0 || c->last.how.costs != costs)
+        st = measure_call(c, r->line, costs, err);
+    *row = c->last.row;
+    return st || !*c->last.line ? st : take_figure(c, figure, row, err);
 }
 
 static bool keep_point(const result_row *row, void *context)
@@ -332,28 +421,35 @@ static bool keep_point(const result_row *row, void *context)
     return true;
 }
 
-/* An experiment is run once for all rows that show points of it. */
-static tsr_status find_points(classroom *c, const char *name, const points **out, tsr_error *err)
+/* "NAME" or "NAME SIZE": an experiment is run once for all rows that show points of it. */
+static tsr_status find_points(classroom *c, char *name, const points **out, tsr_error *err)
 {
-    const experiment *e = lab_named(name);
+    char *size = strchr(name, ' '), *end = NULL;
+    const size_t asked = size ? strtoull(size, &end, 10) : 0;
+    const experiment *e;
     lab_options how = {.samples = c->run.o->given[OPTION_REPEAT] ? c->run.o->repeat : 0,
                        .size = c->run.o->given[OPTION_SMALL] ? 64 : 0,
                        .stop = c->run.stop,
                        .on_row = keep_point};
     points *p;
 
+    if (size)
+        *size = '\0';
+    e = lab_named(name);
     if (!e)
         return tsr_fail(err, TSR_ENAME, 0, "there is no experiment '%s'", name);
+    if (size && (!asked || *end || !e->counted))
+        return tsr_fail(err, TSR_ENAME, 0, "%s takes no size '%s'", name, size + 1);
     for (size_t i = 0; i < c->points_count; i++)
-        if (c->points[i].what == e)
+        if (c->points[i].what == e && c->points[i].size == asked)
             return *out = &c->points[i], TSR_OK;
     p = realloc(c->points, (c->points_count + 1) * sizeof *p);
     if (!p)
         return tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
     c->points = p;
     p += c->points_count++;
-    *p = (points){.what = e};
-    how.size = e->counted ? how.size : 0;
+    *p = (points){.what = e, .size = asked};
+    how.size = !e->counted ? 0 : how.size ? how.size : asked;
     how.context = p;
     p->st = lab_run(c->session, e, &how, &p->err);
     *out = p;
@@ -395,7 +491,7 @@ static tsr_status no_point(const points *p, const char *series, const char *x, t
     return tsr_fail(err, TSR_ENAME, 0, "%s, %s has no point '%s'", p->what->name, series, x);
 }
 
-/* "lab EXPERIMENT / SERIES / X" */
+/* "lab EXPERIMENT [SIZE] / SERIES / X" */
 static tsr_status run_lab(classroom *c, char *words, result_row *row, tsr_error *err)
 {
     char *name = words + strspn(words, " "), *series = strstr(name, " / ");
@@ -406,7 +502,7 @@ static tsr_status run_lab(classroom *c, char *words, result_row *row, tsr_error 
     if (st)
         return st;
     if (!x)
-        return tsr_fail(err, TSR_ENAME, 0, "lab of a course is EXPERIMENT / SERIES / X");
+        return tsr_fail(err, TSR_ENAME, 0, "lab of a course is EXPERIMENT [SIZE] / SERIES / X");
     *series = *x = '\0';
     series += 3;
     x += 3;
@@ -437,20 +533,14 @@ static tsr_status run_limit(classroom *c, const char *name, result_row *row, tsr
         l++;
     if (l == LIMIT_COUNT)
         return tsr_fail(err, TSR_ENAME, 0, "there is no limit '%s'", name);
-    if (!st && !c->has_limits)
-        c->has_limits = roofline_recall(c->session, &c->limits);
-    if (!st && !c->has_limits) {
-        st = roofline_measure(c->session, false, &c->limits, NULL, NULL, err);
-        c->has_limits = !st;
-    }
+    st = st ? st : find_limits(c, err);
     if (!st)
         roofline_row(c->device, (limit)l, &c->limits.of[l], row);
     return st;
 }
 
 /* "overlap MEMORY QUEUES" */
-static tsr_status run_overlap(classroom *c, const char *words, course_figure figure,
-                              result_row *row, tsr_error *err)
+static tsr_status run_overlap(classroom *c, const char *words, result_row *row, tsr_error *err)
 {
     const bool small = c->run.o->given[OPTION_SMALL];
     overlap_job j = {.way = OVERLAP_PIPELINE, .chunks = small ? 8 : 32};
@@ -475,10 +565,6 @@ static tsr_status run_overlap(classroom *c, const char *words, course_figure fig
     if (!st && overlap_unsupported(c->overlap, &j))
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s", overlap_unsupported(c->overlap, &j));
     st = st ? st : overlap_measure(c->overlap, &j, row, err);
-    if (!st && figure == FIGURE_CREATION) {
-        row->rate = row->queue_ns * 1e-3;
-        snprintf(row->unit, sizeof(row->unit), "us");
-    }
     return st;
 }
 
@@ -503,28 +589,23 @@ static tsr_status run_occupancy(const classroom *c, const char *words, result_ro
     return TSR_OK;
 }
 
-static tsr_status run_command(classroom *c, const course_table *t, char *words, result_row *row,
-                              tsr_error *err)
+static tsr_status run_command(classroom *c, const shown_row *r, result_row *row, tsr_error *err)
 {
-    char *argv[COURSE_WORDS_MAX + 1] = {NULL};
-    char *rest = words + strcspn(words, " ");
-    int argc = 0;
+    char words[COURSE_COMMAND_SIZE];
+    char *rest = words + strcspn(r->line, " ");
 
+    snprintf(words, sizeof words, "%s", r->line);
+    if (!strncmp(words, "bench ", 6))
+        return run_bench(c, r, row, err);
     if (!strncmp(words, "lab ", 4))
         return run_lab(c, rest, row, err);
     if (!strncmp(words, "limit ", 6))
         return run_limit(c, rest, row, err);
     if (!strncmp(words, "overlap ", 8))
-        return run_overlap(c, rest, t->figure, row, err);
+        return run_overlap(c, rest, row, err);
     if (!strncmp(words, "occupancy ", 10))
         return run_occupancy(c, rest, row, err);
-    for (char *word = strtok_r(words, " ", &rest); word && argc < COURSE_WORDS_MAX;
-         word = strtok_r(NULL, " ", &rest))
-        argv[argc++] = word;
-    if (!argc || strcmp(argv[0], "bench") != 0)
-        return tsr_fail(err, TSR_ENAME, 0,
-                        "it is neither bench, lab, limit, overlap nor occupancy");
-    return run_bench(c, t, argc, argv, row, err);
+    return tsr_fail(err, TSR_ENAME, 0, "it is neither bench, lab, limit, overlap nor occupancy");
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -538,7 +619,8 @@ static void show(const classroom *c, const course_row *r, shown_row *out)
     course_expand(r->x, c->scale, out->x, sizeof(out->x));
     course_expand(r->claim, c->scale, claim, sizeof claim);
     course_expand(r->command, c->scale, out->line, sizeof(out->line));
-    out->claim = fmax(strtod(claim, NULL), 0); /* "-" is none */
+    out->at_least = *claim == '>';
+    out->claim = fmax(strtod(claim + out->at_least, NULL), 0); /* "-" is none */
 }
 
 /* What a row is called in the table. */
@@ -576,23 +658,33 @@ static void print_head(classroom *c, const course_table *t, size_t number, const
 }
 
 /* Whether the figure tells nothing where little work is done. */
-static bool is_of_time(const course_table *t, const result_row *row)
+static bool is_of_time(course_figure f, const result_row *row)
 {
-    return row->time.count && t->figure != FIGURE_LAUNCHES && t->figure != FIGURE_INTENSITY &&
-           t->figure != FIGURE_LOCAL && t->figure != FIGURE_OCCUPANCY;
+    return row->time.count && f != FIGURE_LAUNCHES && f != FIGURE_INTENSITY && f != FIGURE_LOCAL &&
+           f != FIGURE_OCCUPANCY;
 }
 
 /* Whether a row that was timed is compared with its claim: not the base, and nothing where that is
  * not known. */
-static bool is_judged(const classroom *c, const course_table *t, const result_row *row)
+static bool is_judged(const classroom *c, const course_table *t, const shown_row *r,
+                      const result_row *row)
 {
     return row->claim > 0 && (t->claims_values || (!row->base && row->ratio > 0)) &&
-           !(c->run.o->given[OPTION_SMALL] && is_of_time(t, row));
+           !(c->run.o->given[OPTION_SMALL] && is_of_time(r->row->figure, row));
 }
 
-static bool claim_holds(const course_table *t, const result_row *row)
+static bool claim_holds(const course_table *t, const shown_row *r, const result_row *row)
 {
-    return lab_agrees(t->claims_values ? row->rate : row->ratio, row->claim);
+    const double got = t->claims_values ? row->rate : row->ratio;
+
+    return r->at_least ? got >= row->claim : lab_agrees(got, row->claim);
+}
+
+static const char *judgement(const course_table *t, const shown_row *r, const result_row *row)
+{
+    const bool holds = claim_holds(t, r, row);
+
+    return r->at_least ? holds ? "reached" : "missed" : holds ? "agrees" : "differs";
 }
 
 static void print_row(classroom *c, const course_table *t, const shown_row *r,
@@ -615,11 +707,11 @@ static void print_row(classroom *c, const course_table *t, const shown_row *r,
         printf(" %9s", row->ratio > 0 ? ratio : "");
     }
     if (row->claim > 0) {
-        row_figure(row->claim, claim);
-        printf(" %9s", claim);
+        number_text(row->claim, claim);
+        printf(" %*s%s", 9 - (int)strlen(claim), r->at_least ? ">" : "", claim);
     }
-    if (is_judged(c, t, row))
-        printf("  %s", claim_holds(t, row) ? "agrees" : "differs");
+    if (is_judged(c, t, r, row))
+        printf("  %s", judgement(t, r, row));
     if (strcmp(row->unit, c->unit) != 0)
         printf("  (%s)", row->unit);
     puts("");
@@ -670,8 +762,8 @@ static void add_row(classroom *c, const course_table *t, const shown_row *r, res
             c->base = row->rate;
         if (c->base > 0 && !t->claims_values)
             row->ratio = row->rate / c->base;
-        c->claims += is_judged(c, t, row);
-        c->agreed += is_judged(c, t, row) && claim_holds(t, row);
+        c->claims += is_judged(c, t, r, row);
+        c->agreed += is_judged(c, t, r, row) && claim_holds(t, r, row);
     } else if (r->row->base) {
         c->base = 0; /* what follows has nothing to be compared with */
     }
@@ -685,15 +777,13 @@ static void add_row(classroom *c, const course_table *t, const shown_row *r, res
 static void run_row(classroom *c, const course_table *t, const course_row *r)
 {
     shown_row shown;
-    char words[COURSE_COMMAND_SIZE];
     result_row row = {0};
     tsr_error err = {0};
     tsr_status st;
 
     show(c, r, &shown);
-    snprintf(words, sizeof words, "%s", shown.line);
     activity_begin("course %s, %s: %s", c->course.name, t->name, shown.x);
-    st = run_command(c, t, words, &row, &err);
+    st = run_command(c, &shown, &row, &err);
     activity_end();
     if (*c->run.stop && (st || !row.time.count))
         return;
@@ -752,6 +842,7 @@ static void run_device(classroom *c, const tsr_device *device)
     c->points_count = 0;
     overlap_close(c->overlap);
     c->overlap = NULL;
+    forget_call(c);
     tsr_session_close(c->session);
     c->session = NULL;
 }

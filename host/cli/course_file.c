@@ -15,9 +15,9 @@ enum { COURSE_FILE_MAX = 1 << 20, SCALES = 3, ROW_NAME_MAX = 15 };
 
 static const char suffix[] = ".course";
 
-static const char *const figures[] = {"rate",      "flops",    "time",      "copies",
-                                      "creation",  "launches", "intensity", "local-intensity",
-                                      "occupancy", "moved",    "share"};
+static const char *const figures[] = {
+    "rate",      "flops",    "time",  "copies",  "launches", "intensity", "local-intensity",
+    "occupancy", "achieved", "moved", "of-copy", "share"};
 
 const char *course_figure_name(course_figure f)
 {
@@ -42,6 +42,7 @@ typedef struct reader {
     size_t number;      /* of the line, from 1 */
     size_t behind;      /* line ends of the logical line before it */
     const char *series; /* of rows to come */
+    course_figure figure;
     course *out;
 } reader;
 
@@ -114,8 +115,9 @@ static tsr_status add_table(reader *r, char *rest, tsr_error *err)
     if (strlen(c->name) + 1 + strlen(rest) > ROW_NAME_MAX)
         return bad(r, "the names of course and table have more than 14 letters", err);
     r->series = "";
+    r->figure = FIGURE_RATE;
     more += c->table_count++;
-    *more = (course_table){rest, title, "", "step", "", "", "", "", FIGURE_RATE, false};
+    *more = (course_table){rest, title, "", "step", "", "", "", "", false};
     return TSR_OK;
 }
 
@@ -147,17 +149,19 @@ static bool fits(const char *from, size_t size)
     return true;
 }
 
-/* Whether a text that fits is a number above 0, or "-", at every scale. */
+/* Whether a text that fits is a number above 0, ">" and such a number, or "-", at every scale. */
 static bool is_claim(const char *from)
 {
     char out[COURSE_CLAIM_SIZE], *end;
 
     for (unsigned scale = 0; scale < SCALES; scale++) {
+        const char *at = out;
         double value;
 
         course_expand(from, scale, out, sizeof out);
-        value = strtod(out, &end);
-        if (strcmp(out, "-") != 0 && (end == out || *end || !(value > 0) || !isfinite(value)))
+        at += *at == '>';
+        value = strtod(at, &end);
+        if (strcmp(out, "-") != 0 && (end == at || *end || !(value > 0) || !isfinite(value)))
             return false;
     }
     return true;
@@ -189,7 +193,7 @@ static const char *row_fault(const course_row *row)
            : !fits(row->command, COURSE_COMMAND_SIZE) ? "the command has more than 159 bytes"
            : !has_few_words(row->command)             ? "the command has more than 32 words"
            : !fits(row->claim, COURSE_CLAIM_SIZE) || !is_claim(row->claim)
-               ? "a claim is a number above 0 of at most 15 bytes, or -"
+               ? "a claim is a number above 0 of at most 15 bytes, > and one, or -"
                : NULL;
 }
 
@@ -197,7 +201,8 @@ static tsr_status add_row(reader *r, char *rest, bool base, tsr_error *err)
 {
     course *c = r->out;
     course_row *more = realloc(c->rows, (c->row_count + 1) * sizeof *more);
-    course_row row = {.table = c->table_count - 1, .base = base, .series = r->series};
+    course_row row = {
+        .table = c->table_count - 1, .figure = r->figure, .base = base, .series = r->series};
     const char *claim;
 
     if (!more)
@@ -216,12 +221,12 @@ static tsr_status add_row(reader *r, char *rest, bool base, tsr_error *err)
     return TSR_OK;
 }
 
-static tsr_status set_figure(const reader *r, const char *rest, course_figure *out, tsr_error *err)
+static tsr_status set_figure(reader *r, const char *rest, tsr_error *err)
 {
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         if (strcmp(figures[i], rest) != 0)
             continue;
-        *out = (course_figure)i;
+        r->figure = (course_figure)i;
         return TSR_OK;
     }
     return bad(r, "there is no such figure", err);
@@ -248,7 +253,7 @@ static tsr_status read_member(reader *r, const char *word, char *rest, tsr_error
     if (!strcmp(word, "row") || !strcmp(word, "base"))
         return add_row(r, rest, *word == 'b', err);
     if (!strcmp(word, "figure"))
-        return set_figure(r, rest, &t->figure, err);
+        return set_figure(r, rest, err);
     if (!strcmp(word, "claims") && !strcmp(rest, "values"))
         return t->claims_values = true, TSR_OK;
     return bad(r, "no keyword of a table", err);

@@ -10,7 +10,7 @@
  *     table NAME TITLE        begins a table
  *     lines 45-74             of the document
  *     knob TEXT               heading of the rows' names
- *     figure FIGURE           what of a row counts: course_figure
+ *     figure FIGURE           what counts of the rows behind it: course_figure; rate where none is
  *     claims values           claims are values in the figure's unit, not times the base
  *     says, why, wrong TEXT   what the document says, why a machine shows what it shows, and where
  *                             the document errs
@@ -18,12 +18,13 @@
  *     series NAME             of the rows behind it: a curve of their own
  *     base X | SAYS | CLAIM | COMMAND    a row that those behind it are compared with
  *     row  X | SAYS | CLAIM | COMMAND    SAYS is the document's figure as it has it, CLAIM what is
- *                                        to be seen by it; - is none
+ *                                        to be seen by it: a number, >NUMBER for that at least; -
+ * is none
  *
  * COMMAND is one of
  *
  *     bench OP [OPTION]...          one variant on one problem
- *     lab EXPERIMENT / SERIES / X   a point of an experiment
+ *     lab EXPERIMENT [SIZE] / SERIES / X    a point of an experiment
  *     limit NAME                    a limit of the device that `tessera roofline` measures
  *     overlap MEMORY QUEUES         chunks copied in, computed and copied out, as `bench overlap`
  *     occupancy GROUP REGISTERS LOCAL CAPABILITY    in warps
@@ -54,27 +55,28 @@ typedef enum course_figure {
     FIGURE_FLOPS,     /* flops: GFLOP/s, where the operation's unit is another */
     FIGURE_TIME,      /* time: us */
     FIGURE_COPIES,    /* copies: us to bring inputs to the device and results back */
-    FIGURE_CREATION,  /* creation: us that making the queues of `overlap` takes */
     FIGURE_LAUNCHES,  /* launches: commands of a call */
     FIGURE_INTENSITY, /* intensity: operations for a byte that work-items ask of global memory */
     FIGURE_LOCAL,     /* local-intensity: the same of local memory */
     FIGURE_OCCUPANCY, /* occupancy: %, of the command that takes longest, by its registers */
+    FIGURE_ACHIEVED,  /* achieved: %, the occupancy of the whole call as traced */
     FIGURE_MOVED,     /* moved: GB/s of what the commands move by their design */
+    FIGURE_OF_COPY,   /* of-copy: that in % of what a copy reaches */
     FIGURE_SHARE      /* share: % of the device's limit */
 } course_figure;
 
 typedef struct course_row {
     size_t table; /* its number */
+    course_figure figure;
     bool base;
     const char *series; /* "" of a table with one */
     const char *x, *says;
-    const char *claim; /* "-": none */
+    const char *claim; /* "-": none; of ">900" 900 is the least */
     const char *command;
 } course_row;
 
 typedef struct course_table {
     const char *name, *title, *lines, *knob, *says, *why, *wrong, *see; /* "" where not given */
-    course_figure figure;
     bool claims_values;
 } course_table;
 

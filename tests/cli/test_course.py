@@ -3,14 +3,15 @@
 import json
 import os
 import re
-import shlex
 import shutil
+import sys
 import unittest
 
-from cli_support import DATA, OPERATIONS, SOURCE, Case, has_opencl
+from cli_support import COMMAND, DATA, OPERATIONS, SOURCE, Case, has_opencl
 
-# The table of docs/course/README.md: what a line of a document needs, and the command that shows it.
-SHOWN = os.path.join(SOURCE, "docs", "course", "README.md")
+sys.path.insert(0, os.path.join(SOURCE, "scripts"))
+
+import course_commands  # pylint: disable=wrong-import-position
 
 OWN = """# a comment
 course own One of one's own
@@ -70,6 +71,7 @@ class Listed(Case):
             for row in (row for table in course["tables"] for row in table["rows"]):
                 if row["command"].startswith("lab "):
                     name, series, x = row["command"][4:].split(" / ")
+                    name = name.split()[0]  # without a size
                     self.assertTrue((name, series, x) in points or (name, series) in missing
                                     or (name, "") in missing, row["command"])
 
@@ -117,6 +119,37 @@ class Own(Case):
         self.assertRegex(self.course(*options).out, r"(?m)^  d .*(?:agrees|differs)$")
         self.assertRegex(self.course("--small", *options).out, r"(?m)^  d .* 16\.0$")
 
+    def test_the_least(self):
+        """A claim that is the least is reached or missed, however far."""
+        self.write("own.course", OWN.replace("- | 16 |", "- | >4 |"))
+        self.assertRegex(self.course("second").out, r"(?m)^  d +- +16\.0 +>4\.00  reached$")
+        self.write("own.course", OWN.replace("- | 16 |", "- | >17 |"))
+        self.assertRegex(self.course("second").out, r"(?m)^  d +- +16\.0 +>17\.0  missed$")
+
+    def test_figures_of_rows(self):
+        """A figure is that of the rows behind it, all of one call where their command is one."""
+        bench = "bench %s --size 16" % OPERATIONS[0]
+        self.write("own.course", OWN.replace(
+            "occupancy 256 128 0 9.0",
+            bench + "\nfigure time\nrow e | - | - | " + bench + "\nfigure launches\nrow f | - | - | " + bench))
+        self.course("second", "--repeat", "2", "--seconds", "0.01", "-o", "rows.jsonl")
+        with open(self.path("rows.jsonl"), encoding="utf-8") as f:
+            rows = rows_of(f.read())
+        self.assertEqual([r["unit"] for r in rows][1:], ["us", "commands"])
+        self.assertNotIn(rows[0]["unit"], ("us", "commands"))
+        self.assertEqual(len({r["median_ns"] for r in rows}), 1)
+        self.assertAlmostEqual(rows[1]["rate"], rows[1]["median_ns"] / 1000)
+
+    def test_sizes_of_experiments(self):
+        """They are runs of their own."""
+        self.write("own.course", OWN.replace("occupancy 256 64 0 9.0", "lab queues 16 / row blocks / 2")
+                   .replace("occupancy 256 128 0 9.0", "lab queues 24 / row blocks / 2"))
+        self.course("--repeat", "2", "-o", "rows.jsonl")
+        with open(self.path("rows.jsonl"), encoding="utf-8") as f:
+            rows = rows_of(f.read())
+        self.assertEqual([r["chosen"][:13] for r in rows[1:]], ["lab queues 16", "lab queues 24"])
+        self.assertNotEqual(rows[1]["median_ns"], rows[2]["median_ns"])
+
     def test_units_that_differ(self):
         bench = "bench %s --size 16" % OPERATIONS[0]
         self.write("own.course", OWN.replace("occupancy 256 64 0 9.0", bench))
@@ -163,6 +196,8 @@ class Own(Case):
                            (OWN.replace("second", "s" * 12), "line 14: the names of course and table"),
                            (OWN.replace("{0.5|0.25}", "{0.5|abc}"), "line 10: a claim is a number"),
                            (OWN.replace("{0.5|0.25}", "0"), "line 10: a claim is a number"),
+                           (OWN.replace("{0.5|0.25}", ">"), "line 10: a claim is a number"),
+                           (OWN.replace("{0.5|0.25}", ">-1"), "line 10: a claim is a number"),
                            (OWN.replace("{0.5|0.25}", "1" * 16), "line 10: a claim is a number"),
                            (OWN.replace("row c", "row " + "c" * 24), "line 10: X has more than"),
                            (OWN.replace("other", "o" * 48), "line 10: the series has more than"),
@@ -175,6 +210,8 @@ class Own(Case):
     def test_rows_that_cannot_run(self):
         """They are named, the others run, and the status tells."""
         for command, says in (("bench nosuch", "nosuch"), ("lab nosuch / a / b", "no experiment"),
+                              ("lab queues x / row blocks / 1", "queues takes no size 'x'"),
+                              ("lab launches 8 / one queue / 1", "launches takes no size '8'"),
                               ("lab launches / nosuch / 1", "launches has no series 'nosuch'"),
                               ("lab launches / one queue / 3", "has no point '3'"),
                               ("limit nosuch", "no limit"), ("dance", "neither bench, lab"),
@@ -231,32 +268,25 @@ class Courses(Case):
         self.succeed("compare", "rows.jsonl", "--html", "page.html")
 
     def test_what_the_page_shows(self):
-        """The commands of docs/course/README.md's table run; tables of courses, which the other test
+        """The commands of docs/course/README.md's tables run; tables of courses, which the other test
         has run, exist."""
-        with open(SHOWN, encoding="utf-8") as f:
-            table = [line for line in f if re.match(r"\| \d{3}:", line)]
-        commands = [c for line in table for c in re.findall(r"`tessera ([^`]+)`", line)]
+        commands = course_commands.commands()
         courses = {c["name"]: [t["name"] for t in c["tables"]]
                    for c in json.loads(self.succeed("course", "--json").out)["courses"]}
-        self.assertGreater(len(table), 40)
+        self.assertGreater(len(commands), 70)
+        env = dict(os.environ, TESSERA_CACHE_DIR=self.path("cache"), TESSERA=COMMAND)
         # Limits of the device are measured once.
-        cache = {"TESSERA_CACHE_DIR": self.path("cache")}
-        self.succeed("roofline", "--limits", "--device", "cpu", env=cache)
-        for command in dict.fromkeys(commands):
-            words = [re.sub(r"^(data|cl)\b", lambda m: os.path.join(SOURCE, m.group()), w)
-                     for w in shlex.split(command)]
-            if words[0] == "course":
-                self.assertLessEqual(set(words[2:]), set(courses[words[1]]), command)
+        self.succeed("roofline", "--limits", "--device", "cpu", env=env)
+        for command in commands:
+            words = command.split()
+            if words[:2] == ["tessera", "course"]:
+                self.assertLessEqual(set(words[3:]), set(courses[words[2]]), command)
                 continue
-            if words[0] == "lab":
-                words += ["--device", "cpu", "--repeat", "2"]
-            elif words[0] in ("bench", "diagnose"):
-                words += ["--device", "cpu"] + ["--seconds", "0.01"] * (words[0] == "bench")
-                words += ["--size", "65536" if words[1] == "overlap" else "128"]
-            elif words[0] == "verify":
-                words += ["--tiny", "--device", "cpu"]
             with self.subTest(command=command):
-                self.succeed(*words, env=cache)
+                row = course_commands.run(command, COMMAND, "cpu", self.path("."), env)
+                self.assertTrue(row["status"] == 0 or row["lacks"], row)
+                self.assertEqual(row["lacks"], words[1] == "trace", row)
+                self.assertTrue(row["output"].strip(), row)
 
     def test_exercises(self):
         """The text that each changes is there once, and verification sees what the page says."""

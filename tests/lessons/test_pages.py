@@ -370,6 +370,53 @@ class Pages(unittest.TestCase):
                         self.assertEqual(self.differences(run, final(run))[0], [], (path, run["id"]))
                 self.assertEqual(self.browser.errors, [], path)
 
+    def test_what_is_touched_is_in_view(self):
+        """In a narrow window: where an array is wider than its place, some of what the step touches is
+        to be seen."""
+        hidden = """[...document.querySelectorAll("#stage .scroll")].filter(box => {
+            const cells = [...box.querySelectorAll("td.load, td.store, td.fill, td.bad, td.active, rect.latest, rect.crowded, rect.touched, rect.used")];
+            const b = box.getBoundingClientRect();
+            return cells.length && !cells.some(e => { const r = e.getBoundingClientRect(); return r.right > b.left && r.left < b.right; });
+        }).length"""
+        scrolled = 0
+        for path in PAGES:
+            self.browser.open(path, 500, 900)
+            for run in on_page(path)["runs"]:
+                self.choose(run)
+                for eighth in range(1, 9):
+                    self.browser.value("go(Math.floor(steps.length * %d / 8))" % eighth)
+                    self.assertEqual(self.browser.value(hidden), 0, (path, run["id"], eighth))
+                    scrolled += self.browser.value(
+                        '[...document.querySelectorAll("#stage .scroll")].filter(b => b.scrollLeft > 0).length')
+        self.assertGreater(scrolled, 20)
+
+    def test_contrast(self):
+        """Texts stand out from what is behind them: 4.5 times, as WCAG wants it; what a later step
+        draws may be faint."""
+        weak = """(function () {
+            const numbers = c => (c.match(/[\\d.]+/g) || []).map(Number);
+            const light = c => { const [r, g, b] = numbers(c).map(x => x / 255).map(x => x <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };
+            const found = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+            for (let n = walk.nextNode(); n; n = walk.nextNode()) {
+                const e = n.parentElement, style = getComputedStyle(e);
+                if (!n.textContent.trim() || !e.getClientRects().length || e.closest("script, style, button:disabled, title")) continue;
+                let back = "rgb(255, 255, 255)";
+                for (let p = e; p; p = p.parentElement) {
+                    const c = numbers(getComputedStyle(p).backgroundColor);
+                    if (c.length === 3 || c[3] > .99) { back = getComputedStyle(p).backgroundColor; break; }
+                }
+                if (e.ownerSVGElement && e.previousElementSibling && e.previousElementSibling.tagName === "rect") back = getComputedStyle(e.previousElementSibling).fill;
+                const [a, b] = [light(e.ownerSVGElement ? style.fill : style.color), light(back)].sort((x, y) => y - x);
+                if ((a + .05) / (b + .05) < 4.5) found.push([e.tagName, e.className.baseVal || e.className, n.textContent.trim().slice(0, 20), ((a + .05) / (b + .05)).toFixed(2)]);
+            }
+            return found.slice(0, 5);
+        })()"""
+        for path in PAGES:
+            for dark in (False, True):
+                self.browser.open(path, 1400, 900, dark)
+                self.browser.value("go(Math.floor(steps.length * 0.6))")
+                self.assertEqual(self.browser.value(weak), [], (path, dark))
+
     def test_accessible(self):
         """Buttons, figures and the slider have names; the page prints; it asks for nothing outside."""
         for path in PAGES:

@@ -15,7 +15,7 @@ extern const experiment lab_chains, lab_subdevices, lab_integers, lab_divergence
 extern const experiment lab_banks, lab_barriers, lab_exchange, lab_votes, lab_masks, lab_atomics;
 
 /* lab_host.c: what the host does */
-extern const experiment lab_launches, lab_transfers, lab_allocation, lab_queues;
+extern const experiment lab_launches, lab_transfers, lab_allocation, lab_queues, lab_creation;
 
 /* lab_graphs.c: what takes the place of many launches */
 extern const experiment lab_grid, lab_graphs, lab_children;

@@ -19,7 +19,7 @@ static const experiment *const experiments[] = {
     &lab_registers, &lab_subdevices, &lab_integers,   &lab_divergence, &lab_branches,
     &lab_banks,     &lab_barriers,   &lab_masks,      &lab_exchange,   &lab_votes,
     &lab_atomics,   &lab_launches,   &lab_graphs,     &lab_grid,       &lab_children,
-    &lab_clusters,  &lab_transfers,  &lab_allocation, &lab_queues,
+    &lab_clusters,  &lab_transfers,  &lab_allocation, &lab_queues,     &lab_creation,
 };
 
 const experiment *lab_at(size_t i)

@@ -480,45 +480,88 @@ const experiment lab_masks = {
 
 /* ---- atomics -------------------------------------------------------------------------------- */
 
-enum { ATOMIC_ADDS = 16, ATOMIC_COUNTERS_MAX = 1024 };
+/* By compare-and-swap those who meet begin again, each as often as others are faster: so only as
+ * many work-items as SWAP_GROUPS have. */
+enum { ATOMIC_ADDS = 16, SWAP_ADDS = 4, SWAP_GROUPS = 4, ATOMIC_COUNTERS_MAX = 1024 };
 
-/* Counters begin at 0xFFFFFFFF, and all get as many. */
-static uint32_t expect_counts(const void *context, size_t word)
+/* What a kernel of atomic operations leaves in each word, which begins with 0xFFFFFFFF and gets
+ * `each` of them. */
+typedef struct atomic_way {
+    const char *series, *entry;
+    uint32_t (*expected)(const void *each, size_t word);
+    bool one;  /* it is about one sum */
+    bool swap; /* by compare-and-swap */
+    bool warp; /* needs a warp's shuffle */
+} atomic_way;
+
+static uint32_t expect_counts(const void *each, size_t word)
 {
     (void)word;
-    return *(const uint32_t *)context - 1;
+    return *(const uint32_t *)each - 1;
+}
+
+static uint32_t expect_subtracted(const void *each, size_t word)
+{
+    (void)word;
+    return UINT32_MAX - *(const uint32_t *)each;
+}
+
+static uint32_t expect_minimum(const void *each, size_t word)
+{
+    (void)each;
+    (void)word;
+    return 5;
+}
+
+/* 2048 and 1 more is 2048 in float16: there a sum of ones ends.  The bits are turned. */
+static uint32_t expect_half(const void *each, size_t word)
+{
+    const uint32_t sum = (uint32_t)size_min(*(const uint32_t *)each, 2048);
+    uint32_t exponent = 0;
+
+    (void)word;
+    while (sum >> (exponent + 1))
+        exponent++;
+    return ~((15 + exponent) << 10 | (sum << 10 >> exponent & 0x3FF));
 }
 
 static tsr_status measure_atomics(lab *l, tsr_error *err)
 {
-    static const char *const series[] = {"global memory", "local memory", "one a group",
-                                         "one a warp"};
-    static const char *const entries[] = {"lab_atomics_global", "lab_atomics_local",
-                                          "lab_atomics_group", "lab_atomics_warp"};
+    static const atomic_way ways[] = {
+        {"global memory", "lab_atomics_global", expect_counts, false, false, false},
+        {"local memory", "lab_atomics_local", expect_counts, false, false, false},
+        {"subtraction", "lab_atomics_subtract", expect_subtracted, false, false, false},
+        {"minimum", "lab_atomics_minimum", expect_minimum, false, false, false},
+        {"swap", "lab_atomics_swap", expect_counts, false, true, false},
+        {"float16 by swap", "lab_atomics_half", expect_half, false, true, false},
+        {"one a group", "lab_atomics_group", expect_counts, true, false, false},
+        {"one a warp", "lab_atomics_warp", expect_counts, true, false, true}};
     const device_facts *d = l->rig.facts;
     const size_t group = size_min(256, l->group_max / 32 * 32);
-    const size_t items = size_round_up(l->size, group * ATOMIC_COUNTERS_MAX);
     cl_mem counts = NULL;
     tsr_status st = rig_buffer(&l->rig, CL_MEM_READ_WRITE, ATOMIC_COUNTERS_MAX * 4, &counts, err);
 
-    l->size = items;
+    l->size = size_round_up(l->size, group * ATOMIC_COUNTERS_MAX);
     st = st ? st : session_probe(l->rig.session, 1u << FEATURE_PTX, err);
-    for (int where = 0; where < 4 && !st; where++) {
-        if (where == 3 && d->feature[FEATURE_PTX] != FEATURE_YES) {
-            skip_without(l, series[where], d, FEATURE_PTX);
-            break;
+    for (size_t i = 0; i < ARRAY_COUNT(ways) && !st; i++) {
+        const atomic_way *kind = &ways[i];
+        const size_t items = kind->swap ? SWAP_GROUPS * group : l->size;
+        const size_t adds = kind->swap ? SWAP_ADDS : ATOMIC_ADDS;
+
+        if (kind->warp && d->feature[FEATURE_PTX] != FEATURE_YES) {
+            skip_without(l, kind->series, d, FEATURE_PTX);
+            continue;
         }
-        for (size_t counters = 1; counters <= ATOMIC_COUNTERS_MAX && !st; counters *= 4) {
-            const uint32_t each = (uint32_t)(items / counters * ATOMIC_ADDS);
+        for (size_t counters = 1; counters <= (kind->one ? 1 : ATOMIC_COUNTERS_MAX) && !st;
+             counters *= 4) {
+            const uint32_t each = (uint32_t)(items / counters * adds);
             const rig_arg args[] = {{&counts, sizeof(counts)}};
             char options[64];
 
-            if (where >= 2 && counters > 1)
-                break; /* it is about one sum */
-            snprintf(options, sizeof(options), "-DCOUNTERS=%zu -DADDS=%d -DGROUP=%zu -DWARPS=%d",
-                     counters, ATOMIC_ADDS, group, where == 3);
+            snprintf(options, sizeof(options), "-DCOUNTERS=%zu -DADDS=%zu -DGROUP=%zu -DWARPS=%d",
+                     counters, adds, group, kind->warp);
             st = lab_measure_kernel(l,
-                                    (lab_launch){.entry = entries[where],
+                                    (lab_launch){.entry = kind->entry,
                                                  .options = options,
                                                  .args = args,
                                                  .arg_count = 1,
@@ -526,12 +569,12 @@ static tsr_status measure_atomics(lab *l, tsr_error *err)
                                                  .local = group,
                                                  .out = counts,
                                                  .words = counters,
-                                                 .expected = expect_counts,
+                                                 .expected = kind->expected,
                                                  .context = &each},
-                                    (lab_point){.series = series[where],
+                                    (lab_point){.series = kind->series,
                                                 .x = lab_number(counters).at,
-                                                .amount = (double)items * ATOMIC_ADDS,
-                                                .base = where == 0 && counters == 1},
+                                                .amount = (double)items * (double)adds,
+                                                .base = i == 0 && counters == 1},
                                     err);
         }
     }
@@ -542,7 +585,7 @@ static tsr_status measure_atomics(lab *l, tsr_error *err)
 
 const experiment lab_atomics = {
     .name = "atomics",
-    .summary = "atomic additions to 1 to 1024 words, in global and local memory: contention",
+    .summary = "atomic operations on 1 to 1024 words, in global and local memory: contention",
     .knob = "counters",
     .counted = "work-items",
     .size_cpu = (size_t)1 << 16,
@@ -553,15 +596,19 @@ const experiment lab_atomics = {
         "Never add atomically from every work-item: thousands of additions to one word wait for "
         "each "
         "other. Add up in registers and local memory first; then one addition a group is left, in "
-        "place of 256, or one a warp, in place of 32.",
+        "place of 256, or one a warp, in place of 32. What has no instruction of its own is made "
+        "of compare-and-swap.",
     .on_cpu =
         "Only as many additions can meet as there are cores, and a core keeps the line with the "
         "counter as long as it needs it alone. What costs is to take it from another core; local "
-        "memory is the core's own, so there nothing meets.",
+        "memory is the core's own, so there nothing meets. Swaps are few here, so that starting "
+        "them is most of the time.",
     .on_gpu =
         "The second cache adds by itself, and drivers add up the additions of a warp to one word "
         "before they send them: so one counter is less of a disaster than it was. What is added in "
-        "registers costs nothing at all.",
+        "registers costs nothing at all. A swap that fails is done again, and of all that meet one "
+        "succeeds at a time: only four groups swap here, and many counters make them as "
+        "fast as a launch.",
     .source = "lab/lab_atomics.cl",
     .measure = measure_atomics,
 };

@@ -349,6 +349,103 @@ static tsr_status measure_ring(lab *l, const ring *r, tsr_error *err)
     return st;
 }
 
+/* A multiply-add that waits for the one before it: nothing is loaded. */
+enum { REGISTER_MUL = 5, REGISTER_ADD = 7 };
+
+static uint32_t expect_registers(const void *context, size_t item)
+{
+    const lab_affine all =
+        lab_affine_power((lab_affine){REGISTER_MUL, REGISTER_ADD}, *(const cl_uint *)context);
+
+    (void)item;
+    return all.mul + all.add; /* from 1 on */
+}
+
+static tsr_status measure_registers_latency(lab *l, tsr_error *err)
+{
+    const cl_uint start = 1, mul = REGISTER_MUL, add = REGISTER_ADD, steps = (cl_uint)l->size;
+    cl_mem out = NULL;
+    const rig_arg args[] = {{&out, sizeof(out)},
+                            {&start, sizeof(start)},
+                            {&mul, sizeof(mul)},
+                            {&add, sizeof(add)},
+                            {&steps, sizeof(steps)}};
+    char options[32];
+    tsr_status st = rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, sizeof(cl_uint), &out, err);
+
+    snprintf(options, sizeof(options), "-DWORDS=%d", RING_SMALL);
+    st = st ? st
+            : lab_measure_kernel(l,
+                                 (lab_launch){.entry = "lab_latency_registers",
+                                              .options = options,
+                                              .args = args,
+                                              .arg_count = ARRAY_COUNT(args),
+                                              .global = 1,
+                                              .local = 1,
+                                              .out = out,
+                                              .words = 1,
+                                              .expected = expect_registers,
+                                              .context = &steps},
+                                 (lab_point){.series = "registers",
+                                             .x = lab_bytes(sizeof(cl_uint)).at,
+                                             .amount = (double)steps},
+                                 err);
+    if (out)
+        clReleaseMemObject(out);
+    return st;
+}
+
+/* The lanes of a warp walk through constant memory side by side: on one word, or `apart`. */
+enum { LANES_TABLE = 256 };
+
+typedef struct lanes {
+    uint32_t apart, steps;
+} lanes;
+
+/* As lab_latency.cl has its table. */
+static uint32_t expect_lane(const void *context, size_t lane)
+{
+    const lanes *x = context;
+    uint32_t at = (uint32_t)lane * x->apart % LANES_TABLE;
+
+    for (uint32_t i = 0; i < x->steps; i++)
+        at = (at * 5 + 1) % LANES_TABLE;
+    return at;
+}
+
+static tsr_status measure_lanes(lab *l, uint32_t apart, tsr_error *err)
+{
+    const size_t count = size_min(32, l->group_max);
+    const lanes x = {apart, (uint32_t)l->size};
+    cl_mem out = NULL;
+    const rig_arg args[] = {{&out, sizeof(out)}, {&x.steps, sizeof(x.steps)}};
+    char options[64];
+    tsr_status st = rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, count * sizeof(cl_uint), &out, err);
+
+    snprintf(options, sizeof(options), "-DWORDS=%d -DAPART=%u", RING_SMALL, apart);
+    st = st ? st
+            : lab_measure_kernel(
+                  l,
+                  (lab_launch){.entry = "lab_latency_constant_lanes",
+                               .options = options,
+                               .args = args,
+                               .arg_count = ARRAY_COUNT(args),
+                               .global = count,
+                               .local = count,
+                               .out = out,
+                               .words = count,
+                               .expected = expect_lane,
+                               .context = &x},
+                  (lab_point){.series = apart ? "constant, apart" : "constant, shared",
+                              .x = lab_bytes(LANES_TABLE * sizeof(cl_uint)).at,
+                              .amount = (double)x.steps,
+                              .claim = apart ? 0 : 20},
+                  err);
+    if (out)
+        clReleaseMemObject(out);
+    return st;
+}
+
 static tsr_status measure_latency(lab *l, tsr_error *err)
 {
     const size_t largest = l->rig.cpu ? (size_t)64 << 20 : (size_t)256 << 20;
@@ -357,7 +454,7 @@ static tsr_status measure_latency(lab *l, tsr_error *err)
                           {"constant", "lab_latency_constant", RING_SMALL, 1, 1, 20, false},
                           {"image", "lab_latency_image", RING_SMALL, 1, 1, 0, true}};
     ring global = {"global", "lab_latency_global", 0, RING_LINE, 1, 0, false};
-    tsr_status st = TSR_OK;
+    tsr_status st = measure_registers_latency(l, err);
 
     for (size_t i = 0; i < ARRAY_COUNT(small) && !st; i++) {
         if (small[i].image && l->rig.facts->image_width < RING_IMAGE)
@@ -365,6 +462,8 @@ static tsr_status measure_latency(lab *l, tsr_error *err)
         else
             st = measure_ring(l, &small[i], err);
     }
+    st = st ? st : measure_lanes(l, 0, err);
+    st = st ? st : measure_lanes(l, 1, err);
     for (size_t bytes = 4096; bytes <= largest && !st && !l->ended; bytes *= 4) {
         global.places = bytes / (RING_LINE * sizeof(uint32_t));
         global.claim = bytes <= (size_t)64 << 10 ? 30 : bytes <= (size_t)16 << 20 ? 200 : 600;
@@ -375,7 +474,7 @@ static tsr_status measure_latency(lab *l, tsr_error *err)
 
 const experiment lab_latency = {
     .name = "latency",
-    .summary = "cycles from one load to the next that needs it, in each memory and cache",
+    .summary = "cycles from one load to the next that needs it: registers, memories, caches",
     .knob = "bytes",
     .counted = "steps",
     .size_cpu = 8192,
@@ -385,17 +484,21 @@ const experiment lab_latency = {
     .claim =
         "A load from local memory or the first cache takes 20 to 40 cycles, from constant memory "
         "in its cache 20, from the second cache about 200, and from memory about 600. (Some "
-        "courses "
-        "say 5, 30 and 400.)",
+        "courses say 5, 30 and 400.) What is in registers takes none; constant memory gives one "
+        "word to all lanes of a warp at once.",
     .on_cpu =
         "A CPU waits for each load as well, but its first cache answers within 4 or 5 cycles, and "
         "it has no local or constant memory of its own: both are ordinary memory, in that cache. "
         "So is an image, but a function computes where each pixel lies. Its caches are larger, "
-        "too, so a step comes elsewhere. Cycles are those of the clock that the device reports.",
+        "too, so a step comes elsewhere. Cycles are those of the clock that the device reports. Of "
+        "32 lanes each walks by itself, one after another.",
     .on_gpu =
         "The order is what matters, and it holds: each level is several times as far as the one "
-        "before. How far is the chip's own. Cycles are those of the clock that the device "
-        "reports, which it may not run at.",
+        "before. How far is the chip's own. Registers have no latency of their own, but the "
+        "multiply-add has, a few cycles. NVIDIA's driver keeps a table of a program in constant "
+        "memory, and a __constant argument in global memory. Lanes that want different words of "
+        "constant memory take "
+        "turns. Cycles are those of the clock that the device reports, which it may not run at.",
     .source = "lab/lab_latency.cl",
     .measure = measure_latency,
 };
