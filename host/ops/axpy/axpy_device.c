@@ -48,7 +48,8 @@ static void launch(const job *j, size_t groups, size_t local, plan *out)
         command_operand(c, i == AXPY_Y && p->in_place ? AXPY_Z : (unsigned)i);
         command_u64(c, axpy_view(p, i).offset);
     }
-    c->bytes = j->problem->op->bytes(j->problem);
+    /* Each element is loaded or stored once. */
+    c->bytes = c->traffic.requested = j->problem->op->bytes(j->problem);
     c->flops = 2 * (double)p->n;
 }
 
@@ -214,7 +215,8 @@ static const char *general_plan(const job *j, plan *out)
         command_real(c, p->type, p->alpha);
     else
         command_u64(c, axpy_whole(p->alpha));
-    c->bytes = j->problem->op->bytes(j->problem);
+    /* Each element is loaded or stored once. */
+    c->bytes = c->traffic.requested = j->problem->op->bytes(j->problem);
     c->flops = 2 * (double)p->n;
     return NULL;
 }

@@ -37,7 +37,10 @@ static void arguments(const job *j, command *c, bool image)
         command_operand(c, GRAYSCALE_COLOUR);
     command_operand(c, GRAYSCALE_GREY);
     command_block(c, &call, sizeof(call));
+    /* Each element of the picture is loaded once, and of the result stored; what an image gives
+     * comes through the texture units. */
     c->bytes = j->problem->op->bytes(j->problem);
+    c->traffic.requested = image ? 0 : c->bytes;
 }
 
 /* ---- a pixel a work-item -------------------------------------------------------------------- */
@@ -54,6 +57,7 @@ static const char *plan_pixels(const job *j, bool image, plan *out)
     const size_t rows = group_fit(
         j->device, 1,
         size_max(size_min(param(j->params, "ROWS"), j->device->max_work_group / columns), 1));
+    command *c;
 
     if (size_div_up(p->height, rows) > GROUPS_DOWN_MAX)
         return plan_unsupported(out, "takes %d groups down a picture, and this one has %zu",
@@ -61,10 +65,14 @@ static const char *plan_pixels(const job *j, bool image, plan *out)
     plan_set(out, "COLUMNS", (uint32_t)columns);
     plan_set(out, "ROWS", (uint32_t)rows);
     define(p, out);
-    arguments(j,
-              plan_launch_2d(out, 0, size_round_up(size_max(p->width, 1), columns),
-                             size_round_up(size_max(p->height, 1), rows), columns, rows),
-              image);
+    c = plan_launch_2d(out, 0, size_round_up(size_max(p->width, 1), columns),
+                       size_round_up(size_max(p->height, 1), rows), columns, rows);
+    arguments(j, c, image);
+    /* Of a pixel three elements are loaded, not an alpha. */
+    if (!image)
+        c->traffic = (command_traffic){
+            .requested = (double)grayscale_pixels(p) * 4 * (double)tsr_type_size(p->type),
+            .busy = (double)grayscale_pixels(p) / ((double)c->global[0] * (double)c->global[1])};
     return NULL;
 }
 

@@ -69,6 +69,11 @@ static const char *plan_hillis_steele(const job *j, plan *out)
         add_array(c, back);
         command_block(c, &call, sizeof(call));
         c->bytes = 2 * (double)sizeof(float) * (double)p->n;
+        /* A round reads the element itself, and the one before it where there is one. */
+        c->traffic.requested =
+            k ? c->bytes + (double)sizeof(float) * ((double)p->n - (double)call.distance)
+              : c->bytes - (double)sizeof(float) * p->exclusive;
+        c->traffic.busy = (double)p->n / (double)items;
         call.from = call.to;
         call.distance = (size_t)1 << k;
     }
@@ -94,16 +99,35 @@ const variant scan_hillis_steele = {
 
 enum { TILES, ADD };
 
-enum { LEVELS_MAX = 64 };
+enum { LEVELS_MAX = 64, WARP = 32 };
 
 /* As scan_blelloch.cl has it. */
 typedef struct level_call {
     uint64_t n, from, to, totals, exclusive;
 } level_call;
 
-/* The levels of a problem that unsupported() takes: tiles of two elements a work-item, and sums
- * that are added to those of each level below the top. */
-static const char *plan_tiles(const job *j, size_t local, plan *out)
+/* What a tree of two elements a work-item asks of local memory in each tile: both are stored and in
+ * the end loaded; each of the 2 local - 1 nodes above a pair is 2 loads and a store on the way up,
+ * and 3 loads and 2 stores on the way down; and the root goes to the totals and becomes 0. */
+static void state_tree(size_t tiles, size_t local, command *c)
+{
+    c->traffic.local = (double)sizeof(float) * (20 * (double)local - 6) * (double)tiles;
+    c->traffic.barriers = 2 * size_log2_up(2 * local) + 2;
+}
+
+/* The same of warps: each leaves a sum for each half of the tile, and every work-item loads all. */
+static void state_warps(size_t tiles, size_t local, command *c)
+{
+    const double sums = 2 * (double)local / WARP;
+
+    c->traffic.local = (double)sizeof(float) * sums * ((double)local + 1) * (double)tiles;
+    c->traffic.barriers = 1;
+}
+
+/* The levels of a problem that unsupported() takes: tiles of two elements a work-item, whose local
+ * memory `state` knows, and sums that are added to those of each level below the top. */
+static const char *plan_tiles(const job *j, size_t local,
+                              void (*state)(size_t tiles, size_t local, command *c), plan *out)
 {
     const tsr_scan_problem *p = scan_of(j->problem);
     const size_t tile = 2 * local;
@@ -142,6 +166,8 @@ static const char *plan_tiles(const job *j, size_t local, plan *out)
         command_workspace(c);
         command_block(c, &level[k], sizeof(level[k]));
         c->bytes = (double)sizeof(float) * (2 * (double)level[k].n + (double)tiles);
+        c->traffic.requested = c->bytes;
+        state(tiles, local, c);
     }
     for (size_t k = levels - 1; k-- > 0;) {
         const size_t tiles = size_div_up((size_t)level[k].n, tile);
@@ -154,6 +180,8 @@ static const char *plan_tiles(const job *j, size_t local, plan *out)
         command_workspace(c);
         command_block(c, &level[k], sizeof(level[k]));
         c->bytes = (double)sizeof(float) * (2 * (double)level[k].n + (double)tiles);
+        /* Each work-item loads the sum for each of its elements. */
+        c->traffic.requested = 3 * (double)sizeof(float) * (double)level[k].n;
     }
     return NULL;
 }
@@ -170,7 +198,7 @@ static const char *plan_blelloch(const job *j, plan *out, bool padded)
         return plan_unsupported(out, "it needs %zu bytes of local memory, and the device has %zu",
                                 memory, j->device->local_memory);
     plan_define(out, "PADDED=%d", padded);
-    return plan_tiles(j, local, out);
+    return plan_tiles(j, local, state_tree, out);
 }
 
 static const char *plan_plain(const job *j, plan *out)
@@ -214,8 +242,6 @@ const variant scan_blelloch_padded = {
 
 /* ---- warps ---------------------------------------------------------------------------------- */
 
-enum { WARP = 32 };
-
 static const char *plan_shuffle(const job *j, plan *out)
 {
     const char *why = unsupported(scan_of(j->problem));
@@ -225,7 +251,7 @@ static const char *plan_shuffle(const job *j, plan *out)
         return why;
     if (local < WARP)
         return "the device's work-groups are smaller than a warp";
-    return plan_tiles(j, local, out);
+    return plan_tiles(j, local, state_warps, out);
 }
 
 static const tunable warp_tunables[] = {
