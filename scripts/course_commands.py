@@ -43,15 +43,13 @@ def little(command, device):
         words += on * ("--source" not in words) + ["--repeat", "2"]
         words += ["--small", "--seconds", "0.01"] * (words[0] == "course")
         words += ["--size", "64"] * (words[0] == "lab" and words[1] in SIZED)
-    elif words[0] == "trace":
-        words += on
     elif words[0] in ("bench", "diagnose"):
         words += on + ["--seconds", "0.01"] * (words[0] == "bench")
         if "--size" not in words:
             words += ["--size", "65536" if words[1] == "overlap" else SMALL]
     elif words[0] == "verify":
         words += ["--tiny"] + on * ("--device" not in words)
-    elif words[0] in ("lesson", "roofline", "grayscale"):
+    elif words[0] not in ("kernels", "occupancy", "devices"):
         words += on
     return program, words
 
