@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run the commands of docs/course/README.md's tables on a device, with little work.
 
-    scripts/course_commands.py --tessera build/tessera --device gpu -o data/results/course-commands-NAME.jsonl
+    scripts/course_commands.py --tessera build/tessera --device gpu -o data/results/commands-NAME.jsonl
     scripts/course_commands.py --list
     scripts/course_commands.py --tessera build/tessera --device gpu --part 2/3    the second third
 

@@ -758,7 +758,7 @@ const experiment lab_creation = {
         "what all share.",
     .on_gpu =
         "A queue is memory for commands that the device reads, and in some drivers a thread. Where "
-        "contexts are new, the first queue pays for what all of them share; in a context in use "
-        "that is paid for.",
+        "contexts are new, one of the first pays for what several share (with NVIDIA's OpenCL the "
+        "second); in a context in use that is paid for.",
     .measure = measure_creation,
 };
