@@ -8,9 +8,14 @@
 #define CLOSE_LOG2 2.0F
 
 /* The other place is tried when what that may lose is so small a part of what calls of the shape
- * have taken; and so often at most, since results may differ there in their last bits. */
+ * have taken, by the number of tries; and so often at most, since results may differ there in their
+ * last bits. */
 #define LOSS_PART 0.25
-enum { TRIES_MAX = 8 };
+enum { TRIES_MAX = 16 };
+
+/* The first call on the device plans, and may load kernels: calls of microseconds are not tried
+ * before there were hundreds of them. */
+#define SECONDS_FIRST 1e-3
 
 /* Which has to be slower by so much for the other one to take its place: noise moves no calls. */
 #define STAYS_WITHIN 1.05
@@ -31,6 +36,7 @@ typedef struct shape {
     int place;    /* where calls of it run */
     double spent; /* in seconds, but for tries */
     double lost;  /* by tries */
+    int tries;
     known_times known[PLACES];
 } shape;
 
@@ -89,13 +95,14 @@ static void estimate(const shape *s, const rates_times *expected, double seconds
 static bool is_to_try(const shape *s, const double seconds[PLACES])
 {
     const int other = 1 - s->place;
-    const uint32_t calls = s->known[other].calls;
-    const double loss = seconds[other] - seconds[s->place];
+    const double first = other == DEVICE && s->known[DEVICE].calls == 0 ? SECONDS_FIRST : 0;
+    const double slower = seconds[other] - seconds[s->place];
+    const double loss = first + (slower > 0 ? slower : 0);
 
-    if (s->known[s->place].calls < RECENT || calls >= TRIES_MAX)
+    if (s->known[s->place].calls < RECENT || s->tries >= TRIES_MAX)
         return false;
     /* The first call says nothing: the next one follows. */
-    return calls == 1 || s->lost + (loss > 0 ? loss : 0) <= LOSS_PART * s->spent;
+    return s->known[other].calls == 1 || (s->lost + loss) * (s->tries + 1) <= LOSS_PART * s->spent;
 }
 
 bool tried_prefer_device(blas_call *call, rates_times *expected)
@@ -140,10 +147,13 @@ void tried_done(const blas_call *call, bool on_device, uint64_t ns)
     k->calls += k->calls < UINT32_MAX;
     here = seconds_of(&s->known[s->place]);
     there = seconds_of(&s->known[1 - s->place]);
-    if (on_device == (s->place == DEVICE))
+    if (on_device == (s->place == DEVICE)) {
         s->spent += seconds;
-    else if (k->calls > 1 && here > 0 && seconds > here)
-        s->lost += seconds - here;
+    } else {
+        s->tries++;
+        if (k->calls > 1 && here > 0 && seconds > here)
+            s->lost += seconds - here;
+    }
     if (there > 0 && here > STAYS_WITHIN * there)
         s->place = 1 - s->place;
     pthread_mutex_unlock(&lock);

@@ -7,8 +7,8 @@ BLAS, with all on the device, and by its own decision.
 Prints the worst and the median time by decision over that of the better place, and the calls that were
 decided worst; status 1 where the worst is over 1.2 or the median over 1.03.  One process has the library
 three times, over the same BLAS of the CPU: threads of that one, which spin for milliseconds after a call,
-are then in the way of all three ways alike.  They are timed by turns in an order that is drawn, and the
-best time of all rounds counts.  A call whose decision takes over 1.05 times as long as the better place is
+are then in the way of all three ways alike.  They are timed by turns of some calls in an order that is drawn, and
+the best of the turns' medians counts.  A call whose decision takes over 1.05 times as long as the better place is
 timed in up to --more further rounds, in all three ways: what else the machine does makes single times
 longer, never shorter.  Before, the call is made some times in all three ways, since calls near break-even are
 tried in both places: what these first calls take is told apart.  Kernels are compiled before, by processes that
@@ -33,8 +33,8 @@ SECONDS_A_TURN = 0.003
 SECONDS_LONG = 0.03  # such a call wakes what sleeps
 CLEAR = 1.05
 BUILDERS_MAX = 8
-FIRST_CALLS = 24
-SECONDS_FIRST = 0.15
+FIRST_CALLS_MAX = 500
+SECONDS_FIRST, SECONDS_FIRST_MAX, CALLS_ENOUGH = 0.02, 0.15, 24
 THREADS = ("OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 ROW_MAJOR, NO_TRANS, TRANS, LOWER, NON_UNIT, LEFT = 101, 111, 112, 122, 131, 141
 ROUTINES = ("gemm", "gemm", "symm", "syrk", "syr2k", "trmm", "trsm")
@@ -120,21 +120,21 @@ def build_ahead(library, folder, calls):
 
 
 def turn(run):
-    """The best time of some calls in a row, in seconds, after one that wakes the threads."""
+    """The middle one of the times of some calls in a row, in seconds, after one that wakes the threads."""
     start = time.perf_counter()
     run()
-    best = time.perf_counter() - start
-    if best > SECONDS_LONG:
-        return best
-    best = math.inf
+    first = time.perf_counter() - start
+    if first > SECONDS_LONG:
+        return first
+    times = []
     start = time.perf_counter()
     for calls in range(20):
         before = time.perf_counter()
         run()
-        best = min(best, time.perf_counter() - before)
-        if calls and time.perf_counter() - start > SECONDS_A_TURN:
+        times.append(time.perf_counter() - before)
+        if calls > 1 and time.perf_counter() - start > SECONDS_A_TURN:
             break
-    return best
+    return statistics.median(times)
 
 
 def ratio_of(times):
@@ -145,10 +145,10 @@ def first_calls(run):
     """The mean seconds of the first calls but one, which wakes threads."""
     run()
     start = time.perf_counter()
-    for calls in range(1, FIRST_CALLS + 1):
+    for calls in range(1, FIRST_CALLS_MAX + 1):
         run()
         took = time.perf_counter() - start
-        if took > SECONDS_FIRST:
+        if took > (SECONDS_FIRST if calls >= CALLS_ENOUGH else SECONDS_FIRST_MAX):
             break
     return took / calls
 
@@ -224,9 +224,9 @@ def main():
     print("the place of a first call, by the times of `tune blas`, over the better one: worst %.2f, median %.3f; "
           "a call by decision over one in that place without: worst %.2f, median %.3f"
           % (max(chosen), statistics.median(chosen), max(same), statistics.median(same)))
-    print("the first %d calls of a shape, or %g s of them, tries included, over as many in the better place: "
+    print("the first calls of a shape, %d ms of them or %d calls, over as many in the better place: "
           "median %.3f, 90th percentile %.2f, worst %.2f"
-          % (FIRST_CALLS, SECONDS_FIRST, statistics.median(first), sorted(first)[len(first) * 9 // 10],
+          % (SECONDS_FIRST * 1e3, CALLS_ENOUGH, statistics.median(first), sorted(first)[len(first) * 9 // 10],
              max(first)))
     for i in worst:
         print("  %.2f  %s%s m %d n %d k %d: CPU %.3f ms, device %.3f ms, decided %.3f ms: %s"
