@@ -7,6 +7,10 @@
  * logarithm. */
 #define CLOSE_LOG2 2.0F
 
+/* Nor are shorter calls tried: a program makes many of them, whose results then stay the same to
+ * the last bit. */
+#define SHORT_LOG2 (-14.3F) /* 50 us */
+
 /* The other place is tried when what that may lose is so small a part of what calls of the shape
  * have taken, by the number of tries; and so often at most, since results may differ there in their
  * last bits. */
@@ -17,6 +21,13 @@ enum { TRIES_MAX = 16 };
  * before there were hundreds of them. */
 #define SECONDS_FIRST 1e-3
 
+/* A try are some calls, of which the first is not counted: it wakes threads.  One more would not
+ * say what many take: threads of the CPU's BLAS look for their next call for tens of milliseconds,
+ * in which the device takes up to twice as long.  A try ends when they sleep, when it has lost its
+ * part, or where it is slower by so much. */
+#define SECONDS_TRY 0.03
+#define SLOWER_BY   1.6
+
 /* Which has to be slower by so much for the other one to take its place: noise moves no calls. */
 #define STAYS_WITHIN 1.05
 
@@ -25,18 +36,20 @@ enum { SHAPES = 1024, RECENT = 3 };
 
 /* The calls of one shape in one place. */
 typedef struct known_times {
-    uint32_t calls;
-    float recent[RECENT]; /* seconds of the last ones, but for the first call of all: that wakes
-                             threads, compiles kernels and touches memory */
+    uint32_t count;       /* of times that were kept */
+    float recent[RECENT]; /* seconds of the last ones */
 } known_times;
 
 /* A shape; two of the same place in the table take turns there, and begin anew. */
 typedef struct shape {
-    uint64_t key; /* 0: none */
-    int place;    /* where calls of it run */
-    double spent; /* in seconds, but for tries */
-    double lost;  /* by tries */
-    int tries;
+    uint64_t key;   /* 0: none */
+    int place;      /* where calls of it run */
+    bool called;    /* there */
+    double spent;   /* in seconds, but for tries */
+    double lost;    /* by tries */
+    int tries;      /* begun */
+    bool trying;    /* the other place */
+    double try_for; /* seconds of this try */
     known_times known[PLACES];
 } shape;
 
@@ -72,11 +85,10 @@ static uint64_t key_of(const blas_call *call)
 static double seconds_of(const known_times *k)
 {
     const float *t = k->recent;
-    const uint32_t count = k->calls < 2 ? 0 : k->calls - 1;
     const float low = t[0] < t[1] ? t[0] : t[1], high = t[0] < t[1] ? t[1] : t[0];
 
-    if (count < RECENT)
-        return count == 0 ? 0 : count == 1 ? t[0] : low;
+    if (k->count < RECENT)
+        return k->count == 0 ? 0 : k->count == 1 ? t[0] : low;
     return t[2] < low ? low : t[2] > high ? high : t[2];
 }
 
@@ -91,18 +103,25 @@ static void estimate(const shape *s, const rates_times *expected, double seconds
         seconds[DEVICE] = rates_seconds(expected->device);
 }
 
-/* Is it time to call the other place? */
+/* Whether a try of that number may lose so much. */
+static bool may_lose(const shape *s, double loss, int number)
+{
+    return (s->lost + loss) * number <= LOSS_PART * s->spent;
+}
+
+/* Is the next call one of the other place?  The first try may be short, the others are whole. */
 static bool is_to_try(const shape *s, const double seconds[PLACES])
 {
     const int other = 1 - s->place;
-    const double first = other == DEVICE && s->known[DEVICE].calls == 0 ? SECONDS_FIRST : 0;
+    const double first = other == DEVICE && s->known[DEVICE].count == 0 ? SECONDS_FIRST : 0;
     const double slower = seconds[other] - seconds[s->place];
-    const double loss = first + (slower > 0 ? slower : 0);
+    const double calls =
+        s->tries && seconds[other] < SECONDS_TRY ? SECONDS_TRY / seconds[other] : 1;
 
-    if (s->known[s->place].calls < RECENT || s->tries >= TRIES_MAX)
-        return false;
-    /* The first call says nothing: the next one follows. */
-    return s->known[other].calls == 1 || (s->lost + loss) * (s->tries + 1) <= LOSS_PART * s->spent;
+    if (s->trying)
+        return true;
+    return s->known[s->place].count + 1 >= RECENT && s->tries < TRIES_MAX &&
+           may_lose(s, first + (slower > 0 ? slower * calls : 0), s->tries + 1);
 }
 
 bool tried_prefer_device(blas_call *call, rates_times *expected)
@@ -114,7 +133,8 @@ bool tried_prefer_device(blas_call *call, rates_times *expected)
     bool device;
 
     call->tried = 0;
-    if (apart > CLOSE_LOG2 || apart < -CLOSE_LOG2)
+    if (apart > CLOSE_LOG2 || apart < -CLOSE_LOG2 ||
+        (expected->cpu < SHORT_LOG2 && expected->device < SHORT_LOG2))
         return by_rates;
     call->tried = key_of(call);
     s = &shapes[call->tried % SHAPES];
@@ -129,33 +149,59 @@ bool tried_prefer_device(blas_call *call, rates_times *expected)
     return device;
 }
 
+static void keep(known_times *k, double seconds)
+{
+    k->recent[k->count % RECENT] = (float)seconds;
+    k->count++;
+}
+
+/* A call in the place of its shape, of which the first is not counted. */
+static void done_here(shape *s, double seconds)
+{
+    if (s->called)
+        keep(&s->known[s->place], seconds);
+    s->called = true;
+    s->spent += seconds;
+}
+
+/* A call in the other place. */
+static void done_there(shape *s, double seconds)
+{
+    const double here = seconds_of(&s->known[s->place]);
+    const double loss = seconds > here ? seconds - here : 0;
+
+    if (!s->trying) {
+        s->trying = true;
+        s->tries++;
+        s->try_for = 0;
+        return;
+    }
+    keep(&s->known[1 - s->place], seconds);
+    s->lost += loss;
+    s->try_for += seconds;
+    s->trying = s->try_for < SECONDS_TRY && seconds < SLOWER_BY * here &&
+                (s->tries > 1 || may_lose(s, loss, 1));
+}
+
 void tried_done(const blas_call *call, bool on_device, uint64_t ns)
 {
     shape *s = &shapes[call->tried % SHAPES];
-    const double seconds = (double)ns * 1e-9;
-    known_times *k;
     double here, there;
 
     pthread_mutex_lock(&lock);
-    if (s->key != call->tried) {
-        pthread_mutex_unlock(&lock);
-        return;
+    if (s->key == call->tried) {
+        if (on_device == (s->place == DEVICE))
+            done_here(s, (double)ns * 1e-9);
+        else
+            done_there(s, (double)ns * 1e-9);
+        here = seconds_of(&s->known[s->place]);
+        there = seconds_of(&s->known[1 - s->place]);
+        if (there > 0 && here > STAYS_WITHIN * there) {
+            s->place = 1 - s->place;
+            s->trying = false;
+            s->spent = s->lost = 0; /* the other one is known */
+        }
     }
-    k = &s->known[on_device ? DEVICE : CPU];
-    if (k->calls > 0)
-        k->recent[(k->calls - 1) % RECENT] = (float)seconds;
-    k->calls += k->calls < UINT32_MAX;
-    here = seconds_of(&s->known[s->place]);
-    there = seconds_of(&s->known[1 - s->place]);
-    if (on_device == (s->place == DEVICE)) {
-        s->spent += seconds;
-    } else {
-        s->tries++;
-        if (k->calls > 1 && here > 0 && seconds > here)
-            s->lost += seconds - here;
-    }
-    if (there > 0 && here > STAYS_WITHIN * there)
-        s->place = 1 - s->place;
     pthread_mutex_unlock(&lock);
 }
 

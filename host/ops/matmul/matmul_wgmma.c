@@ -223,6 +223,7 @@ static const char *unsupported_device(const job *j, const cut *c, plan *out)
 typedef struct packed_call {
     uint64_t images_a, images_b, flags;
     uint32_t blocks, span, pieces_a;
+    uint32_t zero; /* what would be padding: plans of one job are the same to the byte */
     matmul_call product;
 } packed_call;
 
