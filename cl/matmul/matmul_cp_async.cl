@@ -23,32 +23,32 @@
  */
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_call.clh"
-#include "matmul/matmul_copied.clh"
-#include "matmul/matmul_parts.clh"
 
 #ifndef SPLITS
 #error "SPLITS: 1 where each group takes a span of k, else 0"
 #endif
 #define PARTIAL SPLITS
-#include "matmul/matmul_update_block.clh"
+#include "matmul/matmul_copied.clh"
+#include "matmul/matmul_parts.clh"
 
 /* call.span is what a layer takes of k, where groups share it: a multiple of DEPTH. */
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 matmul_cp_async(__global const factor *restrict a, __global const factor *restrict b,
-                __global output *restrict c, const matmul_call call)
+                __global float *restrict c, const matmul_call call)
 {
     const uint m = call.m, n = call.n, k = call.k;
-    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
+    const uint lda = call.lda, ldb = call.ldb;
     __local float4 memory[COPIED_BYTES / 16];
     const uint2 tile =
         tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
     const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N;
+    const uint from_i = first_tile_row(i0, m), from_j = first_tile_column(j0, n);
     const uint front = SPLITS ? get_group_id(2) * call.span : 0;
+    const target to = {c + in_batch(call.offset_c, call.stride_c), call.ldc, i0, m, j0, n};
     real4 sum[ROWS * VECTORS_N]; /* row by row */
 
     multiply_tile(sum, a + in_batch(call.offset_a, call.stride_a) + at_a(0, front, lda), lda,
-                  b + in_batch(call.offset_b, call.stride_b) + at_b(front, 0, ldb), ldb, i0, j0, m,
-                  n, SPLITS ? min(call.span, k - front) : k, local_address(memory));
-    update_block(c + in_batch(call.offset_c, call.stride_c), ldc, i0 + tile_row(),
-                 j0 + tile_column(), m, n, call.alpha, sum, call.beta);
+                  b + in_batch(call.offset_b, call.stride_b) + at_b(front, 0, ldb), ldb, from_i,
+                  from_j, m, n, SPLITS ? min(call.span, k - front) : k, local_address(memory));
+    store_tile(&to, from_i, from_j, sum, call.alpha, call.beta);
 }

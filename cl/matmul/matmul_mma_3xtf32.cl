@@ -7,7 +7,8 @@
  *     truncation, so every 8 along k the sums start from zero and are added in ordinary FP32
  *     registers.
  *     Steps along k are shared as in matmul_stream.cl: by the groups of a tile where there are few
- *     tiles, and by all groups where tiles do not fill the device a whole number of times.
+ *     tiles, and by all groups where tiles do not fill the device a whole number of times.  Tiles
+ *     of a batch follow one another, product after product.
  * Work split: a group computes TILE_M x TILE_N of C; each of its warps WARP_M x WARP_N, in pieces
  *     of 16 x 8.
  * Parameters: TILE_M, TILE_N, WARP_M, WARP_N; DEPTH, of blocks along k, 16 or 32; STAGES; BAND
@@ -20,7 +21,7 @@
  *     unit, and no more than all tiles have steps along k.
  * Workspace: two tiles of sums for each group.
  * Local memory: STAGES blocks of A and B, and padding.
- * Limits: one product; m, n, k and the leading dimensions up to 2^31; a counter for each shared
+ * Limits: m, n, k and the leading dimensions up to 2^31; tiles below 2^32; a counter for each shared
  *     tile; NVIDIA's compute capability 8.0.  Pieces of tiles that may not be split are looked at
  *     again, and computed again by fused multiply-adds, and counted, where they cannot be.
  *
@@ -467,7 +468,8 @@ matmul_mma_3xtf32(__global const factor *restrict a, __global const factor *rest
     __local float4 memory[STAGES * STAGE / 4];
     __local uint last, found;
     const uint across = (call.n + TILE_N - 1) / TILE_N, down = (call.m + TILE_M - 1) / TILE_M;
-    shares s = shares_of(get_group_id(0), get_num_groups(0), across * down, call.unshared,
+    const uint tiles = across * down; /* of a product */
+    shares s = shares_of(get_group_id(0), get_num_groups(0), tiles * call.batch, call.unshared,
                          max((call.k + DEPTH - 1) / DEPTH, 1u));
     piece at;
 
@@ -475,10 +477,11 @@ matmul_mma_3xtf32(__global const factor *restrict a, __global const factor *rest
         found = 0;
 #pragma unroll 1
     while (shares_next(&s, &at)) {
-        const uint2 place = tile_of_group(at.tile, across, down);
+        const uint product = at.tile / tiles;
+        const uint2 place = tile_of_group(at.tile % tiles, across, down);
         const uint front = at.first * DEPTH;
-        const tile x = {a + call.offset_a + at_a(0, front, call.lda),
-                        b + call.offset_b + at_b(front, 0, call.ldb),
+        const tile x = {a + call.offset_a + product * call.stride_a + at_a(0, front, call.lda),
+                        b + call.offset_b + product * call.stride_b + at_b(front, 0, call.ldb),
                         call.lda,
                         call.ldb,
                         place.s1 * TILE_M,
@@ -499,6 +502,7 @@ matmul_mma_3xtf32(__global const factor *restrict a, __global const factor *rest
             multiply_strictly(sum, &x);
         }
         if (at.count == s.each || add_up(sum, &s, &at, sums, counters, &last))
-            store_tile(sum, &x, c + call.offset_c, call.ldc, call.alpha, call.beta);
+            store_tile(sum, &x, c + call.offset_c + product * call.stride_c, call.ldc, call.alpha,
+                       call.beta);
     }
 }

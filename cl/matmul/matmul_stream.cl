@@ -19,10 +19,9 @@
  */
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_call.clh"
-#include "matmul/matmul_copied.clh"
 
 #define PARTIAL 0
-#include "matmul/matmul_update_block.clh"
+#include "matmul/matmul_copied.clh"
 
 #define VECTORS (ROWS * VECTORS_N) /* of sums of a work-item */
 
@@ -34,7 +33,7 @@ matmul_stream(__global const factor *restrict a, __global const factor *restrict
               const matmul_call call)
 {
     const uint m = call.m, n = call.n, k = call.k;
-    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
+    const uint lda = call.lda, ldb = call.ldb;
     __local float4 memory[COPIED_BYTES / 16];
     __local uint last;
     const uint across = (n + TILE_N - 1) / TILE_N, down = (m + TILE_M - 1) / TILE_M;
@@ -44,17 +43,17 @@ matmul_stream(__global const factor *restrict a, __global const factor *restrict
 
     a += call.offset_a;
     b += call.offset_b;
-    c += call.offset_c;
 #pragma unroll 1
     while (shares_next(&s, &at)) {
         const uint2 tile = tile_of_group(at.tile, across, down);
         const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N, front = at.first * DEPTH;
+        const uint from_i = first_tile_row(i0, m), from_j = first_tile_column(j0, n);
+        const target to = {c + call.offset_c, call.ldc, i0, m, j0, n};
         real4 sum[VECTORS]; /* row by row */
 
-        multiply_tile(sum, a + at_a(0, front, lda), lda, b + at_b(front, 0, ldb), ldb, i0, j0, m, n,
-                      min(at.count * DEPTH, k - front), local_address(memory));
+        multiply_tile(sum, a + at_a(0, front, lda), lda, b + at_b(front, 0, ldb), ldb, from_i, from_j,
+                      m, n, min(at.count * DEPTH, k - front), local_address(memory));
         if (at.count == s.each || add_up(sum, &s, &at, sums, counters, &last))
-            update_block(c, ldc, i0 + tile_row(), j0 + tile_column(), m, n, call.alpha, sum,
-                         call.beta);
+            store_tile(&to, from_i, from_j, sum, call.alpha, call.beta);
     }
 }

@@ -138,8 +138,8 @@ static void reasons_name_what_is_missing(void **state)
     matmul_in(&p)->precision = TSR_PRECISION_F32_STRICT;
     says(&d, NULL, &p, "f32-strict", NULL);
     matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;
-    matmul_in(&p)->batch = 2;
-    says(&d, NULL, &p, "one pair of matrices", "2");
+    matmul_in(&p)->batch = (size_t)1 << 32;
+    says(&d, NULL, &p, "tiles in 32 bits", "there are");
     matmul_in(&p)->batch = 1;
     /* 3 x (64 x 36 + 32 x 72) floats. */
     d.large_local = 55295;

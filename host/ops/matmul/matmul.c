@@ -372,25 +372,29 @@ static bool packing_pays(const tsr_matmul_problem *p)
                                  outputs * (double)p->k >= 0x1.8p28);
 }
 
-/* Whether small tiles by a warp's matrix instructions are faster, as measured on an H100.  Than
- * packing, where that pays: with A transposed, and A or B not aligned.  Than chains of FP32
- * multiply-adds, else: of little work and no long k; with B transposed and not aligned, which those
- * take longer to bring; and of a narrow C with a long k. */
+/* Whether small tiles by a warp's matrix instructions are faster, as measured on an H100 and an H200.
+ * Than packing, where that pays: with A transposed, and A or B not aligned.  Than chains of FP32
+ * multiply-adds, else: of little work and no long k; with A or B along k, whose elements those turn
+ * one by one; and of a narrow C. */
 static bool warps_pay(const tsr_matmul_problem *p, bool packs)
 {
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const bool aligned_b = matmul_starts_at(&b, 4);
     const size_t least = size_min(p->m, p->n), most = size_max(p->m, p->n);
 
-    if (matmul_batch(p) > 1 || p->type != TSR_F32 || !real_is_plain(p->type, p->precision))
+    if (p->type != TSR_F32 || !real_is_plain(p->type, p->precision))
         return false;
+    if (matmul_batch(p) > 1)
+        return p->k >= 64 && least > 16 && least < 256;
     if (packs)
         return p->trans_a && !(matmul_starts_at(&a, 4) && aligned_b);
-    if (least <= 32 || p->k < 64) /* a shorter k is not given by three products */
+    if (least <= 16 || p->k < 64) /* a shorter k is not given by three products */
         return false;
+    if (least <= 32)
+        return p->k <= 4 * most;
     return ((double)p->m * (double)p->n * (double)p->k <= 0x1p26 && p->k <= 4 * most) ||
-           (p->trans_b && !aligned_b && p->k <= 4 * most) ||
-           (least > 64 && least < 256 && p->k >= 2048);
+           (p->trans_b && p->k <= 4 * most) ||
+           (least > 64 && least < 256 && (p->k >= 2048 || p->k <= 4 * most));
 }
 
 /* Whether matrix units take less time for a C of few rows or columns, as measured on an H200 of 5

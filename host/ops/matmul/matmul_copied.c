@@ -194,7 +194,7 @@ static const char *plan_cp_async(const job *j, plan *out)
     const double tall_tiles = matmul_tiles_a_unit(p, j->device, 128, 64);
     const bool tall = tall_tiles >= 0.2 && tall_tiles <= SHARED_MAX;
     const uint32_t parts = param(j->params, "SPLIT");
-    tiling t = tiles_of(j, large || tall ? 128 : 64, wide ? 128 : 64);
+    tiling t = tiles_of(j, (large || tall) && p->m > 64 ? 128 : 64, wide && p->n > 64 ? 128 : 64);
     const char *why;
     command grid;
     k_parts k;

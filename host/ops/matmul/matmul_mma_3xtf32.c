@@ -1,5 +1,6 @@
 /* FP32 by three TF32 products of a warp's matrix instructions: cl/matmul/matmul_mma_3xtf32.cl. */
 #include <float.h>
+#include <stdint.h>
 
 #include "base/sizes.h"
 #include "core/last_group.h"
@@ -72,6 +73,7 @@ static layout layout_of(const job *j)
     const uint32_t rows = param(j->params, "TILE_M"), columns = param(j->params, "TILE_N");
     const uint32_t depth = param(j->params, "DEPTH"), stages = param(j->params, "STAGES");
     const uint32_t split = param(j->params, "SPLIT"), per_unit = param(j->params, "PER_UNIT");
+    const size_t products = matmul_batch(matmul_of(j->problem));
     layout best = {0};
     double least = DBL_MAX;
 
@@ -81,6 +83,7 @@ static layout layout_of(const job *j)
 
         if ((rows && rows != x.is.tile.rows) || (columns && columns != x.is.tile.columns))
             continue;
+        x.is.tile.products = products;
         x.is.tile.depth = depth ? depth : x.is.tile.depth;
         x.is.stages = stages ? stages : x.is.stages;
         if (split || per_unit) {
@@ -102,11 +105,15 @@ static layout layout_of(const job *j)
 static const char *unsupported(const job *j, const layout *x, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
+    const tsr_matmul_problem first = matmul_product(p, 0);
     const unsigned has = j->device->nv_capability;
-    const char *why = matmul_unsupported_3xtf32(p, out);
+    const char *why = matmul_unsupported_3xtf32(&first, out);
 
     if (why)
         return why;
+    if (x->shared.tiles > UINT32_MAX)
+        return plan_unsupported(out, "it counts tiles in 32 bits, and there are %zu",
+                                x->shared.tiles);
     if (has < 80)
         return plan_unsupported(out,
                                 "its instructions come with compute capability 8.0, this is %u.%u",

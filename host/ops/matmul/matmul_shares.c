@@ -10,7 +10,8 @@ enum { RESIDENT_MAX = 8 };
 static shares shares_of(const job *j, const share_tile *t, size_t groups, bool streams)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    shares s = {.tiles = size_div_up(p->m, t->rows) * size_div_up(p->n, t->columns),
+    shares s = {.tiles = size_div_up(p->m, t->rows) * size_div_up(p->n, t->columns) *
+                         size_max(t->products, 1),
                 .each = size_max(size_div_up(matmul_k_read(p), t->depth), 1),
                 .streams = streams};
 
