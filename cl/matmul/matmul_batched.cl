@@ -187,41 +187,70 @@ IN_REGISTERS void multiply(real4 sum[ROWS][COLUMNS / 4], __local const REAL *til
     }
 }
 
-/* Four outputs of row i, of columns that this item has one by one. */
-static inline void update_apart(__global result *c, uint ldc, uint i, uint j, uint m, uint n,
-                                REAL alpha, real4 sum, REAL beta)
+/* Four outputs of row i as they were, anything for those outside: neighbours, or columns ACROSS
+ * apart. */
+static inline real4 load_outputs(__global const result *c, uint ldc, uint i, uint j, uint m, uint n)
+{
+    __global const result *from = c + (ulong)i * ldc + j;
+    real4 v = 0;
+
+    if (!TRANS_B)
+        return load_before4(c, ldc, i, j, m, n);
+    if (i >= m)
+        return v;
+    if (j < n)
+        v.s0 = load_result(from);
+    if (j + ACROSS < n)
+        v.s1 = load_result(from + ACROSS);
+    if (j + 2 * ACROSS < n)
+        v.s2 = load_result(from + 2 * ACROSS);
+    if (j + 3 * ACROSS < n)
+        v.s3 = load_result(from + 3 * ACROSS);
+    return v;
+}
+
+static inline void store_outputs(__global result *c, uint ldc, uint i, uint j, uint m, uint n,
+                                 real4 v)
 {
     __global result *to = c + (ulong)i * ldc + j;
 
-    if (i >= m)
+    if (!TRANS_B)
+        store4(c, ldc, i, j, m, n, v);
+    if (!TRANS_B || i >= m)
         return;
     if (j < n)
-        update_result(to, alpha, sum.s0, beta);
+        store_result(to, v.s0);
     if (j + ACROSS < n)
-        update_result(to + ACROSS, alpha, sum.s1, beta);
+        store_result(to + ACROSS, v.s1);
     if (j + 2 * ACROSS < n)
-        update_result(to + 2 * ACROSS, alpha, sum.s2, beta);
+        store_result(to + 2 * ACROSS, v.s2);
     if (j + 3 * ACROSS < n)
-        update_result(to + 3 * ACROSS, alpha, sum.s3, beta);
+        store_result(to + 3 * ACROSS, v.s3);
 }
 
+/* What C was is read before any of it is written: reads that follow writes would wait for them. */
 IN_REGISTERS void store(real4 sum[ROWS][COLUMNS / 4], __global result *c, uint ldc, uint x, uint y,
                         uint m, uint n, REAL alpha, REAL beta)
 {
 #pragma unroll
-    for (uint r = 0; r < ROWS; r++) {
-        const uint i = line_of(!TRANS_A, y, DOWN, r);
-
+    for (uint r = 0; r < ROWS; r++)
 #pragma unroll
-        for (uint h = 0; h < COLUMNS / 4; h++) {
-            const uint j = line_of(TRANS_B, x, ACROSS, 4 * h);
-
-            if (TRANS_B)
-                update_apart(c, ldc, i, j, m, n, alpha, sum[r][h], beta);
-            else
-                update4(c, ldc, i, j, m, n, alpha, sum[r][h], beta);
-        }
+        for (uint h = 0; h < COLUMNS / 4; h++)
+            sum[r][h] *= alpha;
+    if (beta != 0) {
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++)
+#pragma unroll
+            for (uint h = 0; h < COLUMNS / 4; h++)
+                sum[r][h] += beta * load_outputs(c, ldc, line_of(!TRANS_A, y, DOWN, r),
+                                                 line_of(TRANS_B, x, ACROSS, 4 * h), m, n);
     }
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++)
+#pragma unroll
+        for (uint h = 0; h < COLUMNS / 4; h++)
+            store_outputs(c, ldc, line_of(!TRANS_A, y, DOWN, r), line_of(TRANS_B, x, ACROSS, 4 * h),
+                          m, n, sum[r][h]);
 }
 
 __kernel __attribute__((reqd_work_group_size(PRODUCTS * ITEMS, 1, 1))) void

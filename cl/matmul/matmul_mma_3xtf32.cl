@@ -21,9 +21,9 @@
  *     unit, and no more than all tiles have steps along k.
  * Workspace: two tiles of sums for each group.
  * Local memory: STAGES blocks of A and B, and padding.
- * Limits: m, n, k and the leading dimensions up to 2^31; tiles below 2^32; a counter for each shared
- *     tile; NVIDIA's compute capability 8.0.  Pieces of tiles that may not be split are looked at
- *     again, and computed again by fused multiply-adds, and counted, where they cannot be.
+ * Limits: m, n, k and the leading dimensions up to 2^31; tiles below 2^32; a counter for each
+ * shared tile; NVIDIA's compute capability 8.0.  Pieces of tiles that may not be split are looked
+ * at again, and computed again by fused multiply-adds, and counted, where they cannot be.
  *
  * Which can be split: magnitudes within 2^-50 and 2^50, and zero (tf32.clh).  The work-items add up
  * the squares of all they split: an element above 2^50, infinity or NaN leaves that at 2^100 or
@@ -427,34 +427,35 @@ static inline float2 load_pair(__global const float *c, bool first, bool second)
     return (float2)(first ? c[0] : 0, second ? c[1] : 0);
 }
 
-/* What a row was is read before any of it is written: reads that follow writes would wait for them.
- */
+/* What C was is read before any of it is written: reads that follow writes would wait for them. */
 IN_REGISTERS void store_tile(const float4 *sum, const tile *x, __global float *c, uint ldc,
                              float alpha, float beta)
 {
     const uint i = first_row(x), j = first_column(x);
+    float2 out[2 * ROWS * COLUMNS]; /* row by row */
 
 #pragma unroll
-    for (uint r = 0; r < 2 * ROWS; r++) {
-        __global float *row = c + (ulong)(i + 8 * r) * ldc + j;
-        float2 out[COLUMNS];
+    for (uint v = 0; v < 2 * ROWS * COLUMNS; v++) {
+        const uint r = v / COLUMNS;
+        const float4 all = sum[r / 2 * COLUMNS + v % COLUMNS];
 
-        if (i + 8 * r >= x->m)
-            continue;
+        out[v] = alpha * (r % 2 ? all.s23 : all.s01);
+    }
+    if (beta != 0) {
 #pragma unroll
-        for (uint s = 0; s < COLUMNS; s++) {
-            const float4 all = sum[r / 2 * COLUMNS + s];
+        for (uint v = 0; v < 2 * ROWS * COLUMNS; v++) {
+            const uint row = i + 8 * (v / COLUMNS), column = j + 8 * (v % COLUMNS);
 
-            out[s] = alpha * (r % 2 ? all.s23 : all.s01);
+            out[v] += beta * load_pair(c + (ulong)row * ldc + column, row < x->m && column < x->n,
+                                       row < x->m && column + 1 < x->n);
         }
-        if (beta != 0) {
+    }
 #pragma unroll
-            for (uint s = 0; s < COLUMNS; s++)
-                out[s] += beta * load_pair(row + 8 * s, j + 8 * s < x->n, j + 8 * s + 1 < x->n);
-        }
-#pragma unroll
-        for (uint s = 0; s < COLUMNS; s++)
-            store_pair(row + 8 * s, j + 8 * s < x->n, j + 8 * s + 1 < x->n, out[s]);
+    for (uint v = 0; v < 2 * ROWS * COLUMNS; v++) {
+        const uint row = i + 8 * (v / COLUMNS), column = j + 8 * (v % COLUMNS);
+
+        store_pair(c + (ulong)row * ldc + column, row < x->m && column < x->n,
+                   row < x->m && column + 1 < x->n, out[v]);
     }
 }
 

@@ -563,13 +563,13 @@ static void matrix_units_follow_the_shape(void **state)
     };
     device_facts d = ampere();
     problem batch = matmul_problem((tsr_matmul_problem){.m = 512,
-                                                              .n = 512,
-                                                              .k = 4096,
-                                                              .alpha = 1,
-                                                              .batch = 64,
-                                                              .stride_a = 1 << 21,
-                                                              .stride_b = 1 << 21,
-                                                              .stride_c = 1 << 18});
+                                                        .n = 512,
+                                                        .k = 4096,
+                                                        .alpha = 1,
+                                                        .batch = 64,
+                                                        .stride_a = 1 << 21,
+                                                        .stride_b = 1 << 21,
+                                                        .stride_c = 1 << 18});
 
     const char *names[PREFERENCES_MAX];
     problem p;

@@ -372,10 +372,10 @@ static bool packing_pays(const tsr_matmul_problem *p)
                                  outputs * (double)p->k >= 0x1.8p28);
 }
 
-/* Whether small tiles by a warp's matrix instructions are faster, as measured on an H100 and an H200.
- * Than packing, where that pays: with A transposed, and A or B not aligned.  Than chains of FP32
- * multiply-adds, else: of little work and no long k; with A or B along k, whose elements those turn
- * one by one; and of a narrow C. */
+/* Whether small tiles by a warp's matrix instructions are faster, as measured on an H100 and an
+ * H200. Than packing, where that pays: with A transposed, and A or B not aligned.  Than chains of
+ * FP32 multiply-adds, else: of little work and no long k; with A or B along k, whose elements those
+ * turn one by one; and of a narrow C. */
 static bool warps_pay(const tsr_matmul_problem *p, bool packs)
 {
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
