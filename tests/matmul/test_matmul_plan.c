@@ -448,9 +448,23 @@ static void preference_of_a_gpu_counts_products(void **state)
     (void)state;
     operation_matmul.prefer(&p, &d, names);
     assert_string_equal(names[0], "batched");
-    matmul_in(&p)->batch = 15;
+    matmul_in(&p)->batch = 4; /* of little work */
+    operation_matmul.prefer(&p, &d, names);
+    assert_string_equal(names[0], "batched");
+    matmul_in(&p)->batch = 3;
     operation_matmul.prefer(&p, &d, names);
     assert_string_not_equal(names[0], "batched");
+    matmul_in(&p)->batch = 15;
+    matmul_in(&p)->k = 65;
+    operation_matmul.prefer(&p, &d, names);
+    assert_string_not_equal(names[0], "batched");
+    matmul_in(&p)->batch = 16;
+    operation_matmul.prefer(&p, &d, names);
+    assert_string_equal(names[0], "batched");
+    matmul_in(&p)->m = matmul_in(&p)->n = 17; /* of float32 with a long k */
+    matmul_in(&p)->k = 256;
+    operation_matmul.prefer(&p, &d, names);
+    assert_string_equal(names[0], "mma-3xtf32");
     matmul_in(&p)->batch = 1000;
     matmul_in(&p)->n = 65;
     operation_matmul.prefer(&p, &d, names);
@@ -504,6 +518,29 @@ static const char *first_supported(const problem *p, const device_facts *d)
     return names[at];
 }
 
+/* A short k comes at once, in deep tiles and as many stages as hold it; no side of a tile is twice as
+ * long as C. */
+static void copies_follow_the_shape(void **state)
+{
+    const device_facts d = ampere();
+    problem p = product(2000, 3000, 24);
+
+    (void)state;
+    expect_params("cp-async", NULL, &p, &d, "TILE_M=64 TILE_N=64 DEPTH=16 STAGES=3");
+    matmul_in(&p)->k = 96;
+    expect_params("cp-async", NULL, &p, &d, "TILE_M=64 TILE_N=64 DEPTH=16 STAGES=5");
+    expect_params("cp-async", "DEPTH=8 STAGES=4", &p, &d, "TILE_M=64 TILE_N=64 DEPTH=8 STAGES=4");
+    matmul_in(&p)->k = 97;
+    expect_params("cp-async", NULL, &p, &d, "TILE_M=128 TILE_N=128 DEPTH=8 STAGES=4");
+    p = matmul_problem((tsr_matmul_problem){.m = 200, .n = 64, .k = 100, .alpha = 1, .batch = 200});
+    expect_params("cp-async", NULL, &p, &d, "TILE_M=128 TILE_N=64");
+    /* One group a unit where each has few steps. */
+    p = product(472, 550, 468);
+    expect_params("stream-k", NULL, &p, &d, "PER_UNIT=1");
+    p = product(640, 640, 640);
+    expect_params("stream-k", NULL, &p, &d, "PER_UNIT=2");
+}
+
 /* Of chains of FP32 multiply-adds. */
 static void chains_follow_the_shape(void **state)
 {
@@ -523,6 +560,9 @@ static void chains_follow_the_shape(void **state)
         {4095, 4095, 4095, 4095, "cp-async"}, {4096, 4096, 256, 0, "cp-async"},
         {4096, 64, 4096, 0, "cp-async"},      {64, 64, 16384, 0, "pipelined"},
         {128, 128, 16384, 0, "cp-async"},     {17, 17, 49, 0, "pipelined"},
+        {3957, 3329, 2741, 0, "stream-k"},    {472, 550, 468, 0, "stream-k"},
+        {650, 300, 250, 0, "pipelined"},      {736, 736, 96, 0, "cp-async"},
+        {736, 736, 97, 0, "pipelined"},       {703, 703, 96, 0, "pipelined"},
     };
     const device_facts none = large_gpu(), copies = ampere();
 
@@ -562,7 +602,7 @@ static void matrix_units_follow_the_shape(void **state)
         {16, 4096, 63, "skinny-columns"},   {17, 4096, 63, "pipelined"},
     };
     device_facts d = ampere();
-    problem batch = matmul_problem((tsr_matmul_problem){.m = 512,
+    const problem batch = matmul_problem((tsr_matmul_problem){.m = 512,
                                                         .n = 512,
                                                         .k = 4096,
                                                         .alpha = 1,
@@ -606,10 +646,8 @@ static void matrix_units_follow_the_shape(void **state)
     matmul_in(&p)->n = 935;
     matmul_in(&p)->trans_a = false;
     assert_string_equal(first_supported(&p, &d), "wgmma-3xtf32");
-    /* A batch fills the device without, but small ones leave much of the tiles of chains empty. */
+    /* A batch fills the device without. */
     assert_string_equal(first_supported(&batch, &d), "cp-async");
-    matmul_in(&batch)->m = 100;
-    assert_string_equal(first_supported(&batch, &d), "mma-3xtf32");
 }
 
 /* A C of few rows or columns, by where neighbours of the large factor are.  An element of 16 bits
@@ -1299,6 +1337,7 @@ int main(void)
         cmocka_unit_test(padding_and_swizzling_differ),
         cmocka_unit_test(preference_of_a_gpu_counts_products),
         cmocka_unit_test(preference_of_a_cpu_follows_the_shape),
+        cmocka_unit_test(copies_follow_the_shape),
         cmocka_unit_test(chains_follow_the_shape),
         cmocka_unit_test(matrix_units_follow_the_shape),
         cmocka_unit_test(skinny_products_follow_the_large_factor),

@@ -318,7 +318,7 @@ static void expect_shares(const char *name, const char *set, tsr_type type, uint
 static void test_shares_are_reported(void **state)
 {
     (void)state;
-    expect_shares("stream-k", NULL, TSR_F32, 0, 2);
+    expect_shares("stream-k", NULL, TSR_F32, 0, 1);
     expect_shares("stream-k", "PER_UNIT=1", TSR_F32, 0, 1);
     expect_shares("stream-k", "SPLIT=4", TSR_F32, 4, 0);
     expect_shares("stream-k", "SPLIT=4 PER_UNIT=3", TSR_F32, 4, 0);

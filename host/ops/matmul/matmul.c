@@ -328,6 +328,7 @@ static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *
 static bool gains_by_copies(const tsr_matmul_problem *p, const device_facts *d)
 {
     return matmul_fills_large(p, d) || matmul_fills_wide(p, d) || matmul_turned_whole(p, d) ||
+           matmul_copies_at_once(p, d) ||
            (p->k >= 2048 && p->m >= 64 && p->n >= 64 && (double)p->m * (double)p->n >= 128 * 128);
 }
 
@@ -374,27 +375,41 @@ static bool packing_pays(const tsr_matmul_problem *p)
 
 /* Whether small tiles by a warp's matrix instructions are faster, as measured on an H100 and an
  * H200. Than packing, where that pays: with A transposed, and A or B not aligned.  Than chains of
- * FP32 multiply-adds, else: of little work and no long k; with A or B along k, whose elements those
- * turn one by one; and of a narrow C. */
+ * FP32 multiply-adds, else: of little work and no long k; with B transposed, whose elements those
+ * turn one by one; and of a narrow C, but where both are aligned and k is not long. */
 static bool warps_pay(const tsr_matmul_problem *p, bool packs)
 {
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
-    const bool aligned_b = matmul_starts_at(&b, 4);
+    const bool aligned = matmul_starts_at(&a, 4) && matmul_starts_at(&b, 4);
     const size_t least = size_min(p->m, p->n), most = size_max(p->m, p->n);
 
-    if (p->type != TSR_F32 || !real_is_plain(p->type, p->precision))
+    if (matmul_batch(p) > 1 || p->type != TSR_F32 || !real_is_plain(p->type, p->precision))
         return false;
-    if (matmul_batch(p) > 1)
-        return p->k >= 64 && least > 16 && least < 256;
     if (packs)
-        return p->trans_a && !(matmul_starts_at(&a, 4) && aligned_b);
+        return p->trans_a && !aligned;
     if (least <= 16 || p->k < 64) /* a shorter k is not given by three products */
         return false;
-    if (least <= 32)
-        return p->k <= 4 * most;
-    return ((double)p->m * (double)p->n * (double)p->k <= 0x1p26 && p->k <= 4 * most) ||
+    return ((double)p->m * (double)p->n * (double)p->k <= 0x1p26 && p->k <= 10 * most) ||
            (p->trans_b && p->k <= 4 * most) ||
-           (least > 64 && least < 256 && (p->k >= 2048 || p->k <= 4 * most));
+           (least < 256 && ((!aligned && p->k <= 4 * most) || (least > 64 && p->k >= 2048)));
+}
+
+/* Whether whole products in a group pay: where there is one or more for each compute unit, or, of
+ * less work, for every fourth one. */
+static bool batched_pays(const tsr_matmul_problem *p, const device_facts *d)
+{
+    const size_t units = size_max(d->compute_units, 2);
+
+    return size_max(p->m, p->n) <= 64 &&
+           matmul_batch(p) >= (p->k <= 64 ? size_div_up(units, 4) : units);
+}
+
+/* Whether matrix instructions multiply such products faster, whose k is long: k has 12 times the
+ * rows of C in 300 products of 30x40x500, which take 32 us of an H200, and 44 by `batched`. */
+static bool batch_is_long(const tsr_matmul_problem *p)
+{
+    return p->type == TSR_F32 && real_is_plain(p->type, p->precision) && p->k >= 256 &&
+           p->k > 4 * size_max(p->m, p->n) && size_min(p->m, p->n) > 16;
 }
 
 /* Whether matrix units take less time for a C of few rows or columns, as measured on an H200 of 5
@@ -466,9 +481,9 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
         return names_copy(of_complex, ARRAY_COUNT(of_complex), out);
     if (d->kind == DEVICE_CPU)
         return prefer_cpu(matmul_of(q), d->compute_units, out);
-    /* Whole products in a group, where there is one or more for each compute unit. */
-    if (size_max(m, n) <= 64 && matmul_batch(matmul_of(q)) >= size_max(d->compute_units, 2))
-        return names_of_gpu(batch, ARRAY_COUNT(batch), q, d, out);
+    if (batched_pays(matmul_of(q), d))
+        return batch_is_long(matmul_of(q)) ? names_of_gpu(thrice, ARRAY_COUNT(thrice), q, d, out)
+                                           : names_of_gpu(batch, ARRAY_COUNT(batch), q, d, out);
     if (matmul_outer_gains(matmul_of(q), d))
         return names_of_gpu(short_k, ARRAY_COUNT(short_k), q, d, out);
     if (matmul_is_skinny(matmul_of(q)) && !units_pay(matmul_of(q), d))

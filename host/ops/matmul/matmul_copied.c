@@ -129,6 +129,24 @@ static size_t tiles_count(const tsr_matmul_problem *p, const tiling *t)
     return size_div_up(p->m, t->tile_m) * size_div_up(p->n, t->tile_n);
 }
 
+/* The k up to which all of it comes at once, in deep tiles: no step waits for the one before.  Then
+ * small tiles, of which many groups run side by side, are fastest, aligned or not: 7786x6051x32,
+ * both transposed, takes an H200 149 us, and 291 in large tiles. */
+enum { AT_ONCE_MAX = 96, STAGES_MAX = 5 };
+
+bool matmul_copies_at_once(const tsr_matmul_problem *p, const device_facts *d)
+{
+    return p->k <= AT_ONCE_MAX && p->k > 0 && matmul_tiles_a_unit(p, d, 64, 64) >= 1;
+}
+
+/* Stages that hold it, but for what does not fit. */
+static uint32_t stages_at_once(const tsr_matmul_problem *p)
+{
+    const size_t tiles = size_div_up(p->k, DEPTH_DEEP);
+
+    return (uint32_t)size_min(size_max(tiles + 1, STAGES_FEW), STAGES_MAX);
+}
+
 static const char *unsupported(const job *j, const tiling *t, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
@@ -193,12 +211,16 @@ static const char *plan_cp_async(const job *j, plan *out)
     /* Where groups share k, a C of many rows gives enough of them all the same. */
     const double tall_tiles = matmul_tiles_a_unit(p, j->device, 128, 64);
     const bool tall = tall_tiles >= 0.2 && tall_tiles <= SHARED_MAX;
+    const bool at_once = matmul_copies_at_once(p, j->device);
     const uint32_t parts = param(j->params, "SPLIT");
-    tiling t = tiles_of(j, (large || tall) && p->m > 64 ? 128 : 64, wide && p->n > 64 ? 128 : 64);
+    tiling t = tiles_of(j, !at_once && (large || tall) && p->m > 64 ? 128 : 64,
+                        !at_once && wide && p->n > 64 ? 128 : 64);
     const char *why;
     command grid;
     k_parts k;
 
+    if (at_once)
+        set_depth(DEPTH_DEEP, stages_at_once(p), &t);
     t.depth = t.depth ? t.depth : is_deep(j, &t, large) ? DEPTH_DEEP : DEPTH_USUAL;
     k = matmul_parts_cut(j, parts ? parts : usual_parts(j, &t), t.depth);
     set_depth(t.depth, t.depth == DEPTH_DEEP && (large || k.parts > 1) ? STAGES_FEW : STAGES_USUAL,
@@ -247,8 +269,9 @@ static double share_busy_large(double tiles_a_unit)
 }
 
 /* The least share that lets a unit keep whole tiles: of large ones, of 64 x 128, and of 64 x 64,
- * which are slower anyway.  Below it `stream-k` was faster on 132 units, from 576^3 to 2560^3. */
-static const double BUSY_LARGE = 0.85, BUSY_WIDE = 0.85, BUSY_SMALL = 0.9;
+ * which are slower anyway.  Below it `stream-k` was faster on 132 units, from 576^3 to 2560^3, and
+ * at 3957 x 3329 x 2741. */
+static const double BUSY_LARGE = 0.92, BUSY_WIDE = 0.85, BUSY_SMALL = 0.9;
 
 /* Large tiles for each unit from which sums of the last ones cost less than any idle unit, where
  * rows are aligned: others take longer to begin a piece. */
@@ -264,24 +287,56 @@ bool matmul_turned_whole(const tsr_matmul_problem *p, const device_facts *d)
            matmul_tiles_a_unit(p, d, 64, 64) >= SMALL_WHOLE;
 }
 
+/* Small tiles for each unit, at most, that groups of `stream-k` share though k is short, that k,
+ * and steps of a unit up to which it has one group. */
+static const double SHORT_MAX = 1;
+enum { SHORT_MIN = 128, SHORT_END = 1024, STEPS_FEW = 40 };
+
+/* Steps along k of small tiles for each unit. */
+static double small_steps(const tsr_matmul_problem *p, const device_facts *d)
+{
+    return matmul_tiles_a_unit(p, d, 64, 64) * (double)size_div_up(p->k, DEPTH_USUAL);
+}
+
+/* Whether a group for each unit is faster than `pipelined` in tiles of 32 x 32, of which two groups
+ * run on a unit, and which does not share k there.  In microseconds, as measured on an H200 from
+ * 412 x 341 x 310 to 546 x 356 x 590. */
+static bool short_gains(const tsr_matmul_problem *p, const device_facts *d)
+{
+    static const double begun = 9.5, step = 0.25, pipelined_begun = 3, pipelined_step = 0.85,
+                        further = 0.65;
+    const double least = matmul_tiles_a_unit(p, d, 32, 32);
+    const double rounds = 1 + further * (ceil(least / 2) - 1);
+
+    return p->k >= SHORT_MIN && p->k < SHORT_END && least >= 1 &&
+           matmul_tiles_a_unit(p, d, 64, 64) <= SHORT_MAX &&
+           begun + step * small_steps(p, d) <
+               pipelined_begun + rounds * pipelined_step * (double)size_div_up(p->k, 32);
+}
+
 bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d)
 {
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const double large = matmul_tiles_a_unit(p, d, 128, 128);
     const double small = matmul_tiles_a_unit(p, d, 64, 64);
 
-    if (matmul_batch(p) > 1 || p->k < 2 * SPAN_MIN || matmul_turned_whole(p, d))
+    if (matmul_batch(p) > 1 || matmul_turned_whole(p, d))
         return false;
+    if (p->k < 2 * SPAN_MIN || small < SMALL_MIN)
+        return short_gains(p, d);
     if (matmul_fills_large(p, d))
         return share_busy_large(large) < BUSY_LARGE ||
                (large >= MANY_LARGE && matmul_starts_at(&a, 4) && matmul_starts_at(&b, 4));
     if (matmul_fills_wide(p, d) && !is_turned(p))
         return share_busy(matmul_tiles_a_unit(p, d, 64, 128)) < BUSY_WIDE;
-    return small >= SMALL_MIN && share_busy(small) < BUSY_SMALL;
+    return share_busy(small) < BUSY_SMALL;
 }
 
-/* Groups on a unit, where no tunable says so. */
-enum { PER_UNIT_USUAL = 2 };
+/* Groups on a unit, where no tunable says so: one of few steps, whose sums others would add up. */
+static uint32_t usual_per_unit(const tsr_matmul_problem *p, const device_facts *d)
+{
+    return matmul_tiles_a_unit(p, d, 64, 64) <= SHORT_MAX && small_steps(p, d) <= STEPS_FEW ? 1 : 2;
+}
 
 static const char *plan_stream(const job *j, plan *out)
 {
@@ -305,7 +360,7 @@ static const char *plan_stream(const job *j, plan *out)
         return why;
     tile = (share_tile){.rows = t.tile_m, .columns = t.tile_n, .depth = t.depth};
     s = matmul_share_as_set(j, &tile, param(j->params, "SPLIT"),
-                            per_unit ? per_unit : PER_UNIT_USUAL);
+                            per_unit ? per_unit : usual_per_unit(p, j->device));
     why = matmul_unsupported_shares(j, &s, &tile, out);
     if (why)
         return why;

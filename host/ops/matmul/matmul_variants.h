@@ -39,6 +39,9 @@ bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d);
  *  time, and there are enough of them. */
 bool matmul_turned_whole(const tsr_matmul_problem *p, const device_facts *d);
 
+/** Whether `cp-async` brings all of a short k at once, for tiles that fill the device. */
+bool matmul_copies_at_once(const tsr_matmul_problem *p, const device_facts *d);
+
 /* matmul_subgroup.c: tiles that the lanes of a sub-group share. */
 extern const variant matmul_subgroup, matmul_shfl;
 
