@@ -12,14 +12,17 @@
  *     elements; those of reduce_values.clh; LAST_ADDS (last_group.clh), 1 or 2.  PER_UNIT only
  *     decides the number of groups on the host.
  * Launch: 1-D, work-groups of GROUP: reduce_whole, or a single one of reduce_whole_alone.
- * Local memory: a reduced value for each work-item and a counter.
- * Limits: elements that follow one another; indexes in 64 bits.
+ * Local memory: a reduced value for each work-item and two numbers.
+ * Limits: elements that follow one another; indexes in 64 bits, blocks in 32.
  */
 #if !defined(GROUP) || !defined(LOADS)
 #error "GROUP, LOADS: work-items of a group and their loads"
 #endif
 
 #include "common/last_group.clh"
+
+/* An index is that of a block, until the last group looks for the element. */
+#define INDEX uint
 #include "reduce/reduce_loads.clh"
 
 #define REDUCED reduced
@@ -28,9 +31,8 @@
 
 #define BLOCK ((ulong)GROUP * LOADS * VEC)
 
-/* The group's share of x.  The first work-item gets the result; its index is that of a block. */
-static inline reduced reduce_share(__global const ELEMENT *restrict x, ulong n,
-                                   __local reduced *shared)
+/* What a work-item makes of its part of the group's share of x. */
+static inline reduced take_share(__global const ELEMENT *restrict x, ulong n)
 {
     const ulong whole = n / BLOCK * BLOCK;
     const uint item = (uint)get_local_id(0);
@@ -53,7 +55,7 @@ static inline reduced reduce_share(__global const ELEMENT *restrict x, ulong n,
                 block = l == 0 && p == 0 ? take_together(elements)
                                          : join_together(block, take_together(elements));
             }
-        chain_take_block(&all, block, i);
+        chain_take_block(&all, block, i / BLOCK);
     }
     for (ulong i = whole + get_global_id(0); i < n; i += 4 * get_global_size(0)) {
         ELEMENT next[4];
@@ -66,10 +68,68 @@ static inline reduced reduce_share(__global const ELEMENT *restrict x, ulong n,
 #pragma unroll
         for (uint l = 0; l < 4; l++)
             if (i + l * get_global_size(0) < n)
-                chain_take(&all, next[l], whole);
+                chain_take(&all, next[l], whole / BLOCK);
     }
-    return tree_reduce(shared + item, 1, item, GROUP, all.all);
+    return all.all;
 }
+
+#if LEAST || LARGEST
+/* Work-items that combine the values of a group, each those of as many; then all combine theirs. */
+#define FOLDING (GROUP > 256 ? 32 : GROUP > 64 ? 16 : GROUP > 16 ? 8 : GROUP)
+
+/* The best of `count` values, `step` apart. */
+static inline VALUE best_of(__local const VALUE *values, uint count, uint step)
+{
+    VALUE best[4];
+
+#pragma unroll
+    for (uint k = 0; k < 4; k++)
+        best[k] = values[k % count * step];
+#pragma unroll
+    for (uint k = 4; k < count; k++)
+        best[k % 4] = BETTER(best[k % 4], values[k * step]);
+    best[0] = BETTER(best[0], best[1]);
+    best[2] = BETTER(best[2], best[3]);
+    return BETTER(best[0], best[2]);
+}
+
+/* The best that the work-items of a group have, which all of them get, with the least index of
+ * those that have it.  Two barriers in place of the eight of a tree.  `first` is free for reuse
+ * behind another barrier, like `shared`. */
+static inline reduced group_reduce(reduced mine, __local reduced *shared, __local uint *first)
+{
+    __local VALUE *values = (__local VALUE *)shared;
+    const uint item = (uint)get_local_id(0);
+    reduced best;
+
+    if (item == 0)
+        *first = NO_INDEX;
+    values[item] = mine.value;
+    /* Filled before read. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item < FOLDING)
+        values[item] = best_of(values + item, GROUP / FOLDING, FOLDING);
+    /* Combined before they are read again. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    best.value = best_of(values, FOLDING, 1);
+#if WITH_INDEX
+    if (mine.index != NO_INDEX && !precedes(best.value, mine.value))
+        atomic_min(first, mine.index);
+    /* Found by all before it is read. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    best.index = *first;
+#endif
+    return best;
+}
+#else
+/* The sum of what the work-items of a group have, which the first one gets. */
+static inline reduced group_reduce(reduced mine, __local reduced *shared, __local uint *first)
+{
+    const uint item = (uint)get_local_id(0);
+
+    return tree_reduce(shared + item, 1, item, GROUP, mine);
+}
+#endif
 
 #if WITH_INDEX
 /* Set *found to the index of the first element, of the block from `begin` on, that is as good as
@@ -77,52 +137,58 @@ static inline reduced reduce_share(__global const ELEMENT *restrict x, ulong n,
 static inline void find_in_block(__global const ELEMENT *restrict x, ulong n, VALUE best,
                                  ulong begin, __local uint *found)
 {
-    const uint item = (uint)get_local_id(0), count = (uint)min(n - begin, BLOCK);
+    const uint item = (uint)get_local_id(0);
     uint first = UINT_MAX;
 
-    /* From the end on, so that the last one found is the first. */
-#pragma unroll
-    for (uint k = LOADS * VEC; k > 0; k -= TAKEN) {
-        ELEMENT elements[TAKEN];
+    if (n - begin >= BLOCK) {
+        loaded next[LOADS];
 
-        /* These loads are on their way before the first is looked at. */
 #pragma unroll
-        for (uint j = 0; j < TAKEN; j++)
-            if ((k - 1 - j) * GROUP + item < count)
-                elements[j] = x[begin + (k - 1 - j) * GROUP + item];
+        for (uint l = 0; l < LOADS; l++)
+            next[l] = load(x, begin + (l * GROUP + item) * VEC, 1);
+        /* From the end on, so that the last one found is the first. */
 #pragma unroll
-        for (uint j = 0; j < TAKEN; j++)
-            if ((k - 1 - j) * GROUP + item < count && !precedes(best, NUMBER(elements[j])))
-                first = (k - 1 - j) * GROUP + item;
+        for (uint l = LOADS; l-- > 0;)
+#pragma unroll
+            for (uint p = PIECES; p-- > 0;) {
+                ELEMENT elements[TAKEN];
+
+                spread(next[l], p, elements);
+#pragma unroll
+                for (uint k = TAKEN; k-- > 0;)
+                    if (!precedes(best, NUMBER(elements[k])))
+                        first = (l * GROUP + item) * VEC + p * TAKEN + k;
+            }
+    } else {
+        for (ulong i = begin + item; i < n && first == UINT_MAX; i += GROUP)
+            if (!precedes(best, NUMBER(x[i])))
+                first = (uint)(i - begin);
     }
     if (first != UINT_MAX)
         atomic_min(found, first);
 }
 #endif
 
-/* Store the result of which the first work-item has the value. */
+/* Store the result, which the first work-item has, and all where it has an index. */
 static inline void finish(__global const ELEMENT *restrict x, __global RESULT *restrict result,
-                          const reduce_call *call, reduced r, __local reduced *shared,
-                          __local uint *found)
+                          const reduce_call *call, reduced r, __local uint *found)
 {
 #if WITH_INDEX
-    if (get_local_id(0) == 0) {
-        shared[0] = r;
-        *found = UINT_MAX;
-    }
-    /* There before all look for it. */
-    barrier(CLK_LOCAL_MEM_FENCE);
-    r = shared[0];
+    ulong index = 0;
+
     /* There is no block where every element is what a reduction starts from. */
-    if (r.index != ULONG_MAX)
-        find_in_block(x, call->n, r.value, r.index, found);
-    /* Found by all before it is read. */
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (r.index != ULONG_MAX)
-        r.index += *found;
-#endif
+    if (r.index != NO_INDEX) {
+        find_in_block(x, call->n, r.value, r.index * BLOCK, found);
+        /* Found by all before it is read. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        index = r.index * BLOCK + *found;
+    }
+    if (get_local_id(0) == 0)
+        result[call->offset_result] = (RESULT)index;
+#else
     if (get_local_id(0) == 0)
         put_result(result + call->offset_result, r, call->n);
+#endif
 }
 
 /* Of a short array a single work-group has all. */
@@ -131,10 +197,13 @@ reduce_whole_alone(__global const ELEMENT *restrict x, __global RESULT *restrict
                    const reduce_call call)
 {
     __local reduced shared[GROUP];
-    __local uint found;
+    __local uint first, found;
 
+    /* There before it is added to: group_reduce() has barriers. */
+    if (get_local_id(0) == 0)
+        found = UINT_MAX;
     x += call.offset_x;
-    finish(x, result, &call, reduce_share(x, call.n, shared), shared, &found);
+    finish(x, result, &call, group_reduce(take_share(x, call.n), shared, &first), &found);
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -142,19 +211,30 @@ reduce_whole(__global const ELEMENT *restrict x, __global RESULT *restrict resul
              __global reduced *left, __global group_counter *done, const reduce_call call)
 {
     __local reduced shared[GROUP];
-    __local uint last;
+    __local uint first, found;
     const uint item = (uint)get_local_id(0), groups = (uint)get_num_groups(0);
     chain all = chain_start();
     reduced r;
 
     x += call.offset_x;
-    r = reduce_share(x, call.n, shared);
+    r = group_reduce(take_share(x, call.n), shared, &first);
     if (item == 0)
         left[get_group_id(0)] = r;
-    if (!is_last_group(done, groups, &last))
+    if (!is_last_group(done, groups, &found))
         return;
-    for (uint g = item; g < groups; g += GROUP)
-        chain_join(&all, left[g]);
-    r = tree_reduce(shared + item, 1, item, GROUP, all.all);
-    finish(x, result, &call, r, shared, &last);
+    if (item == 0)
+        found = UINT_MAX;
+    for (uint g = item; g < groups; g += 4 * GROUP) {
+        reduced next[4];
+
+#pragma unroll
+        for (uint k = 0; k < 4; k++)
+            if (g + k * GROUP < groups)
+                next[k] = left[g + k * GROUP];
+#pragma unroll
+        for (uint k = 0; k < 4; k++)
+            if (g + k * GROUP < groups)
+                chain_join(&all, next[k]);
+    }
+    finish(x, result, &call, group_reduce(all.all, shared, &first), &found);
 }

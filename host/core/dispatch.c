@@ -12,7 +12,6 @@
 #include "base/sizes.h"
 #include "core/calls.h"
 #include "core/enqueue_c.h"
-#include "core/last_group.h"
 #include "core/registry.h"
 #include "core/tuning_memo.h"
 #include "session/events.h"
@@ -776,14 +775,26 @@ static tsr_status take_workspace(binding *b, size_t bytes, tsr_error *err)
     return take_buffer(b, &b->session->workspace, NULL, "workspace", &b->workspace, err);
 }
 
-/* Counters of groups that are done, where the variant has a use for them. */
+static bool has_group_counters(const command *c)
+{
+    for (unsigned i = 0; i < c->n_args; i++)
+        if (c->arg[i].kind == ARG_GROUP_COUNTERS)
+            return true;
+    return false;
+}
+
+/* Counters of groups that are done, where a command of the plan has them. */
 static tsr_status take_group_counters(binding *b, tsr_error *err)
 {
     static const uint32_t zeros[GROUP_COUNTERS_MAX];
+    const plan *p = &b->call->plan;
     tsr_session *s = b->session;
+    size_t i = 0;
 
-    if (!b->call->selection.variant->group_counters ||
-        last_group_of(session_facts(s)) == LAST_GROUP_NONE)
+    while (b->call->selection.variant->group_counters && i < p->count &&
+           !has_group_counters(&p->commands[i]))
+        i++;
+    if (!b->call->selection.variant->group_counters || i == p->count)
         return TSR_OK;
     b->group_counters.bytes = sizeof(zeros);
     return take_buffer(b, &s->group_counters, zeros, "counters", &b->group_counters, err);
@@ -895,7 +906,7 @@ tsr_status dispatch_run(tsr_session *s, kept_call *c, const cl_mem operands[],
         st = take_workspace(&b, c->plan.workspace, err);
     if (st == TSR_OK)
         st = take_image(&b, err);
-    if (st == TSR_OK && c->plan.workspace) /* the counters are of sums in a workspace */
+    if (st == TSR_OK)
         st = take_group_counters(&b, err);
     if (st == TSR_OK)
         st = enqueue_commands(&b, &events, &commands, err);

@@ -122,7 +122,8 @@ static tsr_status encode_pnm(const array *a, size_t channels, encode_put *put, v
 #ifdef TESSERA_PNG
 
 /* Bytes of the picture that a file begins with, to the end of its last chunk (PNG
- * specification, 5.3).
+ * specification, 5.3); 0 where that is not whole, which libpng, once it has all pixels, does not
+ * look for.
  */
 static size_t png_length(const unsigned char *bytes, size_t size)
 {
@@ -140,7 +141,7 @@ static size_t png_length(const unsigned char *bytes, size_t size)
         if (!memcmp(chunk + LENGTH, "IEND", NAME))
             return at;
     }
-    return size;
+    return 0;
 }
 
 /* libpng's simplified interface, which keeps its longjmp to itself. */
@@ -169,7 +170,10 @@ static tsr_status read_png(input *s, array *out, tsr_error *err)
                   err);
     if (!st && !png_image_finish_read(&image, NULL, a.data, 0, NULL))
         st = tsr_fail(err, TSR_EFILE, 0, "%s: PNG: %s", s->name, image.message);
-    if (!st && png_length(bytes, size) != size)
+    if (!st && png_length(bytes, size) == 0)
+        st = tsr_fail(err, TSR_EFILE, 0, "%s: PNG: cut short: it ends before its last chunk does",
+                      s->name);
+    else if (!st && png_length(bytes, size) != size)
         st = tsr_fail(err, TSR_EFILE, 0, "%s: PNG: more than the %zu bytes of one picture follow",
                       s->name, png_length(bytes, size));
     if (!st) {

@@ -119,6 +119,8 @@ class Grayscale(Case):
         whole = png(14, 9, self.rows)
         for data, says in ((whole[:100], "x.png: PNG: "), (whole[:-40], "x.png: PNG: "),
                            (whole[:20], "x.png: PNG: "),
+                           (whole[:-1], "x.png: PNG: cut short"),
+                           (whole[:-12], "x.png: PNG: cut short"),
                            (whole + b"\n", "x.png: PNG: more than the %d bytes of one picture"
                             % len(whole)),
                            (png(1, 1, [b"abcdef"], depth=16), "x.png: has 16 bits a channel")):

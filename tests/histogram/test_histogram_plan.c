@@ -206,14 +206,14 @@ static void reasons_have_their_numbers(void **state)
     }
 }
 
-/* As many tables of bytes as local memory holds beside the sums and edges of 1024 work-items. */
+/* As many tables of bytes as local memory holds beside bins, edges and counts. */
 static void copies_fit(void **state)
 {
     static const struct {
         size_t local_memory;
         uint32_t copies; /* 0: unsupported */
-    } cases[] = {{65536, 32}, {49152, 32}, {47104, 32}, {47103, 16},
-                 {32768, 16}, {16384, 2},  {16383, 0}};
+    } cases[] = {{65536, 32}, {49152, 32}, {43008, 32}, {43007, 16},
+                 {26624, 16}, {12288, 2},  {12287, 0}};
     const tsr_histogram_problem structure = {.type = TSR_U8, .n = (size_t)1 << 20, .bins = 256};
     const problem p = problem_from(&operation_histogram, &structure, sizeof(structure));
     device_facts d = {.kind = DEVICE_GPU,
@@ -240,6 +240,48 @@ static void copies_fit(void **state)
     d.local_memory = 32768;
     assert_non_null(plan_make(&histogram_bytes, &j, &out));
     plan_free(&out);
+}
+
+/* Groups of bytes: a single one of few, then small ones, so that all units have some; and a launch
+ * before it where sums of 32 bits could overflow. */
+static void groups_of_bytes(void **state)
+{
+    static const struct {
+        size_t n, groups, local, launches;
+        uint32_t copies;
+    } cases[] = {{0, 1, 1024, 1, 32},
+                 {1 << 14, 1, 1024, 1, 32},
+                 {(1 << 14) + 1, 5, 256, 1, 16},
+                 {1 << 18, 64, 256, 1, 16},
+                 {1 << 20, 128, 512, 1, 16},
+                 {1 << 22, 132, 1024, 1, 32},
+                 {UINT32_MAX, 132, 1024, 1, 32},
+                 {(size_t)UINT32_MAX + 1, 132, 1024, 2, 32}};
+    const device_facts d = {.kind = DEVICE_GPU,
+                            .compute_units = 132,
+                            .max_work_group = 1024,
+                            .max_work_item = {1024, 1, 1},
+                            .local_memory = 49152,
+                            .nv_capability = 90,
+                            .feature = {[FEATURE_PTX] = FEATURE_YES}};
+    const params chosen = params_default(&histogram_bytes);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const tsr_histogram_problem structure = {.type = TSR_U8, .n = cases[i].n, .bins = 256};
+        const problem p = problem_from(&operation_histogram, &structure, sizeof(structure));
+        const job j = {.problem = &p, .device = &d, .params = &chosen};
+        const command *c;
+        plan out;
+
+        assert_null(plan_make(&histogram_bytes, &j, &out));
+        assert_int_equal(out.count, cases[i].launches);
+        c = &out.commands[out.count - 1];
+        assert_int_equal(c->local[0], cases[i].local);
+        assert_int_equal(c->global[0] / c->local[0], cases[i].groups);
+        assert_int_equal(param(&out.params, "COPIES"), cases[i].copies);
+        plan_free(&out);
+    }
 }
 
 static void classes_come_from_the_fields(void **state)
@@ -300,6 +342,7 @@ int main(void)
         cmocka_unit_test(sums_of_many_bins_go_by_atomics),
         cmocka_unit_test(reasons_have_their_numbers),
         cmocka_unit_test(copies_fit),
+        cmocka_unit_test(groups_of_bytes),
         cmocka_unit_test(classes_come_from_the_fields),
     };
 

@@ -30,11 +30,14 @@ BUGS = {
     "sweep-reduce-last-group-values":
         ("last-group", "reduce/reduce_last_group.cl", "g < groups", 0, "g + 1 < groups", []),
     "sweep-reduce-whole-values":
-        ("whole", "reduce/reduce_whole.cl", "g < groups", 0, "g + 1 < groups", []),
+        ("whole", "reduce/reduce_whole.cl", "if (g + k * GROUP < groups)", 1,
+         "if (g + k * GROUP + 1 < groups)", []),
     "sweep-reduce-whole-block":
-        ("whole", "reduce/reduce_whole.cl", "r.index += *found", 0, "r.index = *found", []),
-    "sweep-reduce-whole-broadcast":
-        ("whole", "reduce/reduce_whole.cl", "r = shared[0];", 0, "", ["GROUP=32"]),
+        ("whole", "reduce/reduce_whole.cl", "index = r.index * BLOCK + *found", 0,
+         "index = *found", []),
+    "sweep-reduce-whole-ties":
+        ("whole", "reduce/reduce_whole.cl", "        atomic_min(first, mine.index);", 0,
+         "        *first = mine.index;", ["GROUP=32"]),
     "sweep-reduce-group-atomic-offset":
         ("group-atomic", "reduce/reduce_group_atomic.cl", "result + call.to", 0, "result", []),
 }

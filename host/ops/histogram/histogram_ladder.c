@@ -236,43 +236,63 @@ const variant histogram_few = {.name = "few",
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
-/* Of a work-item at once; and how many loads it has at least before there are more groups. */
-enum { BYTES_A_LOAD = 16, BYTE_VALUES = 256, LOADS_MIN = 2 };
+/* Of a work-item at once, and values that they have. */
+enum { BYTES_A_LOAD = 16, BYTE_VALUES = 256 };
 
-/* Edges that each group copies into local memory, if there are no more. */
+/* Edges that each group copies into local memory, if there are no more, and counts. */
 enum { NEAR_EDGES = 1 << 10 };
 
 /* Bins that the last group sets to 0 by itself: for more it would take longer than a launch. */
 enum { CLEARED_MAX = 1 << 12 };
 
-/* Work-items of a group on a GPU where GROUP is 0: its large table serves many. */
-enum { BYTES_GROUP_GPU = 1024 };
+/* Work-items of a group on a GPU where GROUP is 0: large ones, whose table serves many, and of few
+ * elements small ones, so that all compute units have some. */
+enum { BYTES_GROUP_MIN = 256, BYTES_GROUP_MAX = 1024 };
 
-enum { BYTES_COPIES_MIN = 2, BYTES_COPIES_MAX = 32 };
+/* Tables where COPIES is 0.  Groups that count little have fewer to set to 0 and to add up. */
+enum { BYTES_COPIES_MIN = 2, BYTES_COPIES_FEW = 16, BYTES_COPIES_MAX = 32 };
 
 static const tunable bytes_tunables[] = {
-    {"COPIES", COPIES_MEANING "; 0: as many as fit", {0, 2, 4, 8, 16, 32}, 0, 2},
+    {"COPIES", COPIES_MEANING "; 0: by the elements and what fits", {0, 2, 4, 8, 16, 32}, 0, 2},
+    {"LOADS", "vectors of sixteen bytes that a work-item has in flight", {1, 2, 4}, 2, 1},
     {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512, 1024}, 0, 32},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 1, 2, .host_only = true},
 };
 
+/* Work-items of a group. */
+static size_t bytes_group(const job *j, size_t vectors)
+{
+    const size_t set = param(j->params, "GROUP"), units = size_max(j->device->compute_units, 1);
+    size_t local = BYTES_GROUP_MIN;
+
+    if (set || j->device->kind == DEVICE_CPU)
+        return group_fit(j->device, 0, set ? set : GROUP_CPU);
+    /* One group has no other to wait for. */
+    if (vectors <= BYTES_GROUP_MAX)
+        return group_fit(j->device, 0, BYTES_GROUP_MAX);
+    while (local < BYTES_GROUP_MAX && local * units < vectors)
+        local *= 2;
+    return group_fit(j->device, 0, local);
+}
+
 static const char *bytes_plan(const job *j, plan *out)
 {
     const tsr_histogram_problem *p = histogram_of(j->problem);
-    const last_group way = last_group_of(j->device);
-    const size_t set = param(j->params, "GROUP"), copies_set = param(j->params, "COPIES");
-    const size_t usual = j->device->kind == DEVICE_CPU ? GROUP_CPU : BYTES_GROUP_GPU;
-    const size_t local = group_fit(j->device, 0, set ? set : usual);
-    const size_t each = BYTES_A_LOAD * (way == LAST_GROUP_NONE ? ELEMENTS_MIN : LOADS_MIN);
+    /* What groups add up has 32 bits. */
+    const last_group way = p->n <= UINT32_MAX ? last_group_of(j->device) : LAST_GROUP_NONE;
+    const size_t copies_set = param(j->params, "COPIES"), vectors = size_div_up(p->n, BYTES_A_LOAD);
+    const size_t local = bytes_group(j, vectors);
+    const size_t each = BYTES_A_LOAD * (way == LAST_GROUP_NONE ? ELEMENTS_MIN : 1);
     const size_t groups = groups_for(j, local, each);
+    const bool few = groups > 1 && vectors <= groups * local;
     const size_t near = p->bins < NEAR_EDGES ? NEAR_EDGES : 0;
-    const size_t beside = (BYTE_VALUES + size_max(local, BYTE_VALUES)) * sizeof(uint64_t) +
-                          size_max(near, 1) * sizeof(float);
+    const size_t beside =
+        BYTE_VALUES * sizeof(uint64_t) + size_max(near, 1) * (sizeof(float) + sizeof(uint32_t));
     const bool clears = way != LAST_GROUP_NONE && !p->add && p->bins <= CLEARED_MAX;
     const histogram_call call = histogram_call_of(p);
     const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
     const char *why = histogram_unsupported(p, j->device);
-    size_t copies = copies_set ? copies_set : BYTES_COPIES_MAX;
+    size_t copies = copies_set ? copies_set : few ? BYTES_COPIES_FEW : BYTES_COPIES_MAX;
     size_t table = BYTE_VALUES * sizeof(uint32_t) * copies;
     command *c;
 
@@ -302,14 +322,13 @@ static const char *bytes_plan(const job *j, plan *out)
     command_operand(c, HISTOGRAM_X);
     command_operand(c, HISTOGRAM_EDGES);
     command_operand(c, HISTOGRAM_COUNTS);
-    if (way != LAST_GROUP_NONE) {
-        out->workspace = groups * BYTE_VALUES * sizeof(uint32_t);
-        command_workspace(c);
+    if (way != LAST_GROUP_NONE)
         command_group_counters(c);
-    }
     command_block(c, &call, sizeof(call));
     c->bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) + (double)view_bytes(&counts) +
-               2 * (double)(out->workspace ? out->workspace : groups * view_bytes(&counts));
+               2 * (double)groups *
+                   (way == LAST_GROUP_NONE ? (double)view_bytes(&counts)
+                                           : (double)(BYTE_VALUES * sizeof(uint32_t)));
     return NULL;
 }
 

@@ -250,6 +250,12 @@ static const tunable whole_tunables[] = {
      .host_only = true},
 };
 
+/* Bytes of what a group leaves: a value, and where an index is found the number of a block. */
+static size_t whole_left_bytes(const tsr_reduce_problem *p)
+{
+    return tsr_type_size(reduce_value_type(p)) * (reduce_finds_index(p) ? 2 : 1);
+}
+
 static const char *whole_plan(const job *j, plan *out)
 {
     const tsr_reduce_problem *p = reduce_of(j->problem);
@@ -268,9 +274,11 @@ static const char *whole_plan(const job *j, plan *out)
         return "it takes a whole array without gaps";
     if (way == LAST_GROUP_NONE)
         return "the device has no atomic operations that order what work-groups write";
-    if (local * left_bytes(p) > j->device->local_memory)
+    if (local * whole_left_bytes(p) > j->device->local_memory)
         return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
-                                local * left_bytes(p), j->device->local_memory);
+                                local * whole_left_bytes(p), j->device->local_memory);
+    if (reduce_finds_index(p) && p->n / (local * loads * vec) >= UINT32_MAX)
+        return "it numbers blocks of elements in 32 bits";
     if ((why = define_values(j, out)))
         return why;
     plan_set(out, "GROUP", (uint32_t)local);
@@ -279,7 +287,7 @@ static const char *whole_plan(const job *j, plan *out)
     command_operand(c, REDUCE_X);
     command_operand(c, REDUCE_RESULT);
     if (groups > 1) {
-        out->workspace = groups * left_bytes(p);
+        out->workspace = groups * whole_left_bytes(p);
         command_workspace(c);
         command_group_counters(c);
     }
