@@ -14,22 +14,39 @@ def draw(rng):
     axis = int(rng.integers(0, x.ndim)) if rng.random() < 0.5 else None
     if axis is not None:
         args += ["--axis", str(axis)]
-    reverse = rng.random() < 0.3
-    if reverse:
-        args += ["--reverse"]
-
-    def along(y, function):
-        """The function along the axis, or through the whole array, from the end where it is so."""
-        flat = y.reshape(-1) if axis is None else y
-        at = 0 if axis is None else axis
-        flat = np.flip(flat, at) if reverse else flat
-        out = function(flat, at)
-        return (np.flip(out, at) if reverse else out).reshape(y.shape)
-
+    reverse, exclusive = rng.random() < 0.3, rng.random() < 0.3
+    args += ["--reverse"] * reverse + ["--exclusive"] * exclusive
     files = {"x.npy": laid_out(rng, x)}
+    bounds = np.array([0, x.size])
+    if axis is None and x.ndim == 1 and rng.random() < 0.6:
+        inner = rng.integers(0, x.size + 1, rng.integers(0, 40))
+        bounds = np.sort(np.concatenate([bounds, inner]))
+        files["o.npy"] = bounds.astype(np.int64)
+        args += ["--segments", "o.npy"]
+
+    def along_one(y, at, function, first):
+        """The function along an axis; before its results the first one where they are exclusive."""
+        y = np.flip(y, at) if reverse else y
+        out = function(y, at)
+        if exclusive:
+            before = np.full_like(np.take(out, [0], at), first) if out.shape[at] else out
+            out = np.concatenate([before, np.delete(out, -1, at)], at) if out.shape[at] else out
+        return np.flip(out, at) if reverse else out
+
+    def along(y, function, first=0):
+        """The same along the axis, or through the whole array, of each segment by itself."""
+        if axis is not None:
+            return along_one(y, axis, function, first)
+        flat = y.reshape(-1)
+        parts = [along_one(flat[a:b], 0, function, first) for a, b in zip(bounds, bounds[1:])]
+        return np.concatenate(parts).reshape(y.shape)
+
     if by != "sum":
         best = np.minimum if by == "min" else np.maximum
-        return files, args, {"s.npy": along(x, lambda y, at: best.accumulate(y, axis=at))}
+        ends = np.iinfo(dtype) if dtype.kind != "f" else None
+        least, most = (-np.inf, np.inf) if ends is None else (ends.min, ends.max)
+        return files, args, {"s.npy": along(x, lambda y, at: best.accumulate(y, axis=at),
+                                            most if by == "min" else least)}
     if dtype.kind != "f":
         result = np.dtype("u8" if dtype.kind == "u" else "i8")
         return files, args, {"s.npy": along(x, lambda y, at: np.cumsum(y, axis=at, dtype=result))}
