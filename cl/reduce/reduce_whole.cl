@@ -31,8 +31,9 @@
 
 #define BLOCK ((ulong)GROUP * LOADS * VEC)
 
-/* What a work-item makes of its part of the group's share of x. */
-static inline reduced take_share(__global const ELEMENT *restrict x, ulong n)
+/* What a work-item makes of its part of the group's share of x.  Where `exact`, of fewer elements
+ * than a block, an index is that of an element at once. */
+static inline reduced take_share(__global const ELEMENT *restrict x, ulong n, bool exact)
 {
     const ulong whole = n / BLOCK * BLOCK;
     const uint item = (uint)get_local_id(0);
@@ -68,7 +69,7 @@ static inline reduced take_share(__global const ELEMENT *restrict x, ulong n)
 #pragma unroll
         for (uint l = 0; l < 4; l++)
             if (i + l * get_global_size(0) < n)
-                chain_take(&all, next[l], whole / BLOCK);
+                chain_take(&all, next[l], exact ? i + l * get_global_size(0) : whole / BLOCK);
     }
     return all.all;
 }
@@ -146,7 +147,7 @@ static inline void find_in_block(__global const ELEMENT *restrict x, ulong n, VA
 #pragma unroll
         for (uint l = 0; l < LOADS; l++)
             next[l] = load(x, begin + (l * GROUP + item) * VEC, 1);
-        /* From the end on, so that the last one found is the first. */
+            /* From the end on, so that the last one found is the first. */
 #pragma unroll
         for (uint l = LOADS; l-- > 0;)
 #pragma unroll
@@ -160,9 +161,20 @@ static inline void find_in_block(__global const ELEMENT *restrict x, ulong n, VA
                         first = (l * GROUP + item) * VEC + p * TAKEN + k;
             }
     } else {
-        for (ulong i = begin + item; i < n && first == UINT_MAX; i += GROUP)
-            if (!precedes(best, NUMBER(x[i])))
-                first = (uint)(i - begin);
+        const uint count = (uint)(n - begin);
+
+        for (uint i = item; i < count && first == UINT_MAX; i += 4 * GROUP) {
+            ELEMENT next[4];
+
+#pragma unroll
+            for (uint k = 0; k < 4; k++)
+                if (i + k * GROUP < count)
+                    next[k] = x[begin + i + k * GROUP];
+#pragma unroll
+            for (uint k = 4; k-- > 0;)
+                if (i + k * GROUP < count && !precedes(best, NUMBER(next[k])))
+                    first = i + k * GROUP;
+        }
     }
     if (first != UINT_MAX)
         atomic_min(found, first);
@@ -198,12 +210,18 @@ reduce_whole_alone(__global const ELEMENT *restrict x, __global RESULT *restrict
 {
     __local reduced shared[GROUP];
     __local uint first, found;
+    const bool exact = call.n < BLOCK;
+    reduced r;
 
     /* There before it is added to: group_reduce() has barriers. */
     if (get_local_id(0) == 0)
         found = UINT_MAX;
     x += call.offset_x;
-    finish(x, result, &call, group_reduce(take_share(x, call.n), shared, &first), &found);
+    r = group_reduce(take_share(x, call.n, exact), shared, &first);
+    if (!exact)
+        finish(x, result, &call, r, &found);
+    else if (get_local_id(0) == 0)
+        put_result(result + call.offset_result, r, call.n);
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -217,7 +235,7 @@ reduce_whole(__global const ELEMENT *restrict x, __global RESULT *restrict resul
     reduced r;
 
     x += call.offset_x;
-    r = group_reduce(take_share(x, call.n), shared, &first);
+    r = group_reduce(take_share(x, call.n, false), shared, &first);
     if (item == 0)
         left[get_group_id(0)] = r;
     if (!is_last_group(done, groups, &found))

@@ -334,23 +334,26 @@ static void classes_come_from_the_problem(void **state)
 static void a_whole_array_is_one_launch(void **state)
 {
     const struct {
+        tsr_reduction by;
         size_t n, outer, offset;
         const char *why;
         size_t left;
     } cases[] = {
-        {0, 1, 0, NULL, 0},
-        {4096, 1, 0, NULL, 0},
-        {4097, 1, 0, NULL, 2},
-        {1u << 30, 1, 0, NULL, 132 * 8},
-        {4096, 1, 1, NULL, 4}, /* no vectors */
-        {4096, 2, 0, "it takes a whole array without gaps", 0},
+        {TSR_REDUCE_ANY, 0, 1, 0, NULL, 0},
+        {TSR_REDUCE_ANY, 4096, 1, 0, NULL, 0},
+        {TSR_REDUCE_ANY, 4097, 1, 0, NULL, 2},
+        {TSR_REDUCE_ANY, 1u << 30, 1, 0, NULL, 132 * 8},
+        {TSR_REDUCE_ARGMAX, 1u << 30, 1, 0, NULL, 132 * 4},
+        {TSR_REDUCE_ARGMAX, (size_t)1 << 44, 1, 0, "it numbers blocks of elements in 32 bits", 0},
+        {TSR_REDUCE_ANY, 4096, 1, 1, NULL, 4}, /* no vectors */
+        {TSR_REDUCE_ANY, 4096, 2, 0, "it takes a whole array without gaps", 0},
     };
     device_facts d = device(DEVICE_GPU, 132, 1024);
 
     (void)state;
     for (size_t i = 0; i <= ARRAY_COUNT(cases); i++) {
         const size_t c = i % ARRAY_COUNT(cases);
-        const tsr_reduce_problem structure = {.by = TSR_REDUCE_ANY,
+        const tsr_reduce_problem structure = {.by = cases[c].by,
                                               .type = TSR_F32,
                                               .n = cases[c].n,
                                               .outer = cases[c].outer,

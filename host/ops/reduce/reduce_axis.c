@@ -243,9 +243,10 @@ static const tunable whole_tunables[] = {
      4},
     {"GROUP", GROUP_MEANING, {0, 1, 32, 128, 256, 512}, 0, 32},
     {"PER_UNIT",
-     "work-groups for each compute unit, at most: more hide latency, fewer leave less to combine",
-     {1, 2, 4, 8, 16, 32},
-     8,
+     "work-groups for each compute unit, at most: more hide latency, fewer leave less to combine; "
+     "0: 4 where an index is found, else 8",
+     {0, 1, 2, 4, 8, 16, 32},
+     0,
      2,
      .host_only = true},
 };
@@ -264,7 +265,9 @@ static const char *whole_plan(const job *j, plan *out)
     const size_t vec = define_loads(j, out);
     const size_t usual = j->device->kind == DEVICE_CPU ? ROWS_CPU : ROWS_GPU;
     const size_t local = group_fit(j->device, 0, set ? set : usual);
-    const size_t most = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
+    const size_t per_unit_set = param(j->params, "PER_UNIT");
+    const size_t per_unit = per_unit_set ? per_unit_set : reduce_finds_index(p) ? 4 : 8;
+    const size_t most = size_max(j->device->compute_units, 1) * per_unit;
     const size_t groups = size_max(size_min(size_div_up(p->n, local * loads * vec), most), 1);
     const reduce_axis_call call = cut(p, 1, 1, 1);
     const char *why;
@@ -282,6 +285,7 @@ static const char *whole_plan(const job *j, plan *out)
     if ((why = define_values(j, out)))
         return why;
     plan_set(out, "GROUP", (uint32_t)local);
+    plan_set(out, "PER_UNIT", (uint32_t)per_unit);
     last_group_defines(j->device, way, &out->defines);
     c = plan_launch_1d(out, groups == 1, groups * local, local);
     command_operand(c, REDUCE_X);
