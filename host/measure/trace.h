@@ -1,13 +1,13 @@
 /**
  * Where and when the warps of a call ran: how full the compute units were, how evenly the work was
  * spread over them, and what that looks like over time.  NVIDIA's GPUs only, whose kernels can read
- * the number of their unit and a clock (session/trace_ptx.h).
+ * the number of their unit and a clock (measure/trace_ptx.h).
  */
 #ifndef MEASURE_TRACE_H
 #define MEASURE_TRACE_H
 
 #include "measure/bench.h"
-#include "session/trace_ptx.h"
+#include "measure/trace_ptx.h"
 
 /** All launches of one kernel in a call. */
 typedef struct traced_kernel {

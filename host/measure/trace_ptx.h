@@ -6,8 +6,8 @@
  * between to the sum of its unit (%smid) and kernel, and writes a record while there is room.  Both
  * go to a buffer whose address the kernel TRACE_BEGIN stores, which is to run once before.
  */
-#ifndef SESSION_TRACE_PTX_H
-#define SESSION_TRACE_PTX_H
+#ifndef MEASURE_TRACE_PTX_H
+#define MEASURE_TRACE_PTX_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "session/trace_ptx.h"
+#include "measure/trace_ptx.h"
 
 #include <ctype.h>
 #include <stddef.h>
