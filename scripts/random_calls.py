@@ -2,7 +2,7 @@
 """Random calls of the Python package beside NumPy, operation by operation, in several processes:
 
     scripts/random_calls.py --package build/python [--count 2000] [--seed 1] [--device D]...
-                            [--processes N] [--seconds S]
+                            [--processes N] [--seconds S] [OPERATION]...
 
 Each operation and device is a process of tests/python/compare_numpy.py, and a line here: how many calls
 were made, how many were not what NumPy gives, what the first of those printed.  Device `host` is the C
@@ -38,6 +38,7 @@ def run(options, device, op, count, on_device, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("operations", nargs="*", metavar="OPERATION", help="default: all")
     parser.add_argument("--package", required=True, help="the folder that holds the package")
     parser.add_argument("--count", type=int, default=2000, help="calls of each operation on each device")
     parser.add_argument("--seed", type=int, default=1)
@@ -50,7 +51,7 @@ def main():
                              stdout=subprocess.PIPE, text=True, check=True)
     tasks = []
     for device in options.device or ["host", "cpu"]:
-        for op in listing.stdout.split():
+        for op in options.operations or listing.stdout.split():
             if device == "host":
                 tasks.append((device, op, options.count, False))
             else:

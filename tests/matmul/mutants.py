@@ -9,7 +9,7 @@ MUTANTS = {
          "(uint32_t)random_u64(&state) << 1;", PROOF),
     "matmul-int8-beta":
         ("host/ops/matmul/matmul_plan.c", "call->scale.i32[1] = (int32_t)beta;", 0,
-         "call->scale.i32[1] = 0;", "device/matmul/general"),
+         "call->scale.i32[1] = 0;", "oclgrind/matmul/general"),
     "matmul-stride-of-a-batch":
         ("host/ops/matmul/matmul_shape.h", "one.offset_c += e * matmul_matrix_c(p).stride;", 0, "", HOST),
     "matmul-beta-0-reads-c":
