@@ -2,6 +2,10 @@
 
 # name: (variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
+    # Right results, and more accesses than the plans state.
+    "traffic-axpy-naive-twice":
+        ("naive", "axpy/axpy_naive.cl", "alpha * x[from_x + i]", 0,
+         "alpha * fmin(x[from_x + i], x[from_x + i])", []),
     "oclgrind-axpy-naive-guard":
         ("naive", "axpy/axpy_naive.cl", "if (i < n)", 0, "if (i <= n)", ["GROUP=32"]),
     "sweep-axpy-grid-stride":

@@ -2,6 +2,9 @@
 
 # name: (variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
+    # Right results, and more accesses than the plans state.
+    "traffic-grayscale-naive-twice":
+        ("naive", "grayscale/grayscale_naive.cl", "pixel[2])", 0, "max(pixel[2], pixel[2]))", []),
     "sweep-grayscale-offset":
         ("naive", "grayscale/grayscale_naive.cl", "call.to + i", 0, "i", []),
     "sweep-grayscale-row-length":

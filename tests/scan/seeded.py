@@ -4,6 +4,13 @@ TILES = ["GROUP=4", "ITEMS=2"]
 
 # name: (variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
+    # Right results, and more accesses than the plans state.
+    "traffic-scan-hillis-steele-twice":
+        ("hillis-steele", "scan/scan_hillis_steele.cl", "own = x[call.from + i]", 0,
+         "own = fmin(x[call.from + i], x[call.from + i])", []),
+    "traffic-scan-blelloch-local":
+        ("blelloch", "scan/scan_blelloch.cl", "sum = node[PLACE(left)]", 0,
+         "sum = fmin(node[PLACE(left)], node[PLACE(left)])", []),
     "sweep-scan-carry":
         ("chunks", "scan/scan_chunks.cl", "value = combine(value, own);", 0, "value = own;",
          ["CHUNK=64"]),
