@@ -390,6 +390,19 @@ class Pages(unittest.TestCase):
                         '[...document.querySelectorAll("#stage .scroll")].filter(b => b.scrollLeft > 0).length')
         self.assertGreater(scrolled, 20)
 
+    def test_printed(self):
+        """On paper nothing can be scrolled: all of it is within the page."""
+        for path in PAGES:
+            self.browser.open(path, 720, 900)
+            for run in on_page(path)["runs"]:
+                self.choose(run)
+                self.browser.value("go(Math.floor(steps.length * 0.6))")
+                self.browser.call("Emulation.setEmulatedMedia", media="print")
+                beyond = self.browser.value("""[...document.querySelectorAll(".scroll svg, .scroll table")].filter(
+                    e => e.getBoundingClientRect().right > document.documentElement.clientWidth).length""")
+                self.browser.call("Emulation.setEmulatedMedia", media="")
+                self.assertEqual(beyond, 0, (path, run["id"]))
+
     def test_contrast(self):
         """Texts stand out from what is behind them: 4.5 times, as WCAG wants it; what a later step
         draws may be faint."""
