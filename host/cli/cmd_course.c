@@ -249,7 +249,7 @@ static tsr_status find_limits(classroom *c, tsr_error *err)
     if (!st && !c->has_limits)
         c->has_limits = roofline_recall(c->session, &c->limits);
     if (!st && !c->has_limits) {
-        st = roofline_measure(c->session, false, &c->limits, NULL, NULL, err);
+        st = roofline_measure(c->session, false, c->run.o->seconds, &c->limits, NULL, NULL, err);
         c->has_limits = !st;
     }
     return st;

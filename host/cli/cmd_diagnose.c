@@ -140,7 +140,7 @@ static tsr_status find_limits(tsr_session *s, limits *out, tsr_error *err)
     if (roofline_recall(s, out))
         return TSR_OK;
     activity_begin("measuring the limits of %s, once", tsr_device_name(&s->device));
-    st = roofline_measure(s, false, out, NULL, NULL, err);
+    st = roofline_measure(s, false, 0, out, NULL, NULL, err);
     activity_end();
     if (st != TSR_EBOUND)
         return st;

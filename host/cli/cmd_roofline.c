@@ -103,7 +103,9 @@ static void print_step(const listing *out, const result_row *row)
 static tsr_status place_variant(tsr_session *s, const limits *l, const problem *p, const variant *v,
                                 listing *out, tsr_error *err)
 {
-    const bench_options wanted = {.seconds = 0.3, .least_samples = 3, .seed = 1, .stop = out->stop};
+    const double given = out->options->seconds;
+    const bench_options wanted = {
+        .seconds = given > 0 ? given : 0.3, .least_samples = 3, .seed = 1, .stop = out->stop};
     const tsr_run run = {.variant = v->name};
     result_row row = {0};
     tsr_status st;
@@ -210,7 +212,8 @@ static int measure_device(const tsr_device *device, const operation *const *ops,
         printf("%s %s\n", id, tsr_device_name(device));
     out->kept = 0;
     activity_begin("measuring %s", limit_name((limit)0));
-    st = roofline_measure(session, out->options->given[OPTION_FRESH], &found, on_limit, out, &err);
+    st = roofline_measure(session, out->options->given[OPTION_FRESH], out->options->seconds, &found,
+                          on_limit, out, &err);
     activity_end();
     if (st)
         status = print_error(tsr_device_name(device), &err, session);

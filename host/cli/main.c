@@ -205,9 +205,11 @@ static const subcommand commands[] = {
      SIZE_MAX,
      {OPTION(OPTION_SIZE) | OPTION(OPTION_DEVICE) | OPTION(OPTION_OUTPUT) | OPTION(OPTION_CSV) |
           OPTION(OPTION_JSON) | OPTION(OPTION_QUIET) | OPTION(OPTION_KERNEL_DIR) |
-          OPTION(OPTION_FRESH) | OPTION(OPTION_LIMITS),
+          OPTION(OPTION_FRESH) | OPTION(OPTION_LIMITS) | OPTION(OPTION_SECONDS),
       0, NULL},
-     DEFAULT_DEVICE DEFAULT_SOURCES "-o          the table alone\n",
+     DEFAULT_DEVICE DEFAULT_SOURCES "-o          the table alone\n"
+                                    "--seconds   0.25 for each way of reaching a limit (on a CPU "
+                                    "0.7), 0.3 for each variant\n",
      false,
      OP_OPTIONAL,
      SIZES_ROOFLINE,

@@ -228,7 +228,7 @@ static tsr_status measure_one(const rig *r, limit l, limit_result *out, tsr_erro
     return TSR_OK;
 }
 
-tsr_status roofline_measure(tsr_session *s, bool fresh, limits *out,
+tsr_status roofline_measure(tsr_session *s, bool fresh, double seconds, limits *out,
                             bool (*progress)(limit l, const limit_result *r, void *context),
                             void *context, tsr_error *err)
 {
@@ -243,6 +243,8 @@ tsr_status roofline_measure(tsr_session *s, bool fresh, limits *out,
     st = rig_open(s, &r, err);
     if (st)
         return st;
+    if (seconds > 0)
+        r.seconds = seconds;
     if (!fresh)
         roofline_recall(s, &earlier);
     for (int l = 0; l < LIMIT_COUNT && go_on && st != TSR_ENOMEM; l++) {

@@ -76,12 +76,13 @@ void limit_merge(limit l, const limit_result *earlier, limit_result *r);
  * from being measured.
  *
  * @param fresh     Forget what earlier runs reached.
+ * @param seconds   Of sampling, for each way of reaching a limit; 0: 0.7 on a CPU, else 0.25.
  * @param progress  Called after each limit; false stops, and nothing is kept.  May be NULL.
  * @return TSR_OK; TSR_EUNSUPPORTED on `host` (the limits are those of OpenCL kernels);
  *         TSR_EBOUND where a kernel gave a wrong result: *out is filled in, and not
  *         kept; TSR_ENOMEM, TSR_ECL.
  */
-tsr_status roofline_measure(tsr_session *s, bool fresh, limits *out,
+tsr_status roofline_measure(tsr_session *s, bool fresh, double seconds, limits *out,
                             bool (*progress)(limit l, const limit_result *r, void *context),
                             void *context, tsr_error *err);
 

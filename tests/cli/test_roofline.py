@@ -41,7 +41,7 @@ class Measured(Case):
         cls.file = os.path.join(cls.cache, "rows.json")
         cls.done = subprocess.run(
             [COMMAND, "roofline", OP, "--size", "128", "--size", "64", "--device", "cpu",
-             "-o", cls.file],
+             "--seconds", "0.05", "-o", cls.file],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600,
             env=environment(TESSERA_CACHE_DIR=os.path.join(cls.cache, "own")))
         cls.rows = cls.read()
@@ -63,8 +63,8 @@ class Measured(Case):
         own = self.path("own")
         if not os.path.exists(own):
             shutil.copytree(os.path.join(self.cache, "own"), own)
-        r = self.succeed("roofline", "--limits", "--device", "cpu", "-o", "more.json", *args,
-                         env={"TESSERA_CACHE_DIR": own})
+        r = self.succeed("roofline", "--limits", "--device", "cpu", "--seconds", "0.05",
+                         "-o", "more.json", *args, env={"TESSERA_CACHE_DIR": own})
         with open(self.path("more.json"), encoding="utf-8") as f:
             rows = rows_of(f.read())
         self.assertEqual([(row["kind"], row["name"]) for row in rows],

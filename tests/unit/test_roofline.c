@@ -183,7 +183,7 @@ static void the_host_has_no_limits(void **state)
     device_read_host(&device);
     assert_int_equal(tsr_session_open(&device, &options, &s, &err), TSR_OK);
     assert_false(roofline_recall(s, &l));
-    assert_int_equal(roofline_measure(s, false, &l, NULL, NULL, &err), TSR_EUNSUPPORTED);
+    assert_int_equal(roofline_measure(s, false, 0, &l, NULL, NULL, &err), TSR_EUNSUPPORTED);
     assert_non_null(strstr(err.message, "host runs C"));
     tsr_session_close(s);
 }
