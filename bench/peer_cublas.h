@@ -20,6 +20,7 @@ struct cublas_state {
     cublasComputeType_t compute;
     cublas_product *product;
     size_t result; /* the operand that it writes */
+    void *more;    /* the product's own, which whoever opened it releases */
 };
 
 cublasOperation_t cublas_transpose(int trans);

@@ -1,13 +1,15 @@
 /**
  * cuBLAS: GEMM in float32, float64, complex64 and complex128, in float16 and bfloat16 with float32
  * sums, in int8 with int32 sums, and with float32 operands rounded to TF32.  Batches are one call
- * of its strided GEMM.
+ * of its strided GEMM.  And cuBLASLt's products of FP8, which cuBLAS itself has none of.
  *
  * cuBLAS is column-major.  What it takes for a matrix is the transpose of our
  * row-major one, so it is asked for C^T = op(B)^T op(A)^T: operands and sizes
  * swap places, and each keeps its transposition.
  */
+#include <cublasLt.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "matmul_peer.h"
@@ -67,6 +69,135 @@ static void *tf32_open(const peer_problem *p, char *why, size_t why_size)
     return cublas_open(matmul, CUBLAS_COMPUTE_32F_FAST_TF32, p, why, why_size);
 }
 
+/* ---- FP8 ---------------------------------------------------------------------------------- */
+
+enum { LT_WORKSPACE = 32 << 20 };
+
+/* A product of cuBLASLt as its heuristic chose it.  The sums are its more exact ones, which is what
+ * it does unasked. */
+typedef struct lt_state {
+    cublas_state *common;
+    cublasLtMatmulDesc_t product;
+    cublasLtMatrixLayout_t left, right, added, result;
+    cublasLtMatmulAlgo_t algorithm;
+    void *workspace;
+    void *nothing; /* bfloat16 that an FP8 result's beta of 0 does not read, but that has a place */
+} lt_state;
+
+static cudaDataType_t lt_type_c(const tsr_matmul_problem *p)
+{
+    return p->c_f32 ? CUDA_R_32F : p->c_bf16 ? CUDA_R_16BF : CUDA_R_8F_E4M3;
+}
+
+static cublasStatus_t lt_prepare(lt_state *x)
+{
+    const tsr_matmul_problem *p = x->common->sets.problem.problem;
+    const cublasLtHandle_t handle = (cublasLtHandle_t)x->common->handle;
+    const cublasOperation_t along = CUBLAS_OP_T;
+    const cudaDataType_t type_c = lt_type_c(p);
+    const size_t bytes = LT_WORKSPACE;
+    cublasLtMatmulPreference_t preference = NULL;
+    cublasLtMatmulHeuristicResult_t found;
+    int count = 0;
+    cublasStatus_t rc = cublasLtMatmulDescCreate(&x->product, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+
+    if (!rc)
+        rc = cublasLtMatmulDescSetAttribute(x->product, CUBLASLT_MATMUL_DESC_TRANSA, &along,
+                                            sizeof(along));
+    if (!rc)
+        rc = cublasLtMatrixLayoutCreate(&x->left, CUDA_R_8F_E4M3, p->k, p->n, (int64_t)p->ldb);
+    if (!rc)
+        rc = cublasLtMatrixLayoutCreate(&x->right, CUDA_R_8F_E4M3, p->k, p->m, (int64_t)p->lda);
+    /* What it adds to an FP8 result, here nothing, is bfloat16. */
+    if (!rc)
+        rc = cublasLtMatrixLayoutCreate(&x->added, type_c == CUDA_R_8F_E4M3 ? CUDA_R_16BF : type_c,
+                                        p->n, p->m, (int64_t)p->ldc);
+    if (!rc)
+        rc = cublasLtMatrixLayoutCreate(&x->result, type_c, p->n, p->m, (int64_t)p->ldc);
+    if (!rc && cudaMalloc(&x->workspace, bytes) != cudaSuccess)
+        rc = CUBLAS_STATUS_ALLOC_FAILED;
+    if (!rc && type_c == CUDA_R_8F_E4M3 &&
+        cudaMalloc(&x->nothing, 2 * p->m * p->ldc) != cudaSuccess)
+        rc = CUBLAS_STATUS_ALLOC_FAILED;
+    if (!rc)
+        rc = cublasLtMatmulPreferenceCreate(&preference);
+    if (!rc)
+        rc = cublasLtMatmulPreferenceSetAttribute(
+            preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof(bytes));
+    if (!rc)
+        rc = cublasLtMatmulAlgoGetHeuristic(handle, x->product, x->left, x->right, x->added,
+                                            x->result, preference, 1, &found, &count);
+    if (!rc && count == 0)
+        rc = CUBLAS_STATUS_NOT_SUPPORTED;
+    if (!rc)
+        x->algorithm = found.algo;
+    if (preference)
+        cublasLtMatmulPreferenceDestroy(preference);
+    return rc;
+}
+
+static cublasStatus_t lt_matmul(cublas_state *s, const void *a, const void *b, void *c)
+{
+    const tsr_matmul_problem *p = s->sets.problem.problem;
+    const float alpha = (float)p->alpha, beta = (float)p->beta;
+    lt_state *x = s->more;
+    cublasStatus_t rc = CUBLAS_STATUS_SUCCESS;
+
+    if (!x) {
+        x = s->more = calloc(1, sizeof(*x));
+        if (!x)
+            return CUBLAS_STATUS_ALLOC_FAILED;
+        x->common = s;
+        rc = lt_prepare(x);
+    }
+    if (rc)
+        return rc;
+    return cublasLtMatmul((cublasLtHandle_t)s->handle, x->product, &alpha, b, x->left, a, x->right,
+                          &beta, x->nothing ? x->nothing : c, x->added, c, x->result, &x->algorithm,
+                          x->workspace, LT_WORKSPACE, s->sets.stream);
+}
+
+static void lt_close(void *state)
+{
+    cublas_state *s = state;
+    lt_state *x = s ? s->more : NULL;
+
+    if (x) {
+        cublasLtMatrixLayoutDestroy(x->left);
+        cublasLtMatrixLayoutDestroy(x->right);
+        cublasLtMatrixLayoutDestroy(x->added);
+        cublasLtMatrixLayoutDestroy(x->result);
+        cublasLtMatmulDescDestroy(x->product);
+        cudaFree(x->workspace);
+        cudaFree(x->nothing);
+        free(x);
+    }
+    cublas_close(s);
+}
+
+static void *lt_open(const peer_problem *p, char *why, size_t why_size)
+{
+    return cublas_open(lt_matmul, CUBLAS_COMPUTE_32F, p, why, why_size);
+}
+
+static const char *lt_unsupported(const peer_problem *x)
+{
+    const tsr_matmul_problem *p = x->problem;
+    const char *why = peer_blas_sizes_unsupported((const size_t[]){p->m, p->n, p->k}, 3);
+
+    if (p->type != TSR_F8E4M3 || strcmp(x->precision, "f8") != 0)
+        why = "it multiplies e4m3 matrices only, as matrix units do";
+    else if (p->batch > 1)
+        why = "it is asked for one product a call";
+    else if (p->trans_a || !p->trans_b)
+        why = "it takes FP8 along k only: with --trans-b";
+    else if (p->k % 16 || p->m % 16 || p->n % 16 || p->lda % 16 || p->ldb % 16 || p->ldc % 16)
+        why = "it takes FP8 in multiples of 16 elements";
+    else if (!p->c_f32 && !p->c_bf16 && p->beta != 0)
+        why = "it adds bfloat16 to an FP8 result";
+    return why ? why : peer_cuda_unsupported(x);
+}
+
 static const char *gemm_unsupported(const peer_problem *x)
 {
     const tsr_matmul_problem *p = x->problem;
@@ -96,6 +227,14 @@ static peer the_peers[] = {
      .run_held = cublas_run_held,
      .result = cublas_result,
      .close = cublas_close},
+    {.name = "cuBLASLt FP8",
+     .place = PEER_CUDA,
+     .unsupported = lt_unsupported,
+     .open = lt_open,
+     .run = cublas_run,
+     .run_held = cublas_run_held,
+     .result = cublas_result,
+     .close = lt_close},
     {.name = "cuBLAS TF32",
      .place = PEER_CUDA,
      .precision = "tf32",

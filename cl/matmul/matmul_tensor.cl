@@ -6,8 +6,10 @@
  *     maps, which every group writes for itself.
  *     What it cannot copy as it is, is staged in workspace before, by a launch or by the groups
  *     that multiply: rows that are not aligned to 16 bytes; operands whose neighbours do not run
- *     along k, transposed, since wgmma takes TF32 and int8 along k alone; float32 that becomes BF16
- *     or FP16.  Of those wgmma takes both orders.
+ *     along k, transposed, since wgmma takes TF32 and 8 bits along k alone; float32 that becomes
+ *     BF16 or FP16.  Of those wgmma takes both orders.
+ *     Of FP8 it keeps few bits of a sum: 13 behind the first of the largest term.  So each stage,
+ *     which is 128 along k, is summed up by itself, and added to the others' sums in FP32.
  *     Where C has few tiles, groups share k: each keeps the sums of its part in workspace, and the
  *     last of a tile adds them up, always in the same order.
  *     Of few rows, C^T = op(B)^T op(A)^T is computed: wgmma multiplies 64 rows at least, but as few
@@ -46,14 +48,20 @@
 #define FORMAT_BF16 1
 #define FORMAT_F16  2
 #define FORMAT_I8   3
+#define FORMAT_E4M3 4
+#define FORMAT_E5M2 5
 
-#if FORMAT != FORMAT_TF32 && FORMAT != FORMAT_BF16 && FORMAT != FORMAT_F16 && FORMAT != FORMAT_I8
-#error "FORMAT: of the factors, 0 for TF32, 1 for BF16, 2 for FP16, 3 for int8"
+#if FORMAT != FORMAT_TF32 && FORMAT != FORMAT_BF16 && FORMAT != FORMAT_F16 &&                      \
+    FORMAT != FORMAT_I8 && FORMAT != FORMAT_E4M3 && FORMAT != FORMAT_E5M2
+#error "FORMAT: of the factors, 0 for TF32, 1 for BF16, 2 for FP16, 3 for int8, 4 and 5 for FP8"
 #endif
+/* Whether sums of a stage are kept apart from the others'. */
+#define APART (FORMAT == FORMAT_E4M3 || FORMAT == FORMAT_E5M2)
 #if TILE_M != 64 && TILE_M != 128 && TILE_M != 256
 #error "TILE_M: rows of a work-group's tile, 64, 128 or 256"
 #endif
-#if (TILE_N != 16 && TILE_N % 32) || TILE_N > 256 || TILE_M + TILE_N > 448
+#if (TILE_N != 16 && TILE_N % 32) || TILE_N > 256 || TILE_M + TILE_N > 448 ||                      \
+    (APART && TILE_N * (TILE_M == 256 ? 2 : 1) > 192)
 #error "TILE_N: its columns, 16, 32, 64, ... 256; 256 x 256 is more than registers hold"
 #endif
 #ifndef STAGES
@@ -71,14 +79,18 @@
 #define ELEMENT      char
 #define ELEMENT_BITS as_uchar
 #define ELEMENT_TYPE TENSOR_8_BIT
+#elif APART
+#define ELEMENT      uchar
+#define ELEMENT_BITS as_uchar
+#define ELEMENT_TYPE TENSOR_8_BIT
 #else
 #define ELEMENT      ushort
 #define ELEMENT_BITS as_ushort
 #define ELEMENT_TYPE TENSOR_16_BIT
 #endif
 
-/* Whether neighbours in what is copied run along k.  TF32 and int8 are staged to make them. */
-#define ALONG_ALONE (FORMAT == FORMAT_TF32 || FORMAT == FORMAT_I8)
+/* Whether neighbours in what is copied run along k.  TF32 and 8 bits are staged to make them. */
+#define ALONG_ALONE (FORMAT == FORMAT_TF32 || FORMAT == FORMAT_I8 || APART)
 #define ALONG_A     (ALONG_ALONE || !TRANS_A)
 #define ALONG_B     (ALONG_ALONE || TRANS_B)
 
@@ -496,6 +508,12 @@ static inline void end_staging(__global group_counter *counters)
 #elif FORMAT == FORMAT_I8
 #define SHAPE "m64" COLUMNS "k32.s32.s8.s8 "
 #define TURNS ";\n\t"
+#elif FORMAT == FORMAT_E4M3
+#define SHAPE "m64" COLUMNS "k32.f32.e4m3.e4m3 "
+#define TURNS ", 1, 1;\n\t"
+#elif FORMAT == FORMAT_E5M2
+#define SHAPE "m64" COLUMNS "k32.f32.e5m2.e5m2 "
+#define TURNS ", 1, 1;\n\t"
 #else
 #if TRANS_A
 #define TURN_A "1"
@@ -528,19 +546,27 @@ static inline void end_staging(__global group_counter *counters)
 #define STEPS_B "add.s64 b1, b0, 128;\n\tadd.s64 b2, b0, 256;\n\tadd.s64 b3, b0, 384;\n\t"
 #endif
 
-/* sums += a b, for 64 rows of A and TILE_N columns of B. */
-#define MULTIPLY(a, b) WGMMA "wgmma.mma_async.sync.aligned." SHAPE SUMS ", " a ", " b ", 1" TURNS
-/* sums += A B for one stage of 64 rows, under way on return. */
+/* sums += a b, for 64 rows of A and TILE_N columns of B; or sums = a b where `adds` is 0. */
+#define MULTIPLY_OR(a, b, adds)                                                                    \
+    WGMMA "wgmma.mma_async.sync.aligned." SHAPE SUMS ", " a ", " b ", " adds TURNS
+#define MULTIPLY(a, b) MULTIPLY_OR(a, b, "1")
+/* Of sums that are kept apart a stage's first is not added. */
+#if APART
+#define MULTIPLY_FIRST(a, b) MULTIPLY_OR(a, b, "0")
+#else
+#define MULTIPLY_FIRST(a, b) MULTIPLY(a, b)
+#endif
+/* sums += A B for one stage of 64 rows, or = A B, under way on return. */
 #define MULTIPLY_STAGE(sums, a, b)                                                                 \
-    __asm__ volatile("{\n\t"                                                                       \
-                     ".reg .b64 a<4>, b<4>;\n\t"                                                   \
-                     "mov.b64 a0, " TILE_A ";\n\t"                                                 \
-                     "mov.b64 b0, " TILE_B                                                         \
-                     ";\n\t" STEPS_A STEPS_B WGMMA_FENCE MULTIPLY("a0", "b0") MULTIPLY("a1", "b1") \
-                         MULTIPLY("a2", "b2") MULTIPLY("a3", "b3") WGMMA_COMMIT "}"                \
-                     : OPERANDS(HELD_SUM, sums)                                                    \
-                     : "l"(a), "l"(b)                                                              \
-                     : "memory")
+    __asm__ volatile(                                                                              \
+        "{\n\t"                                                                                    \
+        ".reg .b64 a<4>, b<4>;\n\t"                                                                \
+        "mov.b64 a0, " TILE_A ";\n\t"                                                              \
+        "mov.b64 b0, " TILE_B ";\n\t" STEPS_A STEPS_B WGMMA_FENCE MULTIPLY_FIRST("a0", "b0")       \
+            MULTIPLY("a1", "b1") MULTIPLY("a2", "b2") MULTIPLY("a3", "b3") WGMMA_COMMIT "}"        \
+        : OPERANDS(HELD_SUM, sums)                                                                 \
+        : "l"(a), "l"(b)                                                                           \
+        : "memory")
 
 /* C from its first element, and what becomes of sums. */
 typedef struct output {
@@ -556,8 +582,9 @@ static inline __global result *at(const output *o, uint i, uint j)
     return TURNED ? o->c + (ulong)j * o->ldc + i : o->c + (ulong)i * o->ldc + j;
 }
 
-/* Whether sums go to C through local memory: but for several tiles of aligned vectors. */
-#define THROUGH (!TURNED && (SINGLE || C_VECTOR < 4))
+/* Whether sums go to C through local memory: but for several tiles of aligned vectors of 2 bytes an
+ * element or more, of which lanes store enough at once. */
+#define THROUGH (!TURNED && (SINGLE || C_VECTOR < 4 || RESULT_FP8))
 
 #if THROUGH
 /* Sums go to C through local memory that each warp has for itself, PASS columns of 16 rows at a
@@ -1015,7 +1042,14 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
     const ulong tile_a = wgmma_tile_turned(t->memory + warp / 4 * (GROUP_ROWS * ROW_BYTES), 0);
     const ulong tile_b = wgmma_tile_turned(t->memory + BYTES_A, ALONG_B ? 0 : ROW * ROW_BYTES);
     uint blocks = x->count;
+#if !APART
     uint before = 0; /* the barrier of the stage before, 0 at first */
+#else
+    REAL stage_upper[HELD];
+#if HALVES == 2
+    REAL stage_lower[HELD];
+#endif
+#endif
     REAL upper[HELD];
 #if HALVES == 2
     REAL lower[HELD];
@@ -1043,6 +1077,25 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
         const ulong from_b = tile_b + p->stage * (STAGE_BYTES / 16);
 
         mbarrier_wait(t->full + 8 * p->stage, p->parity);
+#if APART
+        MULTIPLY_STAGE(stage_upper, from_a, from_b);
+#if HALVES == 2
+        MULTIPLY_STAGE(stage_lower, from_a + 64 * ROW_BYTES / 16, from_b);
+        __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(HELD_SUM, stage_lower)::"memory");
+#endif
+        /* While one warp group adds, the other multiplies. */
+        __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(HELD_SUM, stage_upper)::"memory");
+        if (lane == 0)
+            mbarrier_arrive(t->empty + 8 * p->stage);
+#pragma unroll
+        for (uint e = 0; e < HELD; e++)
+            upper[e] += stage_upper[e];
+#if HALVES == 2
+#pragma unroll
+        for (uint e = 0; e < HELD; e++)
+            lower[e] += stage_lower[e];
+#endif
+#else
         MULTIPLY_STAGE(upper, from_a, from_b);
 #if HALVES == 2
         MULTIPLY_STAGE(lower, from_a + 64 * ROW_BYTES / 16, from_b);
@@ -1054,14 +1107,17 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
         if (before && lane == 0)
             mbarrier_arrive(before);
         before = t->empty + 8 * p->stage;
+#endif
         step_on(p);
     } while (--blocks);
+#if !APART
     __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(HELD_SUM, upper)::"memory");
 #if HALVES == 2
     __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(HELD_SUM, lower)::"memory");
 #endif
     if (lane == 0)
         mbarrier_arrive(before);
+#endif
 #if SPLITS
     keep(kept(k, x, x->part, 0), upper);
 #if HALVES == 2

@@ -36,6 +36,12 @@ static inline size_t type_parts(tsr_type type)
     return type_is_complex(type) ? 2 : 1;
 }
 
+/** Floating-point numbers of 8 bits. */
+static inline bool type_is_fp8(tsr_type type)
+{
+    return type == TSR_F8E4M3 || type == TSR_F8E5M2;
+}
+
 /** Integers with a sign. */
 static inline bool type_is_signed(tsr_type type)
 {

@@ -1,7 +1,9 @@
 /**
- * The floating-point types of 16 bits, which C11 has none for: IEEE 754
- * binary16 (float16: 11 significant bits, up to 65504), and bfloat16, the upper
- * half of a float32 (8 significant bits, its exponents).
+ * The floating-point types of 16 and 8 bits, which C11 has none for: IEEE 754
+ * binary16 (float16: 11 significant bits, up to 65504), bfloat16, the upper
+ * half of a float32 (8 significant bits, its exponents), and OCP's OFP8: e4m3
+ * (4 significant bits, up to 448, no infinity) and e5m2 (3, up to 57344), the
+ * upper half of a float16.
  */
 #ifndef BASE_HALF_H
 #define BASE_HALF_H
@@ -40,28 +42,21 @@ static inline float bfloat_to_float(uint16_t b)
     return value;
 }
 
-/* The nearest of a type of 16 bits with so many fraction bits and this bias of the exponent: ties
- * go to even, what is too large to infinity, and a NaN stays one, quiet. */
-static inline uint16_t half_nearest(double v, int fraction, int bias)
+/* The bits below the sign of the nearest of a type with so many fraction bits and this bias of the
+ * exponent, ties to even, of a number whose exponent the type has or that is too small for it. */
+static inline uint16_t magnitude_nearest(double v, int fraction, int bias)
 {
     const uint64_t hidden = (uint64_t)1 << 52;
-    const uint16_t infinity = (uint16_t)((0x7FFFu >> fraction) << fraction);
     uint64_t bits, significand, kept, rest, tie;
     int exponent, drop = 52 - fraction;
-    uint16_t sign;
 
     memcpy(&bits, &v, sizeof(bits));
-    sign = (uint16_t)(bits >> 48 & 0x8000u);
     exponent = (int)(bits >> 52 & 0x7FFu) - 1023;
     significand = (bits & (hidden - 1)) | hidden;
-    if (exponent == 1024 && significand != hidden)
-        return (uint16_t)(sign | infinity | 1u << (fraction - 1));
-    if (exponent > bias)
-        return (uint16_t)(sign | infinity);
     if (exponent < 1 - bias) /* denormal there, with fewer bits */
         drop += 1 - bias - exponent;
     if (drop > 54)
-        return sign;
+        return 0;
     kept = significand >> drop;
     rest = significand & (((uint64_t)1 << drop) - 1);
     tie = (uint64_t)1 << (drop - 1);
@@ -69,7 +64,24 @@ static inline uint16_t half_nearest(double v, int fraction, int bias)
     /* The hidden bit counts as one in the exponent, and a carry of the rounding as another. */
     if (exponent >= 1 - bias)
         kept += (uint64_t)(exponent + bias - 1) << fraction;
-    return (uint16_t)(sign | kept);
+    return (uint16_t)kept;
+}
+
+/* The nearest of a type of 16 bits with so many fraction bits and this bias of the exponent: ties
+ * go to even, what is too large to infinity, and a NaN stays one, quiet. */
+static inline uint16_t half_nearest(double v, int fraction, int bias)
+{
+    const uint16_t infinity = (uint16_t)((0x7FFFu >> fraction) << fraction);
+    uint64_t bits;
+    uint16_t sign;
+
+    memcpy(&bits, &v, sizeof(bits));
+    sign = (uint16_t)(bits >> 48 & 0x8000u);
+    if (v != v)
+        return (uint16_t)(sign | infinity | 1u << (fraction - 1));
+    if ((int)(bits >> 52 & 0x7FFu) - 1023 > bias)
+        return (uint16_t)(sign | infinity);
+    return (uint16_t)(sign | magnitude_nearest(v, fraction, bias));
 }
 
 static inline uint16_t half_of(double v)
@@ -80,6 +92,59 @@ static inline uint16_t half_of(double v)
 static inline uint16_t bfloat_of(double v)
 {
     return half_nearest(v, 7, 127);
+}
+
+/** The value of an e5m2 given by its bits; exact. */
+static inline float e5m2_to_float(uint8_t x)
+{
+    return half_to_float((uint16_t)(x << 8));
+}
+
+/** The value of an e4m3 given by its bits; exact.  Of each sign the last one is NaN. */
+static inline float e4m3_to_float(uint8_t x)
+{
+    const uint32_t sign = (uint32_t)(x & 0x80u) << 24, magnitude = x & 0x7Fu;
+    uint32_t bits = sign | (magnitude + (120u << 3)) << 20;
+    float value;
+
+    if (magnitude < 8) {
+        value = (float)magnitude * 0x1p-9f; /* zero or denormal */
+        return sign ? -value : value;
+    }
+    if (magnitude == 0x7F)
+        bits = sign | 0x7FC00000u;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/* The sign of a number as the highest of 8 bits. */
+static inline uint8_t fp8_sign(double v)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &v, sizeof(bits));
+    return (uint8_t)(bits >> 56 & 0x80u);
+}
+
+/** The nearest e4m3, ties to even; what is beyond 448, infinity included, becomes that, saturated,
+ *  and a NaN stays one. */
+static inline uint8_t e4m3_of(double v)
+{
+    if (v != v)
+        return (uint8_t)(fp8_sign(v) | 0x7Fu);
+    if (v >= 448 || v <= -448)
+        return (uint8_t)(fp8_sign(v) | 0x7Eu);
+    return (uint8_t)(fp8_sign(v) | magnitude_nearest(v, 3, 7));
+}
+
+/** The nearest e5m2 likewise: what is beyond 57344 becomes that. */
+static inline uint8_t e5m2_of(double v)
+{
+    if (v != v)
+        return (uint8_t)(fp8_sign(v) | 0x7Eu);
+    if (v >= 57344 || v <= -57344)
+        return (uint8_t)(fp8_sign(v) | 0x7Bu);
+    return (uint8_t)(fp8_sign(v) | magnitude_nearest(v, 2, 15));
 }
 
 #endif

@@ -115,12 +115,22 @@ const char *tsr_status_name(tsr_status status)
 static const struct {
     const char *name;
     size_t size;
-} types[TSR_TYPE_COUNT] = {
-    [TSR_F32] = {"float32", 4},   [TSR_F64] = {"float64", 8},     [TSR_I32] = {"int32", 4},
-    [TSR_U32] = {"uint32", 4},    [TSR_I64] = {"int64", 8},       [TSR_U64] = {"uint64", 8},
-    [TSR_F16] = {"float16", 2},   [TSR_I8] = {"int8", 1},         [TSR_U8] = {"uint8", 1},
-    [TSR_I16] = {"int16", 2},     [TSR_U16] = {"uint16", 2},      [TSR_BF16] = {"bfloat16", 2},
-    [TSR_C64] = {"complex64", 8}, [TSR_C128] = {"complex128", 16}};
+} types[TSR_TYPE_COUNT] = {[TSR_F32] = {"float32", 4},
+                           [TSR_F64] = {"float64", 8},
+                           [TSR_I32] = {"int32", 4},
+                           [TSR_U32] = {"uint32", 4},
+                           [TSR_I64] = {"int64", 8},
+                           [TSR_U64] = {"uint64", 8},
+                           [TSR_F16] = {"float16", 2},
+                           [TSR_I8] = {"int8", 1},
+                           [TSR_U8] = {"uint8", 1},
+                           [TSR_I16] = {"int16", 2},
+                           [TSR_U16] = {"uint16", 2},
+                           [TSR_BF16] = {"bfloat16", 2},
+                           [TSR_C64] = {"complex64", 8},
+                           [TSR_C128] = {"complex128", 16},
+                           [TSR_F8E4M3] = {"float8_e4m3fn", 1},
+                           [TSR_F8E5M2] = {"float8_e5m2", 1}};
 
 size_t tsr_type_size(tsr_type type)
 {
@@ -134,8 +144,8 @@ const char *tsr_type_name(tsr_type type)
 
 const char *tsr_precision_name(tsr_precision precision)
 {
-    static const char *const names[TSR_PRECISION_COUNT] = {"default", "f32", "f32-strict", "tf32",
-                                                           "bf16",    "f16", "f64",        "i8"};
+    static const char *const names[TSR_PRECISION_COUNT] = {
+        "default", "f32", "f32-strict", "tf32", "bf16", "f16", "f64", "i8", "f8"};
 
     return (size_t)precision < TSR_PRECISION_COUNT ? names[precision] : "unknown precision";
 }

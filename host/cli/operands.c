@@ -59,7 +59,7 @@ static tsr_status check_type(const posing *x, tsr_error *err)
     const tsr_precision precision = problem_precision(&x->problem);
 
     if (!(op->types & 1u << type))
-        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and %s takes %s%s%s%s%s%s", x->file[0],
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and %s takes %s%s%s%s%s%s%s", x->file[0],
                         array_type_name(&x->array[0]), op->name,
                         op->types & 1u << TSR_I32  ? "int8 to int64, uint8 to uint64, "
                         : op->types & 1u << TSR_U8 ? "uint8, "
@@ -67,6 +67,7 @@ static tsr_status check_type(const posing *x, tsr_error *err)
                                                    : "",
                         op->types & 1u << TSR_F16 ? "float16, " : "",
                         op->types & 1u << TSR_BF16 ? "bfloat16, " : "",
+                        op->types & 1u << TSR_F8E4M3 ? "float8_e4m3fn, float8_e5m2, " : "",
                         op->types & 1u << TSR_C64 ? "complex64, complex128, " : "",
                         op->types & 1u << TSR_F64 ? "float32 or float64" : "float32",
                         type_is_complex(type)       ? ""
@@ -92,6 +93,15 @@ static tsr_status read_file(const options *o, const char *file, tsr_type as, arr
 
     if (st)
         return st;
+    /* A byte an element is what --as says of the types of a byte. */
+    if (out->type == TSR_F8E4M3 && o->given[OPTION_AS] && o->as == TSR_F8E5M2)
+        out->type = TSR_F8E5M2;
+    if (out->type == TSR_F8E4M3 && !(o->given[OPTION_AS] && o->as == TSR_F8E4M3))
+        return tsr_fail(
+            err, TSR_EINVAL, 0,
+            "%s holds a byte an element and not what it means; --as f8e4m3 or --as f8e5m2 takes it "
+            "for that",
+            input_name(file));
     if (out->type == TSR_BF16 && o->as != TSR_BF16)
         return tsr_fail(
             err, TSR_EINVAL, 0,
@@ -102,9 +112,9 @@ static tsr_status read_file(const options *o, const char *file, tsr_type as, arr
         st = array_convert(out, as, &overflowed, err);
     /* --quiet is for summaries: a result that is right, of other values, looks like any other. */
     if (overflowed)
-        warn("%s: %zu of %zu values %s infinite as %s, whose largest is %.6g", input_name(file),
-             overflowed, array_count(out), overflowed == 1 ? "is" : "are", tsr_type_name(as),
-             real_most(as));
+        warn("%s: %zu of %zu values %s %s as %s, whose largest is %.6g", input_name(file),
+             overflowed, array_count(out), overflowed == 1 ? "is" : "are",
+             type_is_fp8(as) ? "saturated" : "infinite", tsr_type_name(as), real_most(as));
     return st;
 }
 
@@ -114,10 +124,16 @@ static tsr_status read_input(const options *o, const char *path, const file_use 
 {
     const field *f = field_of_kind(x->problem.op, FIELD_WIDE);
     const bool result = use->operand == x->problem.op->result;
-    const bool wide = f && field_flag(f, &x->problem) && result;
+    problem typed = x->problem;
     array *a = &x->array[use->operand];
+    tsr_type wanted;
+    bool wide;
     tsr_status st;
 
+    /* The type of the problem itself is set once the operands are read. */
+    problem_set_type(&typed, x->array[0].type);
+    wanted = f ? field_result(f, &typed) : x->array[0].type;
+    wide = result && wanted != x->array[0].type;
     activity_begin("reading %s", input_name(path));
     if (use->as_it_is && !(use->operand == 0 && o->given[OPTION_AS]))
         return use->moved ? array_read_any(path, a, err) : array_read(path, a, err);
@@ -130,14 +146,14 @@ static tsr_status read_input(const options *o, const char *path, const file_use 
                           array_type_name(a));
         return st;
     }
-    st = read_file(o, path, wide ? TSR_F32 : o->as, a, err);
+    st = read_file(o, path, wide ? wanted : o->as, a, err);
     if (st)
         return st;
-    if (wide && a->type != TSR_F32)
+    if (wide && a->type != wanted)
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s is %s, and with --out-type f32 what is added is float32; --as "
-                        "converts",
-                        input_name(path), array_type_name(a));
+                        "%s is %s, and with --out-type %s what is added is %s; --as converts",
+                        input_name(path), array_type_name(a), option_type_name(wanted),
+                        tsr_type_name(wanted));
     if (!wide && a->type != x->array[0].type)
         return tsr_fail(err, TSR_EINVAL, 0, "%s is %s and %s is %s%s", x->file[0],
                         array_type_name(&x->array[0]), input_name(path), array_type_name(a),

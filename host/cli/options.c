@@ -117,12 +117,12 @@ static bool parse_capability(const char *value, options *out)
 static const struct {
     const char *name;
     tsr_type type;
-} types[] = {{"f32", TSR_F32}, {"f64", TSR_F64},  {"f16", TSR_F16}, {"bf16", TSR_BF16},
-             {"i8", TSR_I8},   {"u8", TSR_U8},    {"i16", TSR_I16}, {"u16", TSR_U16},
-             {"i32", TSR_I32}, {"u32", TSR_U32},  {"i64", TSR_I64}, {"u64", TSR_U64},
-             {"c64", TSR_C64}, {"c128", TSR_C128}};
+} types[] = {{"f32", TSR_F32},       {"f64", TSR_F64},       {"f16", TSR_F16}, {"bf16", TSR_BF16},
+             {"f8e4m3", TSR_F8E4M3}, {"f8e5m2", TSR_F8E5M2}, {"i8", TSR_I8},   {"u8", TSR_U8},
+             {"i16", TSR_I16},       {"u16", TSR_U16},       {"i32", TSR_I32}, {"u32", TSR_U32},
+             {"i64", TSR_I64},       {"u64", TSR_U64},       {"c64", TSR_C64}, {"c128", TSR_C128}};
 
-enum { CONVERTED_TYPES = 4 };
+enum { CONVERTED_TYPES = 6 };
 
 const char *option_type_name(tsr_type type)
 {
@@ -227,17 +227,18 @@ static bool parse_fail_below(const char *value, options *out)
 static const option_spec specs[OPTION_COUNT] = {
     [OPTION_OUTPUT] = {"output", 'o', "FILE", "write the result here; - is standard output", NULL,
                        NULL},
-    [OPTION_AS] =
-        {"as", 0, "TYPE",
-         "convert every input to f32, f64, f16 or bf16 first, and warn of overflow; bf16 also "
-         "takes elements of two bytes without a type",
-         parse_as, "f32, f64, f16 or bf16"},
-    [OPTION_TYPE] = {"type", 0, "TYPE",
-                     "element type, of those that the operation has: f32, f64, f16, bf16, i8, u8, "
-                     "i16, u16, i32, "
-                     "u32, i64, u64, c64 (complex64) or c128 (complex128)",
-                     parse_type,
-                     "f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64, c64 or c128"},
+    [OPTION_AS] = {"as", 0, "TYPE",
+                   "convert every input to f32, f64, f16 or bf16 first, and warn of overflow; bf16 "
+                   "also takes elements of two bytes without a type",
+                   parse_as, "f32, f64, f16 or bf16"},
+    [OPTION_TYPE] =
+        {"type", 0, "TYPE",
+         "element type, of those that the operation has: f32, f64, f16, bf16, f8e4m3, f8e5m2, i8, "
+         "u8, "
+         "i16, u16, i32, "
+         "u32, i64, u64, c64 (complex64) or c128 (complex128)",
+         parse_type,
+         "f32, f64, f16, bf16, f8e4m3, f8e5m2, i8, u8, i16, u16, i32, u32, i64, u64, c64 or c128"},
     [OPTION_DEVICE] = {"device", 0, "D",
                        "cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name", NULL,
                        NULL},
@@ -417,6 +418,12 @@ static option_spec spec_of(const char *subcommand, size_t id)
     } else if (id == OPTION_AS && op && !(op->types & 1u << TSR_BF16)) {
         spec.meaning = "convert every input to f32, f64 or f16 first, and warn of overflow";
         spec.expects = "f32, f64 or f16";
+    } else if (id == OPTION_AS && op && op->types & 1u << TSR_F8E4M3) {
+        spec.meaning =
+            "convert every input to f32, f64, f16, bf16, f8e4m3 or f8e5m2 first, and "
+            "warn of overflow; bf16 also takes elements of two bytes without a type, and "
+            "f8e4m3 and f8e5m2 of one";
+        spec.expects = "f32, f64, f16, bf16, f8e4m3 or f8e5m2";
     }
     return spec;
 }

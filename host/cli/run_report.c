@@ -154,7 +154,7 @@ static json_t *field_json(const field *f, const problem *p)
     case FIELD_TYPE:
         return json_string(tsr_type_name(problem_type(p)));
     case FIELD_WIDE:
-        return json_string(tsr_type_name(field_flag(f, p) ? TSR_F32 : problem_type(p)));
+        return json_string(tsr_type_name(field_result(f, p)));
     case FIELD_COUNT:
         return f->zero == ZERO_IS_ALL && !field_is_set(f, p) ? json_null()
                                                              : json_count(field_count(f, p));

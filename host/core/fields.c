@@ -119,8 +119,12 @@ bool field_read(const field *f, const char *value, problem *p)
     case FIELD_CHOICE:
         *(size_t *)member = chosen;
         return true;
-    case FIELD_FLAG:
     case FIELD_WIDE:
+        if (chosen == RESULT_BF16)
+            member = (p ? p : &unused)->bytes + f->also;
+        *(bool *)member = true;
+        return true;
+    case FIELD_FLAG:
         *(bool *)member = !(f->normal > 0);
         return true;
     case FIELD_REAL:
@@ -207,6 +211,13 @@ bool field_flag(const field *f, const problem *p)
     return *(const bool *)(p->bytes + f->offset);
 }
 
+tsr_type field_result(const field *f, const problem *p)
+{
+    if (field_flag(f, p))
+        return TSR_F32;
+    return f->also && *(const bool *)(p->bytes + f->also) ? TSR_BF16 : problem_type(p);
+}
+
 double field_real(const field *f, const problem *p)
 {
     return *(const double *)(const void *)(p->bytes + f->offset);
@@ -270,7 +281,8 @@ work_unit problem_unit(const problem *p)
 {
     const tsr_type type = problem_type(p);
 
-    if (p->op->unit == WORK_FLOPS && !type_is_real(type) && !type_is_complex(type))
+    if (p->op->unit == WORK_FLOPS && !type_is_real(type) && !type_is_fp8(type) &&
+        !type_is_complex(type))
         return WORK_OPS;
     return p->op->unit;
 }

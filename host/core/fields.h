@@ -30,6 +30,9 @@ bool field_is_set(const field *f, const problem *p);
 void field_set_count(const field *f, problem *p, size_t n);
 
 bool field_flag(const field *f, const problem *p);
+/** What FIELD_WIDE makes the type of the result. */
+tsr_type field_result(const field *f, const problem *p);
+
 double field_real(const field *f, const problem *p);
 
 /** The name of a choice's value. */

@@ -96,7 +96,8 @@ typedef enum field_kind {
     FIELD_REAL,      /* double */
     FIELD_TYPE,      /* tsr_type, of the first operand */
     FIELD_PRECISION, /* tsr_precision */
-    FIELD_WIDE,      /* bool: the result is float32, whatever the operands are */
+    FIELD_WIDE,      /* bool: the result is float32, whatever the operands are; with `also` a second
+                        one, by a choice of 2: it is bfloat16 */
     FIELD_INTERVAL,  /* no member: an option that the operation looks up by itself, LOW:HIGH, two
                         finite numbers, of which the first is not above the second */
     FIELD_INPUTS,    /* no member: the distribution that problem.inputs holds, one of the choices */
@@ -106,6 +107,9 @@ typedef enum field_kind {
                         JSON has for it what a count of 0 says: the operation that hand_over names has
                         the value */
 } field_kind;
+
+/** Choices of FIELD_WIDE. */
+enum { RESULT_F32 = 1, RESULT_BF16 = 2 };
 
 /** What a count of 0 stands for. */
 typedef enum field_zero {
@@ -136,6 +140,7 @@ typedef struct field {
     const char *name; /* its key in JSON; NULL: it has none */
     field_kind kind;
     size_t offset; /* in the structure */
+    size_t also;   /* of FIELD_WIDE: of the member for bfloat16; 0: there is none */
     bool extent;   /* a number of --size, in this order; a lone one is all of them */
     field_zero zero;
     field_class in_class;

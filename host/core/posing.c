@@ -187,7 +187,7 @@ static tsr_status check_added(posing *x, const array *result, tsr_error *err)
                     shape_text(added, is), x->file[0], x->file[1], shape_text(result, wanted));
 }
 
-const field_choice product_out_types[] = {{"f32", true}, {"float32", true}, {NULL, 0}};
+const field_choice product_out_types[] = {{"f32", RESULT_F32}, {"float32", RESULT_F32}, {NULL, 0}};
 
 tsr_status start_product(posing *x, const array *shape, bool added, tsr_error *err)
 {

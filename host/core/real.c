@@ -25,11 +25,13 @@ static const format formats[TSR_TYPE_COUNT] = {
     [TSR_F32] = {0x1p-24, FLT_MAX, FLT_MAX, FLT_MIN, FLT_TRUE_MIN},
     [TSR_F64] = {0x1p-53, DBL_MAX, DBL_MAX, DBL_MIN, DBL_TRUE_MIN},
     [TSR_F16] = {0x1p-11, 65504, 65520, 0x1p-14, 0x1p-24},
-    [TSR_BF16] = {0x1p-8, 0x1.FEp127, 0x1.FFp127, FLT_MIN, 0x1p-133}};
+    [TSR_BF16] = {0x1p-8, 0x1.FEp127, 0x1.FFp127, FLT_MIN, 0x1p-133},
+    [TSR_F8E4M3] = {0x1p-4, 448, INFINITY, 0x1p-6, 0x1p-9}, /* results saturate */
+    [TSR_F8E5M2] = {0x1p-3, 57344, INFINITY, 0x1p-14, 0x1p-16}};
 
 static bool is_narrow(tsr_type type)
 {
-    return type == TSR_F16 || type == TSR_BF16;
+    return type == TSR_F16 || type == TSR_BF16 || type_is_fp8(type);
 }
 
 tsr_type real_sums(tsr_type type)
@@ -47,6 +49,7 @@ tsr_precision real_precision(tsr_type type, tsr_precision precision)
            : type == TSR_F16          ? TSR_PRECISION_F16
            : type == TSR_BF16         ? TSR_PRECISION_BF16
            : type == TSR_I8           ? TSR_PRECISION_I8
+           : type_is_fp8(type)        ? TSR_PRECISION_F8
                                       : TSR_PRECISION_F32;
 }
 
@@ -59,7 +62,9 @@ tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, ts
         return tsr_fail(err, TSR_EINVAL, 0, "%s: no precision has the number %d", op,
                         (int)precision);
     if (real_is_plain(type, precision) ||
-        (type == TSR_F32 && precision != TSR_PRECISION_F64 && precision != TSR_PRECISION_I8))
+        (type == TSR_F32 && precision != TSR_PRECISION_F64 && precision != TSR_PRECISION_I8 &&
+         precision != TSR_PRECISION_F8) ||
+        (type_is_fp8(type) && precision == TSR_PRECISION_F32))
         return TSR_OK;
     return tsr_fail(err, TSR_EINVAL, 0, "%s: precision %s does not go with %s operands", op,
                     tsr_precision_name(precision), tsr_type_name(type));
@@ -103,8 +108,8 @@ void real_defines(tsr_type type, text *out)
 void real_defines_elements(tsr_type type, tsr_type result, text *out)
 {
     static const char *const names[TSR_TYPE_COUNT] = {
-        [TSR_F32] = "F32",   [TSR_F64] = "F64", [TSR_F16] = "F16",
-        [TSR_BF16] = "BF16", [TSR_I8] = "I8",   [TSR_I32] = "I32"};
+        [TSR_F32] = "F32", [TSR_F64] = "F64", [TSR_F16] = "F16",       [TSR_BF16] = "BF16",
+        [TSR_I8] = "I8",   [TSR_I32] = "I32", [TSR_F8E4M3] = "F8E4M3", [TSR_F8E5M2] = "F8E5M2"};
 
     real_defines(type, out);
     text_format(out, " -DFACTOR=%s -DRESULT=%s", names[type], names[result]);
@@ -119,6 +124,10 @@ double real_get(tsr_type type, const void *array, size_t i)
         return (double)half_to_float(((const uint16_t *)array)[i]);
     case TSR_BF16:
         return (double)bfloat_to_float(((const uint16_t *)array)[i]);
+    case TSR_F8E4M3:
+        return (double)e4m3_to_float(((const uint8_t *)array)[i]);
+    case TSR_F8E5M2:
+        return (double)e5m2_to_float(((const uint8_t *)array)[i]);
     case TSR_I8:
         return ((const int8_t *)array)[i];
     case TSR_I32:
@@ -142,6 +151,10 @@ void real_set(tsr_type type, void *array, size_t i, double value)
         ((uint16_t *)array)[i] = half_of(value);
     else if (type == TSR_BF16)
         ((uint16_t *)array)[i] = bfloat_of(value);
+    else if (type == TSR_F8E4M3)
+        ((uint8_t *)array)[i] = e4m3_of(value);
+    else if (type == TSR_F8E5M2)
+        ((uint8_t *)array)[i] = e5m2_of(value);
     else if (type == TSR_I8)
         ((int8_t *)array)[i] = (int8_t)whole_of(value, INT8_MIN, INT8_MAX);
     else if (type == TSR_I32)
@@ -199,12 +212,14 @@ static double special(tsr_type type, uint64_t *state)
     return 2 * random_unit(state) - 1;
 }
 
-/* Wide exponents; of float16, whose own are few, such that most sums of products stay in range. */
+/* Wide exponents; of types that have few, such that most sums of products stay in range. */
 static double wide(tsr_type type, uint64_t *state)
 {
     const double sign = random_u64(state) & 1 ? 1 : -1, unit = random_unit(state);
 
-    return sign * exp2(type == TSR_F16 ? 20 * unit - 14 : 40 * unit - 20);
+    return sign * exp2(type == TSR_F8E4M3                      ? 14 * unit - 9
+                       : type == TSR_F16 || type == TSR_F8E5M2 ? 20 * unit - 14
+                                                               : 40 * unit - 20);
 }
 
 /* Of all values of an integer type, powers of 2, or -8 to 8; its ends often where specials are. */
@@ -257,12 +272,16 @@ real_sum real_sum_start(tsr_type type, tsr_precision precision, const device_fac
     const tsr_type sums = real_sums(type);
     const bool keeps = sums == TSR_F64 ? d->denormals_f64 : d->denormals_f32;
     const long double rounding = real_rounding(type, precision);
+    const bool in_blocks = real_precision(type, precision) == TSR_PRECISION_F8;
 
     /* A denormal factor may lose all its bits to the rounding. */
     return (real_sum){.type = sums,
                       .result = type,
                       .flushes = !keeps || rounding > 0,
-                      .plain = keeps && rounding == 0 && real_grain(type, precision) == 0,
+                      .plain =
+                          keeps && rounding == 0 && real_grain(type, precision) == 0 && !in_blocks,
+                      .in_blocks = in_blocks,
+                      .factor_least = formats[type].least,
                       .rounding = rounding,
                       .grain = real_grain(type, precision)};
 }
@@ -298,6 +317,47 @@ static long double off(const real_sum *s, double x)
     return x == 0 ? 0 : larger(s->rounding * fabsl((long double)x), s->grain);
 }
 
+/* A block of products of FP8 numbers, and what matrix units may lose of its sum. */
+
+/* A product as the unit aligns it: a denormal factor has the exponent of the smallest normal one.
+ */
+static long double aligned(const real_sum *s, double a, double b)
+{
+    return a == 0 || b == 0 ? 0
+                            : larger(fabsl((long double)a), s->factor_least) *
+                                  larger(fabsl((long double)b), s->factor_least);
+}
+
+static long double block_loss(const real_sum *s)
+{
+    long double unit;
+    int exponent;
+
+    if (s->block_sum == 0)
+        return 0;
+    frexpl(s->block_sum, &exponent);
+    unit = ldexpl(1, exponent - 1 - REAL_UNIT_BITS);
+    /* All terms are multiples of it: none is cut. */
+    if ((long double)(s->block_bits & -s->block_bits) * 0x1p-32L >= unit)
+        return 0;
+    return (REAL_BLOCK + REAL_BLOCK_STEPS) * unit;
+}
+
+static void add_to_block(real_sum *s, double a, double b)
+{
+    const long double product = fabsl((long double)a * b);
+
+    if (s->terms % REAL_BLOCK == 0) {
+        s->rounded += block_loss(s);
+        s->block_sum = 0;
+        s->block_bits = 0;
+    }
+    if (isfinite(product)) {
+        s->block_sum += aligned(s, a, b);
+        s->block_bits |= (uint64_t)(product * 0x1p32L); /* from 2^-32 to below 2^32, of few bits */
+    }
+}
+
 void real_sum_add_any(real_sum *s, double a_given, double b_given)
 {
     const double a = factor(s, a_given), b = factor(s, b_given);
@@ -306,6 +366,8 @@ void real_sum_add_any(real_sum *s, double a_given, double b_given)
                       (b != 0 && fabs(b) <= (double)s->grain); /* rounds to zero */
     const long double product = (long double)a * b;
 
+    if (s->in_blocks)
+        add_to_block(s, a, b);
     s->terms++;
     if (s->rounding > 0)
         note_rounded_up(s, a, b);
@@ -356,6 +418,18 @@ long double real_grain(tsr_type type, tsr_precision precision)
     return type == TSR_F32 && precision == TSR_PRECISION_F16 ? formats[TSR_F16].tiny / 2 : 0;
 }
 
+long double real_block_loss(tsr_type type, tsr_precision precision)
+{
+    return real_precision(type, precision) == TSR_PRECISION_F8
+               ? ldexpl(REAL_BLOCK + REAL_BLOCK_STEPS, -REAL_UNIT_BITS)
+               : 0;
+}
+
+double real_least(tsr_type type)
+{
+    return formats[type].least;
+}
+
 double real_most(tsr_type type)
 {
     return formats[type].most;
@@ -379,6 +453,8 @@ long double real_stored_bound(tsr_type result, long double value, long double er
 
     if (!is_narrow(result))
         return error;
+    if (type_is_fp8(result))
+        value = fminl(fabsl(value), f->most);
     return error + fmaxl(f->unit * (fabsl(value) + error), f->tiny / 2);
 }
 
@@ -397,7 +473,9 @@ static size_t roundings(const scaled *x)
 /* What a sum of terms of this magnitude may be off by, underflow apart. */
 static long double sum_error(const real_sum *s, size_t n, long double magnitude)
 {
-    return s->rounded + real_gamma(s->type, n) * (magnitude + s->rounded);
+    const long double rounded = s->rounded + block_loss(s);
+
+    return rounded + real_gamma(s->type, n) * (magnitude + rounded);
 }
 
 /* What the result may be off by before it is stored, underflow apart. */
@@ -569,10 +647,18 @@ static double judge(const scaled *x, double got)
             return isfinite(got) ? INFINITY : 0;
     }
     if (!isfinite(got))
-        return class_fits(&o, got) ? 0 : INFINITY;
+        return class_fits(&o, got) && !(isinf(got) && type_is_fp8(first->result)) ? 0 : INFINITY;
+    exact = exact_value(x);
+    if (type_is_fp8(first->result)) {
+        const long double most = formats[first->result].most;
+
+        /* What is infinite, or may be, has become the largest number. */
+        if (fabs(got) == (double)most && class_fits(&o, copysign(INFINITY, got)))
+            return 0;
+        exact = fmaxl(fminl(exact, most), -most);
+    }
     if (o.nan || o.plus || o.minus || o.beyond)
         return INFINITY;
-    exact = exact_value(x);
     error = fabsl((long double)got - exact);
     if (error == 0)
         return 0;

@@ -17,8 +17,8 @@ tsr_type real_sums(tsr_type type);
 tsr_precision real_precision(tsr_type type, tsr_precision precision);
 
 /**
- * TSR_EINVAL unless type is float32, float64, float16 or bfloat16, and precision is one that it can
- * have: its own, and of float32 those that round its factors.
+ * TSR_EINVAL unless type is float32, float64, float16, bfloat16 or FP8, and precision is one that
+ * it can have: its own, of float32 those that round its factors, and of FP8 f32.
  */
 tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, tsr_error *err);
 
@@ -43,14 +43,32 @@ void real_defines(tsr_type type, text *out);
 /** The same, and how factors and results are stored. */
 void real_defines_elements(tsr_type type, tsr_type result, text *out);
 
-/** Element i of an array of float, double, float16, bfloat16, int8 or int32. */
+/** Element i of an array of float, double, float16, bfloat16, FP8, int8 or int32. */
 double real_get(tsr_type type, const void *array, size_t i);
 
-/** Store value, rounded to nearest even, as element i; of integers the lowest for NaN. */
+/** Store value, rounded to nearest even, as element i; of integers the lowest for NaN; FP8
+ *  saturates. */
 void real_set(tsr_type type, void *array, size_t i, double value);
 
 /** value rounded to the type: what alpha and beta become in that of the sums. */
 double real_round(tsr_type type, double value);
+
+/**
+ * What TSR_PRECISION_F8 promises of a sum.  Matrix units add up products of FP8 numbers in fixed
+ * point: each product and each sum so far is cut off REAL_UNIT_BITS bits behind the first bit of
+ * the largest of them.  Variants let them add up REAL_BLOCK products, in REAL_BLOCK_STEPS steps at
+ * most, of which each cuts its products and the sum before it, and add those sums up in float32.
+ * With S the sum of the magnitudes of a block's products, none of the terms has a bit before
+ * that of S, so that the block loses less than
+ *
+ *     (REAL_BLOCK + REAL_BLOCK_STEPS) 2^(floor(log2 S) - REAL_UNIT_BITS),
+ *
+ * which is at most 144 / 2^13 S, and nothing where no product has a bit that is cut off.
+ */
+enum { REAL_BLOCK = 128, REAL_BLOCK_STEPS = 16, REAL_UNIT_BITS = 13 };
+
+/** (REAL_BLOCK + REAL_BLOCK_STEPS) / 2^REAL_UNIT_BITS for what has TSR_PRECISION_F8, else 0. */
+long double real_block_loss(tsr_type type, tsr_precision precision);
 
 /** A float32 factor as a precision has it: to nearest even, for tf32, bf16 and f16; else as it is.
  */
@@ -75,6 +93,10 @@ typedef struct real_sum {
     long double negative;          /* and of those below, as a magnitude */
     long double flushed;           /* magnitude of the terms with a denormal factor */
     long double rounded;           /* what rounding the factors may add to the error */
+    bool in_blocks;                /* TSR_PRECISION_F8: sums of blocks may lose bits */
+    double factor_least;           /* smallest normal number of the factors' type */
+    long double block_sum;         /* magnitudes of the products of the block so far, */
+    uint64_t block_bits;           /* and their bits, those from 2^-32 on */
     bool nan, plus_inf, minus_inf; /* what the non-finite terms imply */
     bool may_plus, may_minus;      /* a factor that is rounded up to infinity may make it */
     bool unsure;                   /* infinity met what may become zero: which class is left open */
@@ -123,6 +145,9 @@ long double real_rounding(tsr_type type, tsr_precision precision);
 /** The largest absolute error of a factor that is rounded to f16's denormals: 2^-25; else 0. */
 long double real_grain(tsr_type type, tsr_precision precision);
 
+/** The smallest normal number of a type. */
+double real_least(tsr_type type);
+
 /** The largest finite number of a type. */
 double real_most(tsr_type type);
 
@@ -162,7 +187,8 @@ long double real_stored_bound(tsr_type result, long double value, long double er
  * NaN.  An infinity has to give the class that IEEE 754 implies.  Where the terms
  * of one sign may overflow in some order, that infinity passes too, and NaN where
  * those of both may; where a type of 16 bits cannot hold the result, only infinity
- * does.  alpha == 0 ignores the sum, beta == 0 ignores c.
+ * does.  FP8 results saturate: infinity of a sign is the largest number there.  Of sums in blocks,
+ * R is what they may lose (TSR_PRECISION_F8).  alpha == 0 ignores the sum, beta == 0 ignores c.
  *
  * @return |error| / bound, at most 1 where got is right; INFINITY for a wrong class.
  */

@@ -36,8 +36,8 @@ static void append_word(const field *f, const problem *p, text *out)
         text_append(out, tsr_type_name(type));
         break;
     case FIELD_WIDE:
-        if (field_flag(f, p) && type != TSR_F32)
-            text_format(out, " to %s", tsr_type_name(TSR_F32));
+        if (field_result(f, p) != type)
+            text_format(out, " to %s", tsr_type_name(field_result(f, p)));
         break;
     case FIELD_PRECISION:
         if (!real_is_plain(type, problem_precision(p)))

@@ -159,7 +159,7 @@ static void widen(tsr_type type, tsr_precision precision, const void *array, siz
     else if (type == TSR_I8)
         for (size_t i = 0; i < n; i++)
             ((int32_t *)copy)[i] = (int32_t)integer_get(type, array, first + i);
-    else if (as_it_is)
+    else if (as_it_is && !type_is_fp8(type))
         memcpy(copy, (const char *)array + first * size, n * size);
     else
         for (size_t i = 0; i < n; i++)
@@ -180,6 +180,9 @@ static void narrow(tsr_type type, const void *copy, size_t n, void *array, size_
     else if (type == TSR_BF16)
         for (size_t i = 0; i < n; i++)
             to[i] = vector_bfloat_of(from[i]);
+    else if (type_is_fp8(type))
+        for (size_t i = 0; i < n; i++)
+            real_set(type, array, first + i, (double)from[i]);
     else
         memcpy((char *)array + first * size, copy, n * size);
 }

@@ -29,6 +29,10 @@ static double get_f64(tsr_type type, const void *data, size_t i)
         return (double)half_to_float(((const uint16_t *)data)[i]);
     case TSR_BF16:
         return (double)bfloat_to_float(((const uint16_t *)data)[i]);
+    case TSR_F8E4M3:
+        return (double)e4m3_to_float(((const uint8_t *)data)[i]);
+    case TSR_F8E5M2:
+        return (double)e5m2_to_float(((const uint8_t *)data)[i]);
     case TSR_I8:
         return ((const int8_t *)data)[i];
     case TSR_U8:
@@ -59,7 +63,7 @@ static double odd_f64(uint64_t v)
     return (double)v;
 }
 
-/* For types of 16 bits. */
+/* For types of 16 and 8 bits. */
 static double get_narrow(tsr_type type, const void *data, size_t i)
 {
     if (type == TSR_U64)
@@ -84,10 +88,22 @@ static void set(tsr_type to, void *data, size_t i, const array *from)
     case TSR_BF16:
         ((uint16_t *)data)[i] = bfloat_of(get_narrow(from->type, from->data, i));
         break;
+    case TSR_F8E4M3:
+        ((uint8_t *)data)[i] = e4m3_of(get_narrow(from->type, from->data, i));
+        break;
+    case TSR_F8E5M2:
+        ((uint8_t *)data)[i] = e5m2_of(get_narrow(from->type, from->data, i));
+        break;
     default:
         ((float *)data)[i] = get_f32(from->type, from->data, i);
         break;
     }
+}
+
+/* Whether FP8's largest number stands for a value that rounds to none. */
+static bool is_beyond(tsr_type to, double value)
+{
+    return fabs(value) >= (to == TSR_F8E4M3 ? 464 : 61440); /* half a step above the largest */
 }
 
 tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *err)
@@ -96,11 +112,12 @@ tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *e
     void *data = NULL;
     tsr_status status;
 
-    if (to != TSR_F32 && to != TSR_F64 && to != TSR_F16 && to != TSR_BF16)
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "conversion from %s to %s: only float32, float64, float16 and bfloat16 "
-                        "can be asked for",
-                        array_type_name(a), tsr_type_name(to));
+    if (!type_is_real(to) && !type_is_fp8(to))
+        return tsr_fail(
+            err, TSR_EINVAL, 0,
+            "conversion from %s to %s: only float32, float64, float16, bfloat16 and FP8 "
+            "can be asked for",
+            array_type_name(a), tsr_type_name(to));
     if (type_is_complex(a->type))
         return tsr_fail(err, TSR_EINVAL, 0,
                         "conversion from %s to %s would lose the imaginary parts",
@@ -121,7 +138,9 @@ tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *e
     }
     for (size_t i = 0; i < count; i++) {
         set(to, data, i, a);
-        lost += isinf(get_f64(to, data, i)) && !isinf(get_f64(a->type, a->data, i));
+        lost += type_is_fp8(to)
+                    ? is_beyond(to, get_f64(a->type, a->data, i))
+                    : isinf(get_f64(to, data, i)) && !isinf(get_f64(a->type, a->data, i));
     }
     if (overflowed)
         *overflowed = lost;

@@ -14,13 +14,15 @@
 #include "file/byte_order.h"
 #include "file/c_locale.h"
 
-/* The type as NumPy writes it, without the byte order; bfloat16 as ml_dtypes has it written. */
+/* The type as NumPy writes it, without the byte order; bfloat16 and FP8 as ml_dtypes has
+ * them written. */
 static const char *descr(tsr_type type)
 {
     static const char *const names[TSR_TYPE_COUNT] = {
-        [TSR_F32] = "f4", [TSR_F64] = "f8",  [TSR_I32] = "i4", [TSR_U32] = "u4",   [TSR_I64] = "i8",
-        [TSR_U64] = "u8", [TSR_F16] = "f2",  [TSR_I8] = "i1",  [TSR_U8] = "u1",    [TSR_I16] = "i2",
-        [TSR_U16] = "u2", [TSR_BF16] = "V2", [TSR_C64] = "c8", [TSR_C128] = "c16",
+        [TSR_F32] = "f4", [TSR_F64] = "f8",   [TSR_I32] = "i4",    [TSR_U32] = "u4",
+        [TSR_I64] = "i8", [TSR_U64] = "u8",   [TSR_F16] = "f2",    [TSR_I8] = "i1",
+        [TSR_U8] = "u1",  [TSR_I16] = "i2",   [TSR_U16] = "u2",    [TSR_BF16] = "V2",
+        [TSR_C64] = "c8", [TSR_C128] = "c16", [TSR_F8E4M3] = "V1", [TSR_F8E5M2] = "V1",
     };
 
     return names[type];
@@ -71,6 +73,10 @@ static int format_real(char *to, size_t size, tsr_type type, const void *data, s
         v = (double)((const float *)data)[i];
     else if (type == TSR_BF16)
         v = (double)bfloat_to_float(((const uint16_t *)data)[i]);
+    else if (type == TSR_F8E4M3)
+        v = (double)e4m3_to_float(((const uint8_t *)data)[i]);
+    else if (type == TSR_F8E5M2)
+        v = (double)e5m2_to_float(((const uint8_t *)data)[i]);
     else
         v = (double)half_to_float(((const uint16_t *)data)[i]);
     if (isnan(v)) /* printf writes "-nan" for some, which not every reader takes */

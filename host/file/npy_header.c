@@ -242,10 +242,10 @@ static tsr_status read_descr(reader *r, npy_header *h)
         tsr_type type;
         bool moved; /* where elements are moved alone, as they are */
     } types[] = {
-        {"f2", TSR_F16},       {"f4", TSR_F32},         {"f8", TSR_F64}, {"i1", TSR_I8},
-        {"i2", TSR_I16},       {"i4", TSR_I32},         {"i8", TSR_I64}, {"u1", TSR_U8},
-        {"u2", TSR_U16},       {"u4", TSR_U32},         {"u8", TSR_U64}, {"V2", TSR_BF16},
-        {"c8", TSR_C64, true}, {"c16", TSR_C128, true},
+        {"f2", TSR_F16},       {"f4", TSR_F32},         {"f8", TSR_F64},          {"i1", TSR_I8},
+        {"i2", TSR_I16},       {"i4", TSR_I32},         {"i8", TSR_I64},          {"u1", TSR_U8},
+        {"u2", TSR_U16},       {"u4", TSR_U32},         {"u8", TSR_U64},          {"V2", TSR_BF16},
+        {"c8", TSR_C64, true}, {"c16", TSR_C128, true}, {"V1", TSR_F8E4M3, true},
     };
     slice descr = {NULL, 0};
     size_t prefix;

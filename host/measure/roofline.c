@@ -321,6 +321,8 @@ void roofline_roofs(const limits *l, const char *precision, compute_roofs *out)
                                  {"bf16", LIMIT_TENSOR_BF16, true, 1, NULL},
                                  {"f16", LIMIT_FP32, false, 1, NULL},
                                  {"f16", LIMIT_TENSOR_F16, true, 1, NULL},
+                                 {"f8", LIMIT_FP32, false, 1, NULL},
+                                 {"f8", LIMIT_TENSOR_FP8, true, 1, NULL},
                                  {"i8", LIMIT_TENSOR_INT8, true, 1, NULL}};
 
     *out = (compute_roofs){.plain_name = "", .matrix_name = ""};

@@ -51,13 +51,23 @@ extern "C" {
  * and beyond they wrap, modulo 2^32, as the product with alpha does and the sum with beta C.  alpha
  * and beta are whole numbers there, from -2^31 to 2^31 - 1.
  *
+ * Products of FP8 operands (OCP OFP8: e4m3, e5m2) are exact in float32, and are added up in it: 128
+ * along k at a time, from k = 0 on, by matrix units, which cut each term 13 bits behind the first
+ * bit of the largest of them.  That adds less than 144 2^(floor(log2 S) - 13) for each such block,
+ * at most 144 / 8192 S, with S the sum of the magnitudes of its products, where a denormal factor
+ * counts as the smallest normal one; and nothing where no bit of a product is cut, as of whole
+ * numbers up to 8.  Precision f32 adds nothing.  C is of the operands' type, rounded to nearest
+ * even and saturated: what is beyond the largest number, infinity included, becomes that, and NaN
+ * stays NaN; or it is float32 (c_f32) or bfloat16 (c_bf16).  The scales of whole matrices are
+ * factors of alpha.
+ *
  * Products of float16 and bfloat16 operands are exact in float32 but for overflow and
  * underflow, and are added up in it; a result of 16 bits is rounded once, to nearest even:
  * float16's are infinite from 65520 on.
  */
 typedef struct tsr_matmul_problem {
-    tsr_type type; /* of A, B and C: TSR_F32, TSR_F64, TSR_F16, TSR_BF16, TSR_C64 or TSR_C128; or
-                      TSR_I8, of A and B, and C is int32 */
+    tsr_type type; /* of A, B and C: TSR_F32, TSR_F64, TSR_F16, TSR_BF16, TSR_F8E4M3, TSR_F8E5M2,
+                      TSR_C64 or TSR_C128; or TSR_I8, of A and B, and C is int32 */
     tsr_precision precision;
     size_t m, n, k;
     bool trans_a, trans_b;
@@ -66,19 +76,20 @@ typedef struct tsr_matmul_problem {
                            TSR_MATMUL_PROBLEM_INIT */
     size_t lda, ldb, ldc;
     size_t offset_a, offset_b, offset_c;
-    bool c_f32;        /* C is float32, where A and B are float16 or bfloat16 */
+    bool c_f32;        /* C is float32, where A and B are float16, bfloat16 or FP8 */
     tsr_layout layout; /* of A, B and C */
     size_t batch;
     size_t stride_a, stride_b, stride_c; /* read where batch is over 1 */
     bool conj_a, conj_b;      /* op(A), op(B) is conjugated, of complex operands; of others false */
     double alpha_im, beta_im; /* imaginary parts of alpha and beta; 0 but of complex operands */
+    bool c_bf16;              /* C is bfloat16, where A and B are FP8 */
 } tsr_matmul_problem;
 
 /** A problem of no element, float32, alpha 1, beta 0, all else 0, in C and C++: sizes follow. */
 #define TSR_MATMUL_PROBLEM_INIT                                                                    \
     {                                                                                              \
         TSR_F32, TSR_PRECISION_DEFAULT, 0, 0, 0, false, false, 1.0, 0.0, 0, 0, 0, 0, 0, 0, false,  \
-            TSR_ROW_MAJOR, 0, 0, 0, 0, false, false, 0.0, 0.0                                      \
+            TSR_ROW_MAJOR, 0, 0, 0, 0, false, false, 0.0, 0.0, false                               \
     }
 
 /**

@@ -22,15 +22,17 @@ typedef enum tsr_type {
     TSR_U8,
     TSR_I16,
     TSR_U16,
-    TSR_BF16, /* bfloat16: the upper half of a float32 */
-    TSR_C64,  /* complex64: two float32, the real part first */
-    TSR_C128, /* complex128: two float64, the real part first */
+    TSR_BF16,   /* bfloat16: the upper half of a float32 */
+    TSR_C64,    /* complex64: two float32, the real part first */
+    TSR_C128,   /* complex128: two float64, the real part first */
+    TSR_F8E4M3, /* float8_e4m3fn of OCP's OFP8: 4 significant bits, up to 448, no infinity */
+    TSR_F8E5M2, /* float8_e5m2: 3 significant bits, up to 57344, the upper half of a float16 */
     TSR_TYPE_COUNT
 } tsr_type;
 
 /** What the arithmetic of matmul and matvec promises. */
 typedef enum tsr_precision {
-    TSR_PRECISION_DEFAULT = 0, /* that of the operands' type: f32, f64, f16, bf16 or i8 */
+    TSR_PRECISION_DEFAULT = 0, /* that of the operands' type: f32, f64, f16, bf16, i8 or f8 */
     TSR_PRECISION_F32,         /* as accurate as FP32 fused multiply-adds, or better */
     TSR_PRECISION_F32_STRICT,  /* FP32 fused multiply-add chains only */
     TSR_PRECISION_TF32,        /* factors rounded to TF32's 11 bits, FP32 sums */
@@ -38,6 +40,8 @@ typedef enum tsr_precision {
     TSR_PRECISION_F16,         /* factors rounded to FP16's 11 bits and range, FP32 sums */
     TSR_PRECISION_F64,
     TSR_PRECISION_I8, /* of int8 operands alone: whole sums, modulo 2^32 */
+    TSR_PRECISION_F8, /* of FP8 operands alone: sums of 128 products as matrix units add them up, of
+                         these FP32 sums */
     TSR_PRECISION_COUNT
 } tsr_precision;
 
@@ -50,7 +54,7 @@ typedef enum tsr_layout {
 /** Bytes of one element. */
 TSR_API size_t tsr_type_size(tsr_type type);
 
-/** NumPy's name of a type: "float32", "int64".  Static. */
+/** NumPy's name of a type, or ml_dtypes': "float32", "int64", "float8_e4m3fn".  Static. */
 TSR_API const char *tsr_type_name(tsr_type type);
 
 /**

@@ -95,7 +95,9 @@ def plain(a):
 
 
 def _plain(a):
-    return a.view(np.uint16) if a.dtype.itemsize == 2 else a.view("V%d" % a.dtype.itemsize)
+    if a.dtype.itemsize <= 2:
+        return a.view(np.uint16 if a.dtype.itemsize == 2 else np.uint8)
+    return a.view("V%d" % a.dtype.itemsize)
 
 
 def check_type(op, dtype, hint=""):
@@ -150,12 +152,13 @@ def matrix_layout(shape, strides, itemsize):
     return None
 
 
-_HALF = ("float16", "bfloat16")
+_FP8 = ("float8_e4m3fn", "float8_e5m2")
+_NARROW = ("float16", "bfloat16") + _FP8
 
 
 def product_types(op, a, b, dtype):
     """(type of the operands, type of the result) of a product: where the result is to be float32,
-    operands of 16 bits stay what they are."""
+    operands of 16 and 8 bits stay what they are, and those of 8 where it is to be bfloat16."""
     operands = np.result_type(a, b)
     result = operands if dtype is None else np.dtype(dtype)
     if dtype is not None and type_name(result) not in op.types:
@@ -163,7 +166,8 @@ def product_types(op, a, b, dtype):
                         % (op.name, result, ", ".join(t for t in op.types if t != "int8")))
     if operands.kind == "c" and result.kind != "c":
         raise TypeError("%s: dtype is %s, and the operands are %s" % (op.name, result, operands))
-    if not (result == np.float32 and operands.name in _HALF):
+    if not (result == np.float32 and operands.name in _NARROW or
+            result.name == "bfloat16" and operands.name in _FP8):
         operands = result
     check_type(op, operands, "; a.astype() on the host converts")
     return operands, result

@@ -4,6 +4,15 @@ PROOF, PLAN, STREAMS = "unit/test_matmul_proof", "unit/test_matmul_plan", "unit/
 HOST = "device/matmul/host"
 
 MUTANTS = {
+    "matmul-fp8-block-loses-nothing":
+        ("host/core/real.c", "return (REAL_BLOCK + REAL_BLOCK_STEPS) * unit;", 0, "return 0;", PROOF),
+    "matmul-fp8-block-never-ends":
+        ("host/core/real.c", "if (s->terms % REAL_BLOCK == 0) {", 0, "if (s->terms == 0) {", PROOF),
+    "matmul-fp8-whole-numbers-lose":
+        ("host/core/real.c", "if ((long double)(s->block_bits & -s->block_bits) * 0x1p-32L >= unit)", 0,
+         "if (false)", PROOF),
+    "matmul-fp8-saturation":
+        ("host/core/real.c", "exact = fmaxl(fminl(exact, most), -most);", 0, "", PROOF),
     "matmul-int8-weights-even":
         ("host/ops/matmul/matmul_proof.c", "(uint32_t)random_u64(&state) | 1;", 0,
          "(uint32_t)random_u64(&state) << 1;", PROOF),

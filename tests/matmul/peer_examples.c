@@ -8,6 +8,7 @@
 #define F64        TSR_F64, TSR_PRECISION_F64
 #define C64        .type = TSR_C64, .precision = TSR_PRECISION_F32
 #define I8         .type = TSR_I8, .precision = TSR_PRECISION_I8
+#define F8         .type = TSR_F8E4M3, .precision = TSR_PRECISION_F8
 #define C128       .type = TSR_C128, .precision = TSR_PRECISION_F64
 
 /* No two dimensions alike, so that a swapped leading dimension shows; some are primes. */
@@ -31,6 +32,9 @@ static const tsr_matmul_problem examples[] = {
     {C128, .m = 160, .n = 96, .k = 224, .trans_a = true, .alpha = 1, .alpha_im = 1, .beta = -1},
     {I8, .m = 160, .n = 96, .k = 224, .alpha = 1},
     {I8, .m = 36, .n = 52, .k = 28, .trans_b = true, .alpha = -3, .beta = 2},
+    {F8, .m = 160, .n = 96, .k = 224, .trans_b = true, .alpha = 0.5},
+    {F8, .m = 48, .n = 80, .k = 32, .trans_b = true, .alpha = -1, .beta = 2, .c_f32 = true},
+    {F8, .m = 48, .n = 80, .k = 272, .trans_b = true, .alpha = 1, .beta = 0.5, .c_bf16 = true},
 };
 
 static const tsr_matmul_problem refused[] = {
@@ -39,6 +43,7 @@ static const tsr_matmul_problem refused[] = {
     {F32, (size_t)1 << 31, 1, 1, false, false, 1, 0},
     {C64, .m = 4, .n = 4, .k = 4, .conj_a = true, .alpha = 1},
     {I8, .m = 5, .n = 5, .k = 5, .alpha = 1},
+    {F8, .m = 16, .n = 16, .k = 16, .alpha = 1},
 };
 
 bool peer_example(size_t i, problem *out)

@@ -70,7 +70,48 @@ def check_int8(rng, ts, device):
     assert single.dtype == np.float32 and np.array_equal(single, exact.astype(np.float32))
 
 
+def fp8_codes(x, name):
+    """The bytes of whole numbers up to 8."""
+    if name == "float8_e5m2":
+        return (x.astype("f2").view("u2") >> 8).astype("u1")
+    bits = np.abs(x).astype("f4").view("u4") >> 20
+    return (np.where(x == 0, 0, bits - (120 << 3)) | np.where(x < 0, 0x80, 0)).astype("u1")
+
+
+def check_fp8(rng, ts, device):
+    """Sums of whole numbers are exact.  FP8 is bytes here: no type of NumPy's own is needed."""
+    name = rng.choice(["float8_e4m3fn", "float8_e5m2"]).item()
+    m, k, n = (int(rng.integers(1, 40)) for _ in range(3))
+    a, b = (rng.integers(-8, 9, s) for s in ((m, k), (n, k)))
+    exact = a @ b.T
+    call = dict(type=name, m=m, n=n, k=k, trans_b=True, device=device)
+    given = fp8_codes(a, name), fp8_codes(b, name)
+    op = ts.operation("matmul")
+    (c,) = op(*given, out_type=True, **call)
+    assert np.array_equal(np.frombuffer(c, "f4").reshape(m, n), exact)
+    (c,) = op(*given, c_bf16=True, alpha=0.5, **call)
+    got = (np.frombuffer(c, "u2").astype("u4") << 16).view("f4").reshape(m, n)
+    assert np.all(np.abs(got - exact / 2) <= np.abs(exact) * 2.0**-9)
+    (c,) = op(*given, alpha=2.0**-9, **call)
+    assert len(memoryview(c).cast("B")) == m * n
+    try:
+        import ml_dtypes
+    except ImportError:
+        return
+    dtype = getattr(ml_dtypes, name)
+    a, b = a.astype(dtype), b.astype(dtype)
+    for wanted, expected in ((np.float32, exact), (ml_dtypes.bfloat16, exact.astype(ml_dtypes.bfloat16)),
+                             (None, np.clip(exact, -448, 448).astype(dtype) if name[7:] == "e4m3fn"
+                              else exact.astype(dtype))):
+        got = ts.matmul(a, b.T, dtype=wanted, device=device)
+        assert got.dtype == (dtype if wanted is None else wanted)
+        assert np.array_equal(got.astype("f4"), expected.astype("f4"))
+
+
 def check(rng, ts, device):
+    if rng.random() < 0.1:
+        check_fp8(rng, ts, device)
+        return
     if rng.random() < 0.1:
         check_int8(rng, ts, device)
         return

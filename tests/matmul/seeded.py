@@ -22,6 +22,14 @@ BUGS = {
     "oclgrind-async-wait":
         ("async", "matmul/matmul_async.cl", "wait_group_events(1, &arrival);", 0, "",
          ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    # FP8.
+    "sweep-fp8-denormals":
+        ("general", "common/fp8.clh", "2.0f * (shifted - FP8_START)", 0, "shifted", []),
+    "sweep-fp8-ties":
+        ("general", "common/fp8.clh", "((1 << (FP8_DROPPED - 1)) - 1)", 0,
+         "(1 << FP8_DROPPED)", []),
+    "sweep-fp8-saturation":
+        ("general", "common/fp8.clh", "fmin(fabs(x), (float##n)FP8_MOST)", 0, "fabs(x)", []),
     # Complex numbers.
     "sweep-complex-conjugate":
         ("complex-general", "matmul/matmul_complex.clh", "sign * x.y", 0, "x.y", []),
@@ -113,4 +121,5 @@ BUGS = {
 }
 
 # Of a type that is not the main one.
-TYPES = {bug: "c64" for bug in BUGS if bug.startswith("sweep-complex-")}
+TYPES = {bug: "c64" if bug.startswith("sweep-complex-") else "f8e4m3" for bug in BUGS
+         if bug.startswith(("sweep-complex-", "sweep-fp8-"))}

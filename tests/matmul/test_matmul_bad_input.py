@@ -48,7 +48,7 @@ class Operands(Bad):
         self.matmul("d.npy", says=("d.npy is float64", "good.npy is float32", "--as"))
         self.save("i.npy", np.eye(2, dtype=np.int64))
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy",
-                     says=("i.npy is int64, and matmul takes int8, float16, bfloat16, complex64, "
+                     says=("i.npy is int64, and matmul takes int8, float16, bfloat16, float8_e4m3fn, float8_e5m2, complex64, "
                            "complex128, float32 or float64; --as f32",))
 
     def test_int8(self):
@@ -68,6 +68,20 @@ class Operands(Bad):
                      says="C is int32 where the operands are int8")
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--precision", "f32", status=2,
                      says="precision f32 does not go with int8 operands; --as f32")
+
+    def test_fp8(self):
+        self.save("bytes.npy", np.zeros((2, 2), "V1"))
+        for flags in ((), ("--as", "f16")):
+            self.refused("matmul", "bytes.npy", "bytes.npy", "-o", "c.npy", *flags,
+                         says="bytes.npy holds a byte an element and not what it means; --as f8e4m3")
+        both = ("matmul", "good.npy", "good.npy", "-o", "c.npy")
+        self.refused(*both, "--out-type", "bf16",
+                     says="C is bfloat16 where the operands are FP8, or it is their type, and these are float32")
+        self.refused(*both, "--as", "f8e4m3", "--precision", "bf16", status=2,
+                     says="precision bf16 does not go with float8_e4m3fn operands")
+        self.refused(*both, "--precision", "f8", status=2, says="precision f8 does not go with float32")
+        self.refused("matvec", "good.npy", "good.npy", "-o", "c.npy", "--as", "f8e4m3", status=2,
+                     says="f8e4m3")
 
     def test_complex(self):
         self.save("z.npy", np.eye(2, dtype="complex64"))

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/half.h"
 #include "base/sizes.h"
 #include "core/real.h"
 #include "core/registry.h"
@@ -529,6 +530,159 @@ static void each_whole_sum_is_looked_at(void **state)
     }
 }
 
+/* ---- FP8 products ------------------------------------------------------------------------- */
+
+static void fp8_problems_are_checked(void **state)
+{
+    static const struct {
+        tsr_matmul_problem p;
+        const char *says;
+    } wrong[] = {
+        {{.type = TSR_F32, .alpha = 1, .c_bf16 = true}, "C is bfloat16 where"},
+        {{.type = TSR_C64, .alpha = 1, .c_bf16 = true}, "C is bfloat16 where"},
+        {{.type = TSR_F8E4M3, .alpha = 1, .c_f32 = true, .c_bf16 = true}, "not both"},
+        {{.type = TSR_F8E5M2, .alpha = 1, .precision = TSR_PRECISION_BF16}, "precision bf16 does"},
+        {{.type = TSR_F32, .alpha = 1, .precision = TSR_PRECISION_F8}, "precision f8 does not go"},
+    };
+    const problem right = matmul_problem(
+        (tsr_matmul_problem){.type = TSR_F8E4M3, .m = 2, .n = 3, .k = 4, .alpha = 1});
+    text t = {0};
+    tsr_error err;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
+        const problem p = matmul_problem(wrong[i].p);
+
+        assert_int_equal(operation_matmul.check(&p, &err), TSR_EINVAL);
+        assert_non_null(strstr(err.message, wrong[i].says));
+    }
+    for (int way = 0; way < 4; way++) {
+        problem p = right;
+
+        matmul_in(&p)->c_f32 = way == 1;
+        matmul_in(&p)->c_bf16 = way == 2;
+        matmul_in(&p)->precision = way == 3 ? TSR_PRECISION_F32 : TSR_PRECISION_DEFAULT;
+        assert_int_equal(operation_matmul.check(&p, &err), TSR_OK);
+        text_clear(&t);
+        operation_matmul.describe(&p, &t);
+        assert_string_equal(text_get(&t), way == 1   ? "2x3x4 float8_e4m3fn to float32"
+                                          : way == 2 ? "2x3x4 float8_e4m3fn to bfloat16"
+                                          : way == 3 ? "2x3x4 float8_e4m3fn f32"
+                                                     : "2x3x4 float8_e4m3fn");
+    }
+    text_free(&t);
+}
+
+/* Whether one element, the sum of the products of these factors, may be `got`. */
+static bool fp8_allows(tsr_precision precision, size_t k, const uint8_t *a, const uint8_t *b,
+                       float got)
+{
+    const problem p = matmul_problem((tsr_matmul_problem){.type = TSR_F8E4M3,
+                                                          .precision = precision,
+                                                          .m = 1,
+                                                          .n = 1,
+                                                          .k = k,
+                                                          .alpha = 1,
+                                                          .c_f32 = true});
+    float before = 0;
+    const void *const inputs[] = {a, b, &before}, *const outputs[] = {a, b, &got};
+    verdict v;
+
+    assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+    return v.ok;
+}
+
+/* A block of 128 products may lose 144 units 13 bits behind the first of the sum of its magnitudes,
+ * in precision f8 alone; and nothing where no bit is there. */
+static void blocks_of_fp8_lose_what_is_cut(void **state)
+{
+    enum { K = 256, ONE = 0x38, SMALL = 0x01, EIGHT = 0x50 }; /* 1, 2^-9 and 8 */
+    uint8_t a[K] = {0}, b[K];
+
+    (void)state;
+    memset(b, ONE, K);
+    /* 64 ones and 2^-9 in the first block: 64 is 2^6, units are 2^-7. */
+    memset(a, ONE, 64);
+    a[64] = SMALL;
+    assert_true(fp8_allows(TSR_PRECISION_F8, K, a, b, 64 + 143 * 0x1p-7f));
+    assert_true(fp8_allows(TSR_PRECISION_F8, K, a, b, 64 - 143 * 0x1p-7f));
+    assert_false(fp8_allows(TSR_PRECISION_F8, K, a, b, 64 + 146 * 0x1p-7f));
+    assert_false(fp8_allows(TSR_PRECISION_F32, K, a, b, 64 + 0x1p-7f));
+    /* Whole numbers: nothing is cut. */
+    a[64] = EIGHT;
+    assert_true(fp8_allows(TSR_PRECISION_F8, K, a, b, 72));
+    assert_false(fp8_allows(TSR_PRECISION_F8, K, a, b, 73));
+    /* The small one in a block of its own neither. */
+    a[64] = 0;
+    a[128] = SMALL;
+    assert_true(fp8_allows(TSR_PRECISION_F8, K, a, b, 64 + 0x1p-9f));
+    assert_false(fp8_allows(TSR_PRECISION_F8, K, a, b, 64));
+}
+
+/* Results of FP8 saturate: infinity stands for nothing but a wrong one, and NaN stays. */
+static void results_of_fp8_saturate(void **state)
+{
+    static const struct {
+        tsr_type type;
+        uint8_t a, got;
+        double alpha;
+        bool ok;
+    } cases[] = {{TSR_F8E4M3, 0x7E, 0x7E, 1, true},        {TSR_F8E4M3, 0x7E, 0xFE, 1, false},
+                 {TSR_F8E4M3, 0x7E, 0x7D, 1, false},       {TSR_F8E4M3, 0x7E, 0x7F, 1, false},
+                 {TSR_F8E4M3, 0x7E, 0xFE, -1, true},       {TSR_F8E4M3, 0x7F, 0x7F, 1, true},
+                 {TSR_F8E4M3, 0x7F, 0x7E, 1, false},       {TSR_F8E5M2, 0x7C, 0x7B, 1, true},
+                 {TSR_F8E5M2, 0x7C, 0x7C, 1, false},       {TSR_F8E5M2, 0x7B, 0x7B, 0x1p120, true},
+                 {TSR_F8E5M2, 0x7B, 0xFB, -0x1p120, true}, {TSR_F8E5M2, 0x3C, 0x3C, 1, true},
+                 {TSR_F8E5M2, 0x3C, 0x3D, 1, false}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const problem p = matmul_problem((tsr_matmul_problem){
+            .type = cases[i].type, .m = 1, .n = 1, .k = 1, .alpha = cases[i].alpha});
+        /* Times the largest finite number, or one of e5m2. */
+        const uint8_t b = cases[i].a == 0x3C ? 0x3C : cases[i].type == TSR_F8E4M3 ? 0x7E : 0x7B;
+        const uint8_t before = 0;
+        const void *const inputs[] = {&cases[i].a, &b, &before};
+        const void *const outputs[] = {&cases[i].a, &b, &cases[i].got};
+        verdict v;
+
+        assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+        assert_int_equal(v.ok, cases[i].ok);
+    }
+}
+
+/* Among many, the row of a wrong element is found by its sum, or the element by samples. */
+static void a_wrong_row_of_fp8_is_found(void **state)
+{
+    enum { M = 520, N = 520, K = 1024 };
+    const problem p = matmul_problem((tsr_matmul_problem){
+        .type = TSR_F8E5M2, .m = M, .n = N, .k = K, .alpha = 1, .trans_b = true, .c_f32 = true});
+    uint8_t *a = malloc(M * K), *b = malloc(N * K);
+    float *before = calloc(M * N, 4), *after = calloc(M * N, 4);
+    const void *const inputs[] = {a, b, before}, *const outputs[] = {a, b, after};
+    verdict v;
+
+    (void)state;
+    matmul_fill(&p, 1, DISTRIBUTION_FEW, (void *const[]){a, b, before});
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < N; j++) {
+            float sum = 0;
+
+            for (size_t q = 0; q < K; q++)
+                sum += e5m2_to_float(a[i * K + q]) * e5m2_to_float(b[j * K + q]);
+            after[i * N + j] = sum;
+        }
+    assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+    assert_true(v.ok && v.sampled);
+    after[7 * N + 8] += 1e6f;
+    assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+    assert_false(v.ok);
+    free(a);
+    free(b);
+    free(before);
+    free(after);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -546,6 +700,10 @@ int main(void)
         cmocka_unit_test(each_part_is_looked_at),
         cmocka_unit_test(one_wild_part_is_found),
         cmocka_unit_test(complex_problems_are_checked),
+        cmocka_unit_test(fp8_problems_are_checked),
+        cmocka_unit_test(blocks_of_fp8_lose_what_is_cut),
+        cmocka_unit_test(results_of_fp8_saturate),
+        cmocka_unit_test(a_wrong_row_of_fp8_is_found),
         cmocka_unit_test(int8_problems_are_checked),
         cmocka_unit_test(each_whole_sum_is_looked_at),
     };

@@ -122,6 +122,54 @@ class OnHost(test_run.Run):
         bits = array.astype(np.float32).view("u4")
         return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("u2").view("V2")
 
+    def fp8(self, name):
+        """(values of the codes that are numbers, their codes), smallest first."""
+        fraction, bias, most = (3, 7, 0x7E) if name == "f8e4m3" else (2, 15, 0x7B)
+        codes = np.array([x for x in range(256) if x & 0x7F <= most and x != 0x80])
+        magnitude = codes & 0x7F
+        exponent, rest = magnitude >> fraction, magnitude & ((1 << fraction) - 1)
+        values = np.where(exponent > 0, (rest + (1 << fraction)) * 2.0**(exponent - bias - fraction),
+                          rest * 2.0**(1 - bias - fraction)) * np.where(codes & 0x80, -1, 1)
+        order = np.argsort(values)
+        return values[order], codes[order]
+
+    def test_fp8(self):
+        for name in ("f8e4m3", "f8e5m2"):
+            values, codes = self.fp8(name)
+            rng = np.random.default_rng(5)
+            middle = np.abs(values) <= 16
+            a, b = (rng.choice(np.flatnonzero(middle), s) for s in ((9, 70), (70, 7)))
+            exact, size = values[a] @ values[b], np.abs(values[a]) @ np.abs(values[b])
+            lost = 144 / 8192 * size  # of a block, at most
+            self.save("a.npy", codes[a].astype("u1").view("V1"))
+            self.save("b.npy", codes[b].astype("u1").view("V1"))
+            call = ("a.npy", "b.npy", "--as", name, "--verify", "--quiet")
+            self.matmul(*call, "--out-type", "f32")
+            c = self.load("c.npy")
+            self.assertEqual(c.dtype, np.float32)
+            self.assertTrue(np.all(np.abs(c - exact) <= lost + 72 * 2.0**-24 * size))
+            self.matmul(*call, "--out-type", "f32", "--precision", "f32")
+            self.assertTrue(np.all(np.abs(self.load("c.npy") - exact) <= 72 * 2.0**-24 * size))
+            self.matmul(*call, "--out-type", "bf16", "--precision", "f32")
+            c = (self.load("c.npy").view("u2").astype("u4") << 16).view("f4")
+            self.assertTrue(np.all(np.abs(c - exact) <= 2.0**-8 * np.abs(exact) + 80 * 2.0**-24 * size))
+            # Of the operands' type, saturated: alpha makes some too large.
+            self.matmul(*call, "--alpha", "1024", "--precision", "f32")
+            c = self.load("c.npy")
+            self.assertEqual(c.dtype, np.dtype("V1"))
+            found = dict(zip(codes.tolist(), values))
+            c = np.vectorize(found.__getitem__)(c.view("u1") & np.where(c.view("u1") == 0x80, 0, 255))
+            near = np.clip(1024 * exact, values[0], values[-1])
+            self.assertTrue((np.abs(c) == values[-1]).any() or name == "f8e5m2")
+            self.assertTrue(np.all(np.abs(c - near) <= np.abs(near) * (2.0**-4 if name == "f8e4m3" else 2.0**-3)
+                                   + 1024 * 80 * 2.0**-24 * size + 1e-5))
+            # Numbers of other files are rounded, and what saturates is counted.
+            self.save("x.npy", np.array([[1e9, -1.0625]], np.float32))
+            r = self.matmul("x.npy", "x.npy", "--trans-b", "--as", name, "--alpha", "0.001",
+                            "--out-type", "f32", "--verify")
+            self.assertIn("x.npy: 1 of 2 values is saturated as float8_e", r.err)
+            self.assertAlmostEqual(float(self.load("c.npy")[0, 0]), (values[-1]**2 + 1) / 1000, delta=.5)
+
     def test_complex(self):
         """Transposed, conjugated and both, with complex scales, in either byte order."""
         rng = np.random.default_rng(3)

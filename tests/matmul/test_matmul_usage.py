@@ -13,15 +13,15 @@ class Help(HelpCase):
         for command in ("kernels", "bench", "tune"):
             for name in ("trans-a", "trans-b"):
                 self.assertIn(" matmul: ", self.option(command, name))
-            for name in ("batch", "out-type"):
-                self.assertIn(" matmul, matvec: ", self.option(command, name))
+            self.assertIn(" matmul, matvec: ", self.option(command, "batch"))
+            self.assertIn(" matmul: f32 makes the result of f16, bf16, f8e4m3", self.option(command, "out-type"))
         self.assertNotIn("overlap", self.option("matmul", "pinned"))
         self.assertRegex(self.page("matmul"), r"--precision P .*tf32, bf16 or f16 round the factors")
         self.assertRegex(self.page("matmul"), r"--repeat N .*warm")
 
     def test_help_and_parser_agree_on_values(self):
         self.assert_agreement("matmul", "ab", "precision", "f32 f32-strict f64 tf32 bf16 f16")
-        self.assert_agreement("matmul", "ab", "as", "f32 f64 f16 bf16")
+        self.assert_agreement("matmul", "ab", "as", "f32 f64 f16 bf16 f8e4m3 f8e5m2")
 
     def test_defaults(self):
         self.assert_defaults("matmul", r"--alpha +1", r"--beta +0")
@@ -89,8 +89,8 @@ class Wrong(Case):
             (("--repeat", "0"), "--repeat' takes a whole number"),
             (("--repeat", "-1"), "'-1'"),
             (("--repeat", "2.5"), "'2.5'"),
-            (("--as", "i32"), "--as' takes f32, f64, f16 or bf16, not 'i32'"),
-            (("--out-type", "f16"), "--out-type' takes f32, not 'f16'"),
+            (("--as", "i32"), "--as' takes f32, f64, f16, bf16, f8e4m3 or f8e5m2, not 'i32'"),
+            (("--out-type", "f16"), "--out-type' takes f32 or bf16, not 'f16'"),
             (("--precision", "f31"), "--precision' takes"),
             (("--set", "TILE"), "--set' takes NAME=VALUE, not 'TILE'"),
             (("--set", "=1"), "NAME=VALUE"),

@@ -823,7 +823,8 @@ static void test_precisions_are_kept(void **state)
             problem p = product(512, 512, 512);
 
             matmul_in(&p)->precision = (tsr_precision)precision;
-            if (precision == TSR_PRECISION_F64 || precision == TSR_PRECISION_I8)
+            if (precision == TSR_PRECISION_F64 || precision == TSR_PRECISION_I8 ||
+                precision == TSR_PRECISION_F8)
                 continue; /* float32 has no such precision */
             print_message("%s %s\n", expected[i].variant,
                           tsr_precision_name((tsr_precision)precision));
@@ -863,6 +864,47 @@ static void test_int8_runs_along_k(void **state)
     assert_true(supports("mma", &p, &d));
     expect_built("mma", "TILE_M=64 TILE_N=64 BLOCK=64 STAGES=4", &p, &d,
                  "REAL=uint FACTOR=I8 COPY_A=4 COPY_B=4 LOCAL_BYTES=40960");
+}
+
+/* FP8 likewise, in tiles whose sums of a block fit in registers beside the others. */
+static void test_fp8_runs_along_k(void **state)
+{
+    enum { MAPS = 256 };
+    static const char name[] = "wgmma-tensor";
+    static const char set[] = "TILE_M=128 TILE_N=128 TURN=1 SPLIT=1 PREPARE=1";
+    static const struct {
+        tsr_type type;
+        bool bf16;
+        const char *options;
+    } kinds[] = {{TSR_F8E4M3, true, "REAL=float FACTOR=F8E4M3 RESULT=BF16 FORMAT=4 STAGED_A=0"},
+                 {TSR_F8E5M2, false, "REAL=float FACTOR=F8E5M2 RESULT=F8E5M2 FORMAT=5 STAGED_A=0"}};
+    device_facts d = hopper();
+    problem p = product(300, 520, 80);
+    plan x;
+
+    (void)state;
+    d.compute_units = 4;
+    for (size_t i = 0; i < 2; i++) {
+        p = product(300, 520, 80);
+        matmul_in(&p)->type = kinds[i].type;
+        matmul_in(&p)->c_bf16 = kinds[i].bf16;
+        matmul_in(&p)->trans_b = true;
+        x = expect_plan(name, set, &p, &d, 1, 4 * MAPS);
+        expect_options(&x, name, &d, kinds[i].options);
+        plan_free(&x);
+        matmul_in(&p)->trans_b = false; /* 520 rows of 80, padded to 256 */
+        x = expect_plan(name, set, &p, &d, 2, 4 * MAPS + 520 * 256);
+        expect_options(&x, name, &d, "STAGED_B=1");
+        plan_free(&x);
+    }
+    assert_true(supports(name, &p, &d));
+    matmul_in(&p)->precision = TSR_PRECISION_F32;
+    assert_false(supports(name, &p, &d));
+    matmul_in(&p)->precision = TSR_PRECISION_F8;
+    assert_true(supports(name, &p, &d));
+    assert_false(supports("mma", &p, &d));
+    matmul_in(&p)->batch = 2;
+    assert_false(supports(name, &p, &d));
 }
 
 /* The operands of wgmma-tensor: what the chip can copy is not staged, the rest is, in rows of 256
@@ -1269,6 +1311,7 @@ int main(void)
         cmocka_unit_test(test_fused_copies_where_it_pays),
         cmocka_unit_test(test_precisions_are_kept),
         cmocka_unit_test(test_int8_runs_along_k),
+        cmocka_unit_test(test_fp8_runs_along_k),
         cmocka_unit_test(test_tensor_stages_what_it_must),
         cmocka_unit_test(test_tensor_groups_share_k),
         cmocka_unit_test(test_tensor_stores_through_its_stages),

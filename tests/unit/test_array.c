@@ -929,7 +929,7 @@ static void conversion_refuses_other_targets(void **state)
     (void)state;
     assert_int_equal(array_convert(&a, TSR_I8, NULL, &err), TSR_EINVAL);
     assert_string_equal(err.message, "conversion from int32 to int8: only float32, float64, "
-                                     "float16 and bfloat16 can be asked for");
+                                     "float16, bfloat16 and FP8 can be asked for");
     assert_int_equal(a.type, TSR_I32);
     array_free(&a);
     array_free(NULL);

@@ -240,6 +240,7 @@ static void every_code_has_a_name(void **state)
     assert_string_equal(tsr_type_name(TSR_TYPE_COUNT), "unknown type");
     assert_string_equal(tsr_precision_name(TSR_PRECISION_F32_STRICT), "f32-strict");
     assert_string_equal(tsr_precision_name(TSR_PRECISION_I8), "i8");
+    assert_string_equal(tsr_precision_name(TSR_PRECISION_F8), "f8");
     assert_string_equal(tsr_precision_name(TSR_PRECISION_COUNT), "unknown precision");
 }
 
@@ -281,6 +282,60 @@ static void sixteen_bits_round_to_nearest_even(void **state)
     assert_true(isnan(half_to_float(half_of(NAN))));
 }
 
+/* The value of FP8 bits by its definition. */
+static double fp8_value(unsigned bits, int fraction, int bias)
+{
+    const int exponent = (int)(bits & 0x7F) >> fraction, rest = (int)bits & ((1 << fraction) - 1);
+    const double value = exponent ? ldexp(rest + (1 << fraction), exponent - bias - fraction)
+                                  : ldexp(rest, 1 - bias - fraction);
+
+    return bits & 0x80 ? -value : value;
+}
+
+static const struct {
+    int fraction, bias;
+    unsigned most, nan; /* the largest number, and the first NaN */
+    float (*value)(uint8_t);
+    uint8_t (*nearest)(double);
+} fp8_types[] = {{3, 7, 0x7E, 0x7F, e4m3_to_float, e4m3_of},
+                 {2, 15, 0x7B, 0x7D, e5m2_to_float, e5m2_of}};
+
+/* Every number comes back, ties go to the even one, and what is beyond the largest saturates. */
+static void eight_bits_round_and_saturate(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < 2; t++) {
+        const double largest =
+            fp8_value(fp8_types[t].most, fp8_types[t].fraction, fp8_types[t].bias);
+        const double beyond[] = {largest, nextafter(largest, INFINITY), 1e300, INFINITY};
+
+        for (unsigned x = 0; x <= fp8_types[t].most; x++) {
+            const double value = fp8_value(x, fp8_types[t].fraction, fp8_types[t].bias);
+            const double next = fp8_value(x + 1, fp8_types[t].fraction, fp8_types[t].bias);
+            const double tie = (value + next) / 2;
+
+            assert_true((double)fp8_types[t].value((uint8_t)x) == value);
+            assert_true((double)fp8_types[t].value((uint8_t)(x | 0x80)) == -value);
+            assert_int_equal(fp8_types[t].nearest(value), x);
+            assert_int_equal(fp8_types[t].nearest(-value), x | 0x80);
+            if (x == fp8_types[t].most)
+                break;
+            assert_int_equal(fp8_types[t].nearest(tie), x + (x & 1));
+            assert_int_equal(fp8_types[t].nearest(nextafter(tie, 0)), x);
+            assert_int_equal(fp8_types[t].nearest(nextafter(tie, INFINITY)), x + 1);
+        }
+        for (size_t i = 0; i < 4; i++) {
+            assert_int_equal(fp8_types[t].nearest(beyond[i]), fp8_types[t].most);
+            assert_int_equal(fp8_types[t].nearest(-beyond[i]), fp8_types[t].most | 0x80);
+        }
+        assert_int_equal(fp8_types[t].nearest(5e-324), 0);
+        for (unsigned x = fp8_types[t].nan; x < 0x80; x++)
+            assert_true(isnan(fp8_types[t].value((uint8_t)x)));
+        assert_true(isnan(fp8_types[t].value(fp8_types[t].nearest(NAN))));
+    }
+    assert_true(isinf(e5m2_to_float(0x7C)) && e5m2_to_float(0xFC) < 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +354,7 @@ int main(void)
         cmocka_unit_test(long_messages_are_cut),
         cmocka_unit_test(every_code_has_a_name),
         cmocka_unit_test(sixteen_bits_round_to_nearest_even),
+        cmocka_unit_test(eight_bits_round_and_saturate),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

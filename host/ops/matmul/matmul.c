@@ -109,6 +109,12 @@ static tsr_status check(const problem *q, tsr_error *err)
 
     if (st == TSR_OK)
         st = check_type(p, err);
+    if (st == TSR_OK && p->c_bf16 && (p->c_f32 || !type_is_fp8(p->type)))
+        st = p->c_f32 ? tsr_fail(err, TSR_EINVAL, 0, "matmul: C is float32 or bfloat16, not both")
+                      : tsr_fail(err, TSR_EINVAL, 0,
+                                 "matmul: C is bfloat16 where the operands are FP8, or it is their "
+                                 "type, and these are %s",
+                                 tsr_type_name(p->type));
     if (st == TSR_OK && p->c_f32 && p->type == TSR_F64)
         st = tsr_fail(err, TSR_EINVAL, 0, "matmul: C is float64 where the operands are");
     if (st == TSR_OK && p->layout != TSR_ROW_MAJOR && p->layout != TSR_COLUMN_MAJOR)
@@ -316,8 +322,9 @@ static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *
      * rounded as they are copied: else they are each time that they are read. */
     if (!rounds && columns >= 16 && (p->m < 16 || (double)p->m * columns * (double)p->k < 0x1p20))
         return names_copy(direct, ARRAY_COUNT(direct), out);
-    /* Blocks along k do not add up in a C of 16 bits, but in the workspace of parts they do. */
-    if (p->k > 1024 && tsr_type_size(matmul_type_c(p)) == 2)
+    /* Blocks along k do not add up in a C of 16 or 8 bits, but in the workspace of parts they do.
+     */
+    if (p->k > 1024 && tsr_type_size(matmul_type_c(p)) <= 2)
         return names_copy(split, ARRAY_COUNT(split), out);
     return names_copy(packed, ARRAY_COUNT(packed), out);
 }
@@ -461,6 +468,7 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
                                              "general"};
     static const char *const int8_cpu[] = {"cpu-panels", "cpu-block", "pipelined", "general-tiled",
                                            "general"};
+    static const char *const of_fp8[] = {"wgmma-tensor", "pipelined", "general-tiled", "general"};
     static const char *const int8_host[] = {"simd", "openmp", "blocked", "ikj",
                                             "kij",  "ijk",    "jik"};
     const size_t m = matmul_of(q)->m, n = matmul_of(q)->n;
@@ -473,6 +481,8 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
                : matmul_batch(matmul_of(q)) == 1 && matmul_mma_gains(q, d)
                    ? names_copy(int8_warps, ARRAY_COUNT(int8_warps), out)
                    : names_copy(of_int8, ARRAY_COUNT(of_int8), out);
+    if (type_is_fp8(matmul_of(q)->type) && d->kind != DEVICE_HOST && d->kind != DEVICE_CPU)
+        return names_copy(of_fp8, ARRAY_COUNT(of_fp8), out);
     if (d->kind == DEVICE_HOST)
         return names_copy(on_host, ARRAY_COUNT(on_host), out);
     if (is_complex && d->kind == DEVICE_CPU)
@@ -536,7 +546,7 @@ const operation operation_matmul = {.name = "matmul",
                                     .unit = WORK_FLOPS,
                                     .types = 1u << TSR_F32 | 1u << TSR_F64 | 1u << TSR_F16 |
                                              1u << TSR_BF16 | 1u << TSR_C64 | 1u << TSR_C128 |
-                                             1u << TSR_I8,
+                                             1u << TSR_I8 | 1u << TSR_F8E4M3 | 1u << TSR_F8E5M2,
                                     .default_type = TSR_F32,
                                     .result = MATMUL_C,
                                     .command = &matmul_command,

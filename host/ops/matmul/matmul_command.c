@@ -17,8 +17,30 @@ static bool is_padding(const char *value)
     return whole_read(value, &padding) && padding <= (uint64_t)1 << 31;
 }
 
+static const field_choice out_types[] = {{"f32", RESULT_F32},
+                                         {"float32", RESULT_F32},
+                                         {"bf16", RESULT_BF16},
+                                         {"bfloat16", RESULT_BF16},
+                                         {NULL, 0}};
+
 static const field fields[] = {
-    PRODUCT_TYPE_FIELDS(tsr_matmul_problem, c_f32),
+    {.name = "type",
+     .kind = FIELD_TYPE,
+     .offset = offsetof(tsr_matmul_problem, type),
+     .in_class = CLASS_EXACT},
+    {.name = "out_type",
+     .kind = FIELD_WIDE,
+     .offset = offsetof(tsr_matmul_problem, c_f32),
+     .also = offsetof(tsr_matmul_problem, c_bf16),
+     .in_class = CLASS_EXACT,
+     .option = "out-type",
+     .otherwise = "that of the operands",
+     .taken = WITH_FILES | WITH_SIZES,
+     .value = "TYPE",
+     .meaning = "f32 makes the result of f16, bf16, f8e4m3 or f8e5m2 operands float32; bf16 that "
+                "of the latter two bfloat16",
+     .expects = "f32 or bf16",
+     .choices = out_types},
     {.name = "m",
      .kind = FIELD_COUNT,
      .offset = offsetof(tsr_matmul_problem, m),
@@ -88,7 +110,7 @@ static const field fields[] = {
      .value = "P",
      .meaning = "f32, f32-strict, f64; tf32, bf16 or f16 round the factors of float32 operands, "
                 "which matrix units multiply faster",
-     .expects = "f32, f32-strict, tf32, bf16, f16, f64 or i8"},
+     .expects = "f32, f32-strict, tf32, bf16, f16, f64, i8 or f8"},
     {.kind = FIELD_ASKED,
      .option = "padding",
      .otherwise = "0",
@@ -110,6 +132,7 @@ static const problem_member members[] = {
     PROBLEM_MEMBER(tsr_matmul_problem, stride_a, COUNT),
     PROBLEM_MEMBER(tsr_matmul_problem, stride_b, COUNT),
     PROBLEM_MEMBER(tsr_matmul_problem, stride_c, COUNT),
+    PROBLEM_MEMBER(tsr_matmul_problem, c_bf16, FLAG),
 };
 
 static const file_use files[] = {
@@ -126,7 +149,9 @@ static const operation_help help = {
         "suffix, else .npy.  As in numpy.matmul, an array of rank 3 or more is a batch of\n"
         "matrices, batches are broadcast, and a vector is a row as A and a column as B.\n"
         "complex64, complex128 and int8 matrices are .npy files alone.  Of int8 matrices C is\n"
-        "int32, modulo 2^32, and --alpha and --beta are whole numbers.\n",
+        "int32, modulo 2^32, and --alpha and --beta are whole numbers.  --as f8e4m3 and f8e5m2\n"
+        "make FP8 of every input, rounded and saturated, or take files of a byte an element for\n"
+        "it; of such operands C is FP8 too, unless --out-type says otherwise.\n",
     .examples = "tessera matmul a.npy b.npy -o c.npy --verify\n"
                 "tessera matmul x.npy x.npy --trans-b --precision tf32 -o products.mtx\n",
 };

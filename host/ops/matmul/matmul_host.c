@@ -65,6 +65,7 @@ static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operand
     tsr_status st = TSR_OK;
 
     plain.type = real_sums(p->type);
+    plain.c_f32 = plain.c_bf16 = false;
     plain.lda = plain.ldb = plain.ldc = 0;
     plain.offset_a = plain.offset_b = plain.offset_c = 0;
     if (copy[0] && copy[1] && copy[2])

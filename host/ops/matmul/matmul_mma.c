@@ -277,6 +277,8 @@ static const char *plan_mma(const job *j, plan *out)
         return why;
     if (p->type == TSR_F32 && p->precision != TSR_PRECISION_TF32)
         return "it rounds float32 to TF32, which --precision tf32 asks for";
+    if (type_is_fp8(p->type))
+        return plan_unsupported(out, "its instructions do not take %s", tsr_type_name(p->type));
     s = mma_layout_of(j);
     if (p->type == TSR_F64 && s.depth < 16)
         return "its instructions take 128 bytes of float64 along k";

@@ -240,8 +240,8 @@ static const char *plan_pipelined(const job *j, plan *out)
     /* A limit of registers is an option of NVIDIA's compiler, which then takes groups of up to 256.
      */
     const bool limited = j->device->nvidia && s.registers < 255 && s.items <= 256;
-    const char *why =
-        p->type == TSR_I8 ? matmul_unsupported_sizes(p, out) : matmul_unsupported_portable(j, out);
+    const char *why = tsr_type_size(p->type) == 1 ? matmul_unsupported_sizes(p, out)
+                                                  : matmul_unsupported_portable(j, out);
     command grid;
 
     if (!why)

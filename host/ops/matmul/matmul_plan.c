@@ -33,6 +33,9 @@ const char *matmul_unsupported_indices(const tsr_matmul_problem *p, plan *out)
 
     if (!why && p->type == TSR_I8)
         why = "it adds up floating-point numbers, and the matrices are int8";
+    if (!why && type_is_fp8(p->type))
+        why = plan_unsupported(out, "it does not take 8 bits an element, and the matrices are %s",
+                               tsr_type_name(p->type));
     return why ? why : matmul_unsupported_sizes(p, out);
 }
 
@@ -40,7 +43,7 @@ const char *matmul_unsupported_types(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
 
-    if (p->type == TSR_I8)
+    if (tsr_type_size(p->type) == 1)
         return matmul_unsupported_sizes(p, out);
     return matmul_unsupported_rounding(j, out);
 }

@@ -14,8 +14,8 @@ const char *matmul_unsupported_complex(const tsr_matmul_problem *p, plan *out);
 /** That a size exceeds what kernels index in 32 bits. */
 const char *matmul_unsupported_sizes(const tsr_matmul_problem *p, plan *out);
 
-/** The same, that the operands are complex, or that they are int8: for variants of floating-point
- *  numbers. */
+/** The same, that the operands are complex, or that they have 8 bits: for variants of wider
+ *  floating-point numbers. */
 const char *matmul_unsupported_indices(const tsr_matmul_problem *p, plan *out);
 
 /** The same, or that the device does not have the type or the precision of the problem. */
@@ -24,7 +24,7 @@ const char *matmul_unsupported_portable(const job *j, plan *out);
 /** The same for kernels that round the factors themselves: every precision is supported. */
 const char *matmul_unsupported_rounding(const job *j, plan *out);
 
-/** The same for kernels that take int8 too. */
+/** The same for kernels that take int8 and FP8 too. */
 const char *matmul_unsupported_types(const job *j, plan *out);
 
 /** That there are several products. */

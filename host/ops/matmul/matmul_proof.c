@@ -67,6 +67,16 @@ static const tsr_matmul_problem sweep_large[] = {
     {.m = 513, .n = 257, .k = 80, .alpha = 1, .trans_b = true, .type = TSR_I8},
     {.m = 131, .n = 256, .k = 1104, .alpha = 3, .beta = 1, .type = TSR_I8},
     {.m = 65, .n = 70, .k = 1100, .alpha = -1, .beta = 2, .trans_a = true, .type = TSR_I8},
+    {.m = 513, .n = 257, .k = 80, .alpha = 1, .trans_b = true, .type = TSR_F8E4M3},
+    {.m = 131, .n = 256, .k = 1104, .alpha = 3, .beta = 1, .type = TSR_F8E4M3, .c_f32 = true},
+    {.m = 65,
+     .n = 70,
+     .k = 1100,
+     .alpha = -1,
+     .beta = 2,
+     .trans_a = true,
+     .type = TSR_F8E5M2,
+     .c_bf16 = true},
     {.m = 257,
      .n = 129,
      .k = 99,
@@ -269,6 +279,32 @@ static tsr_matmul_problem sweep_int8(size_t i, size_t shapes)
     return p;
 }
 
+/* FP8: both types, each result, each pair of transposes, gaps and batches; every fifth in f32. */
+enum { FP8 = 80, FP8_TINY = 12 };
+
+static tsr_matmul_problem sweep_fp8(size_t i, size_t shapes)
+{
+    const size_t *shape = sweep_shapes[(i + i / 12 + 5) % shapes];
+    const double *scale = sweep_scales[(i + i / 6) % ARRAY_COUNT(sweep_scales)];
+    tsr_matmul_problem p = {.type = i % 2 ? TSR_F8E5M2 : TSR_F8E4M3,
+                            .precision = i % 5 == 4 ? TSR_PRECISION_F32 : TSR_PRECISION_DEFAULT,
+                            .m = shape[0],
+                            .n = shape[1],
+                            .k = shape[2],
+                            .trans_a = i / 2 & 1,
+                            .trans_b = (i / 2 + i / 12) & 1,
+                            .alpha = scale[0] * (i / 2 % 3 == 2 ? 512 : 1), /* some saturate */
+                            .beta = scale[1],
+                            .c_f32 = i / 2 % 3 == 0,
+                            .c_bf16 = i / 2 % 3 == 1,
+                            .layout = i % 7 == 0 ? TSR_COLUMN_MAJOR : TSR_ROW_MAJOR};
+
+    if (i / 4 % 2)
+        spread(&p, i);
+    repeat(&p, 3 * i + 4);
+    return p;
+}
+
 bool matmul_sweep(size_t i, bool tiny, problem *out)
 {
     const size_t shapes = tiny ? TINY_SHAPES : ARRAY_COUNT(sweep_shapes);
@@ -277,7 +313,7 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
     const size_t batches = tiny ? TINY_BATCHES : ARRAY_COUNT(sweep_batches);
     const size_t large = tiny ? 0 : ARRAY_COUNT(sweep_large);
     const size_t complex = tiny ? COMPLEX_TINY : COMPLEX;
-    const size_t whole = tiny ? WHOLE_TINY : WHOLE;
+    const size_t whole = tiny ? WHOLE_TINY : WHOLE, fp8 = tiny ? FP8_TINY : FP8;
 
     *out = (problem){.op = &operation_matmul};
     if (i < shapes * combinations) {
@@ -310,6 +346,11 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
         return true;
     }
     i -= whole;
+    if (i < fp8) {
+        *matmul_in(out) = sweep_fp8(i, shapes);
+        return true;
+    }
+    i -= fp8;
     if (i >= large)
         return false;
     *matmul_in(out) = sweep_large[i];
@@ -681,11 +722,16 @@ static long double row_tolerance(const tsr_matmul_problem *p, const projection *
     const long double n = (long double)p->n, k = (long double)terms;
     const long double v = real_rounding(p->type, p->precision);
     /* A factor that underflows is off by v of itself and of this at most. */
-    const long double floor = v > 0 ? sqrtl(k) * real_grain(p->type, p->precision) / v : 0;
+    const long double lost = real_block_loss(p->type, p->precision);
+    /* Nor does a unit lose less of a denormal factor than of the smallest normal one. */
+    const long double floor = v > 0      ? sqrtl(k) * real_grain(p->type, p->precision) / v
+                              : lost > 0 ? sqrtl(k) * real_least(p->type)
+                                         : 0;
     const long double size =
         fmaxl(1, alpha) * (a + floor) * (x->norm + sqrtl(n) * floor) + beta * c;
-    const long double error =
+    const long double added =
         real_product_bound(p->type, v, terms + (type_is_complex(p->type) ? 4 : 2));
+    const long double error = added + lost * (1 + added);
     const long double widest = fmaxl(1, alpha) * (a + floor) * (x->widest + floor) + beta * largest;
 
     if (!(widest < real_most(part) / (1 + 2 * error)))

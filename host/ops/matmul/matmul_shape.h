@@ -107,7 +107,7 @@ static inline size_t matmul_index_c(const tsr_matmul_problem *p, size_t i, size_
 /* The type that C is stored in. */
 static inline tsr_type matmul_type_c(const tsr_matmul_problem *p)
 {
-    return p->c_f32 ? TSR_F32 : p->type == TSR_I8 ? TSR_I32 : p->type;
+    return p->c_f32 ? TSR_F32 : p->c_bf16 ? TSR_BF16 : p->type == TSR_I8 ? TSR_I32 : p->type;
 }
 
 static inline size_t matmul_batch(const tsr_matmul_problem *p)

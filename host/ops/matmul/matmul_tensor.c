@@ -53,19 +53,22 @@ enum {
     LOCAL_THIRD = 72 << 10,
     UNIT_LOCAL = 228 << 10, /* local memory of a compute unit */
     SIDES_MAX = 448,        /* of a tile, together, as registers hold its sums */
+    APART_MAX = 192,        /* columns of it where they hold sums of a block too */
     TURN_MAX = 64,          /* rows, up to which C may be transposed */
     SUMS_MANY = 64,         /* of a work-item, from which the producers give it registers */
     OWN = 16 * 40 * 4       /* bytes of a warp, through which it stores tile after tile */
 };
 
 /* FORMAT of the factors. */
-enum { FORMAT_TF32, FORMAT_BF16, FORMAT_F16, FORMAT_I8 };
+enum { FORMAT_TF32, FORMAT_BF16, FORMAT_F16, FORMAT_I8, FORMAT_E4M3, FORMAT_E5M2 };
 
 static unsigned format(const tsr_matmul_problem *p)
 {
     const tsr_precision used = real_precision(p->type, p->precision);
 
     return p->type == TSR_I8            ? FORMAT_I8
+           : p->type == TSR_F8E4M3      ? FORMAT_E4M3
+           : p->type == TSR_F8E5M2      ? FORMAT_E5M2
            : used == TSR_PRECISION_TF32 ? FORMAT_TF32
            : used == TSR_PRECISION_BF16 ? FORMAT_BF16
                                         : FORMAT_F16;
@@ -76,13 +79,13 @@ static size_t element_bytes(const tsr_matmul_problem *p)
 {
     const unsigned f = format(p);
 
-    return f == FORMAT_TF32 ? 4 : f == FORMAT_I8 ? 1 : 2;
+    return f == FORMAT_TF32 ? 4 : f == FORMAT_BF16 || f == FORMAT_F16 ? 2 : 1;
 }
 
 /* Whether instructions take it along k alone. */
 static bool along_alone(const tsr_matmul_problem *p)
 {
-    return format(p) == FORMAT_TF32 || format(p) == FORMAT_I8;
+    return element_bytes(p) != 2;
 }
 
 /* How an operand is copied to local memory. */
@@ -95,7 +98,7 @@ typedef struct source {
     double size;          /* the same in floating point, where nothing wraps */
 } source;
 
-/* Copies take rows from multiples of 16 bytes, in the format.  TF32 and int8 have to have k along
+/* Copies take rows from multiples of 16 bytes, in the format.  TF32 and 8 bits have to have k along
  * them.
  */
 static source source_of(const tsr_matmul_problem *p, bool along, size_t rows, size_t columns,
@@ -142,6 +145,16 @@ typedef struct tiling {
     k_parts k;
 } tiling;
 
+/* Whether registers hold the sums of a tile; of FP8 those of a block beside them. */
+static bool tile_fits(const tsr_matmul_problem *p, size_t tile_m, size_t tile_n)
+{
+    const size_t columns = tile_n * (tile_m == 256 ? 2 : 1); /* of 64 rows of a warp group */
+    const bool measured = tile_n <= 32 || tile_n % 64 == 0;  /* of FP8 */
+
+    return tile_m + tile_n <= SIDES_MAX &&
+           (!type_is_fp8(p->type) || (columns <= APART_MAX && measured));
+}
+
 /* Elements of k in a block. */
 static size_t block_k(const tsr_matmul_problem *p)
 {
@@ -168,7 +181,8 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k
 
     t.tiles = size_div_up(p.m, tile_m) * size_div_up(p.n, tile_n);
     t.consumers = tile_m == 64 ? GROUP : 2 * GROUP;
-    if (!turn && t.tiles * k.parts > units * (sums <= 32 ? most : 1) && matmul_vector_c(&c) < 4)
+    if (!turn && t.tiles * k.parts > units * (sums <= 32 ? most : 1) &&
+        (matmul_vector_c(&c) < 4 || type_is_fp8(c.type)))
         own = t.consumers / 32 * OWN;
     if (sums <= 32 && t.tiles * k.parts > units)
         budget = (tile_m == 64 ? LOCAL_THIRD : LOCAL_HALF) - own;
@@ -258,7 +272,7 @@ static tiling choose(const job *j)
             tiling t;
             double c;
 
-            if (m + n > SIDES_MAX || !wanted)
+            if (!tile_fits(matmul_of(j->problem), m, n) || !wanted)
                 continue;
             t = cut_k(j, turn == 2, m, n);
             c = cost(j, &t) * (i == 0 || turn == 2 ? CLEAR : 1);
@@ -327,9 +341,11 @@ static const char *unsupported(const tsr_matmul_problem *p, plan *out)
     const char *why = matmul_unsupported_several(p, out);
 
     if (!why)
-        why = p->type == TSR_I8 ? matmul_unsupported_sizes(p, out)
-                                : matmul_unsupported_indices(p, out);
-    if (why || p->type == TSR_I8)
+        why = element_bytes(p) == 1 ? matmul_unsupported_sizes(p, out)
+                                    : matmul_unsupported_indices(p, out);
+    if (!why && type_is_fp8(p->type) && used != TSR_PRECISION_F8)
+        why = "its sums of FP8 have fewer bits than those of FP32";
+    if (why || element_bytes(p) == 1)
         return why;
     if (used != TSR_PRECISION_TF32 && used != TSR_PRECISION_BF16 && used != TSR_PRECISION_F16)
         return plan_unsupported(out, "it rounds factors to TF32 or 16 bits, and %s is %s",
@@ -383,9 +399,13 @@ static const char *plan_tensor(const job *j, plan *out)
 
     if (why)
         return why;
-    if (param(j->params, "TILE_M") + param(j->params, "TILE_N") > SIDES_MAX)
-        return "the sums of a tile of 256 x 256 are more than the registers hold";
     t = choose(j);
+    if (!t.tile_m)
+        return type_is_fp8(matmul_of(j->problem)->type)
+                   ? "its tiles of FP8 are 16, 32, 64, 128 or 192 wide, and up to 64 with 256 "
+                     "rows, "
+                     "since registers hold the sums of a block too"
+                   : "the sums of a tile of 256 x 256 are more than the registers hold";
     p = t.turned ? matmul_turned(matmul_of(j->problem)) : *matmul_of(j->problem);
     why = matmul_unsupported_local(j, t.local, out);
     if (why)
@@ -456,7 +476,7 @@ static const char *plan_tensor(const job *j, plan *out)
 const variant matmul_wgmma_tensor = {
     .name = "wgmma-tensor",
     .idea =
-        "the chip copies boxes of A and B by itself, with zeros beyond edges: TF32, 16 bits, int8",
+        "the chip copies boxes of A and B by itself, with zeros beyond edges: TF32, 16 and 8 bits",
     .answers = 1u << CAUSE_UNITS,
     .source = "matmul/matmul_tensor.cl",
     .entries = {"matmul_tensor_prepare", "matmul_tensor"},

@@ -68,7 +68,8 @@ def _plan(a_type, a_shape, a_strides, b_type, b_shape, b_strides, dtype, precisi
         type=p.operands.name, m=m, n=n, k=k, trans_a=a_side[0], trans_b=b_side[0],
         lda=a_side[1], ldb=b_side[1], alpha=alpha.real, beta=beta.real, alpha_im=alpha.imag,
         beta_im=beta.imag, conj_a=conj_a, conj_b=conj_b, precision=precision,
-        out_type=p.result != p.operands and p.result == np.float32, batch=prod(p.batch), stride_a=a_side[2],
+        out_type=p.result != p.operands and p.result == np.float32,
+        c_bf16=p.result != p.operands and p.result.name == "bfloat16", batch=prod(p.batch), stride_a=a_side[2],
         stride_b=b_side[2], stride_c=m * n)
     return p
 
@@ -78,7 +79,9 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, conj_a=False, conj_b=False, d
     """Multiply matrices, as numpy.matmul does: batches are broadcast, vectors are rows or columns.
 
     The result is alpha a b + beta out.  Types are float16, float32, float64, complex64, complex128 and
-    ml_dtypes' bfloat16; dtype=float32 keeps the float32 sums of operands of 16 bits.  int8 matrices
+    ml_dtypes' bfloat16, float8_e4m3fn and float8_e5m2; dtype=float32 keeps the float32 sums of operands
+    of 16 and 8 bits, and bfloat16 rounds those of 8 to it.  FP8 results saturate, and are rounded to
+    nearest even; precision="f32" adds up FP8 as float32 does, exactly by IEEE 754.  int8 matrices
     have an int32 product, which dtype=int32 or such an out asks for: exact within 32 bits, beyond
     modulo 2^32; alpha and beta are whole numbers of 32 bits there.  conj_a and conj_b take a and b
     conjugated without a copy: matmul(a.T, b, conj_a=True) is A^H b.  precision is "f32", "f32-strict",
