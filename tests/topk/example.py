@@ -8,5 +8,5 @@ FILES = {"t.npy": KEYS}
 CALL = ("topk", "t.npy", "--top", "5", "-o", "first.npy")
 RESULT = ("first.npy", np.sort(KEYS)[:-6:-1])
 SIZE = "30"
-KERNEL = "naive"
+KERNEL = "general"
 PROGRAMS = []
