@@ -4,8 +4,8 @@
     scripts/course_pages.py --tessera build/tessera [--check]
 
 A table has columns for each file data/results/course-DEVICE.jsonl; rows that ran on the host's processor have
-"on the host" behind their figure, or in the heading where all did. --check compares the pages with what it
-would write, and changes none.
+"on the host" behind their figure, or in the heading where all did, and those of a CPU that have another size
+that. --check compares the pages with what it would write, and changes none.
 """
 
 import argparse
@@ -51,14 +51,24 @@ def number(x):
     return "%.3g" % x
 
 
-def cell(row, values, unit, host):
+def find(rows, where, row, device):
+    """The row of a device, and what it is called where a CPU's has another size."""
+    keys = [(where, expand(row["series"], scale) or "here", expand(row["x"], scale), device) for scale in (2, 1)]
+    for key in keys:
+        if key in rows:
+            differing = [k for k, usual in zip(key, keys[0]) if k != usual]
+            return rows[key], "".join(", " + d for d in differing)
+    return None, ""
+
+
+def cell(row, values, unit, host, size=""):
     """A row's figure, with what of it the heading does not say, and its ratio."""
     if row is None:
         return "not measured", ""
     if row["outcome"] != "timed":
         return "not here" if row["outcome"] == "unsupported" else row["outcome"], ""
     value = number(row["rate"]) + (" " + row["unit"]) * (row["unit"] != unit)
-    value += ", on the host" * (row["device"] == "host" and not host)
+    value += size + ", on the host" * (row["device"] == "host" and not host)
     return value, "" if values or not row["ratio"] else number(row["ratio"])
 
 
@@ -83,7 +93,8 @@ def table(course, t, rows, devices):
         cells = [series + ", " * bool(series) + x, "" if row["says"] == "-" else row["says"],
                  "" if claim == "-" else claim]
         for d in devices:
-            value, ratio = cell(rows.get((where, series or "here", x, d)), t["claims_values"], unit, host)
+            found, size = find(rows, where, row, d)
+            value, ratio = cell(found, t["claims_values"], unit, host, size)
             cells += [value] if t["claims_values"] else [value, ratio]
         lines.append("| %s |" % " | ".join(cells))
     return lines

@@ -88,6 +88,7 @@ typedef struct classroom {
     char unit[sizeof((result_row *)0)->unit]; /* in its heading */
     double base;
     size_t claims, agreed;
+    bool has_least; /* of the claims some are the least */
 } classroom;
 
 /* ---- the list ------------------------------------------------------------------------------- */
@@ -722,7 +723,8 @@ static void print_end(const classroom *c, const course_table *t)
 {
     puts("");
     if (c->claims)
-        printf("  %zu of %zu agree here, within a factor of 1.5.\n", c->agreed, c->claims);
+        printf("  %zu of %zu %s here, within a factor of 1.5.\n", c->agreed, c->claims,
+               c->has_least ? "are reached, or agree" : "agree");
     if (*t->why)
         print_paragraph("Why: ", t->why);
     if (*t->wrong)
@@ -763,6 +765,7 @@ static void add_row(classroom *c, const course_table *t, const shown_row *r, res
         if (c->base > 0 && !t->claims_values)
             row->ratio = row->rate / c->base;
         c->claims += is_judged(c, t, r, row);
+        c->has_least = c->has_least || (is_judged(c, t, r, row) && r->at_least);
         c->agreed += is_judged(c, t, r, row) && claim_holds(t, r, row);
     } else if (r->row->base) {
         c->base = 0; /* what follows has nothing to be compared with */
@@ -814,6 +817,7 @@ static void run_tables(classroom *c)
             continue;
         c->printed = c->claims = c->agreed = 0;
         c->base = 0;
+        c->has_least = false;
         for (size_t i = 0; i < c->course.row_count && !row_run_ended(&c->run); i++)
             if (c->course.rows[i].table == t)
                 run_row(c, what, &c->course.rows[i]);

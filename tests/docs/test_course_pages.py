@@ -17,7 +17,7 @@ class Cells(unittest.TestCase):
     def cells(self, *rows):
         """Lines of a table with a row for each of these."""
         found = {("a t", "here", str(i), "d"): r for i, r in enumerate(rows) if r}
-        t = {"name": "t", "knob": "k", "figure": "rate", "claims_values": False,
+        t = {"name": "t", "knob": "k", "claims_values": False,
              "rows": [{"series": "", "x": str(i), "says": "-", "claim": "-"} for i in range(len(rows))]}
         return course_pages.table({"name": "a"}, t, found, ["d"])
 
@@ -41,6 +41,14 @@ class Cells(unittest.TestCase):
         lines = self.cells(row(), row(device="host"))
         self.assertIn(" D, GB/s |", lines[0])
         self.assertIn("| 2.00, on the host |", lines[3])
+
+    def test_sizes_of_a_cpu(self):
+        """They stand behind its figure where they are others."""
+        t = {"name": "t", "knob": "k", "claims_values": True,
+             "rows": [{"series": "", "x": "{8|16|32}", "says": "-", "claim": "-"}]}
+        found = {("a t", "here", "32", "gpu"): row(), ("a t", "here", "16", "cpu"): row(rate=1.0)}
+        self.assertEqual(course_pages.table({"name": "a"}, t, found, ["gpu", "cpu"])[2:],
+                         ["| 32 |  |  | 2.00 | 1.00, 16 |"])
 
 
 if __name__ == "__main__":
