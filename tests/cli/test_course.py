@@ -75,6 +75,13 @@ class Listed(Case):
                     self.assertTrue((name, series, x) in points or (name, series) in missing
                                     or (name, "") in missing, row["command"])
 
+    def test_recorded(self):
+        """Rows of courses and experiments that are kept can be compared and drawn."""
+        kept = [os.path.join(DATA, "results", name) for name in sorted(os.listdir(os.path.join(DATA, "results")))
+                if re.match(r"(course|lab)-.*\.jsonl$", name)]
+        self.assertGreater(len(kept), 3)
+        self.succeed("compare", *kept, "--html", "page.html", "--quiet")
+
     def test_wrong_usage(self):
         self.fail_with(2, "course", "--small", says="--small needs the name of a course")
         self.fail_with(2, "course", "all", "levels", says="all takes no table")
