@@ -271,13 +271,14 @@ static layout shared_best(const job *j, layout s, double *cost)
     return best;
 }
 
-/* A group alone on its unit waits for each block, as no other group has work meanwhile: more short
- * ones are to be under way. */
+/* A group alone on its unit waits for each block, as no other group has work meanwhile: of small and
+ * short ones more are to be under way. */
 static void stage_alone(const job *j, layout *s)
 {
     const size_t local = local_of_copies(matmul_of(j->problem), s, STAGES_ALONE);
 
-    if (s->tile.depth > DEPTH || s->how.each <= STAGES_SHARED || local > j->device->large_local)
+    if (s->tile.depth > DEPTH || s->tile.rows * s->tile.columns > 32 * 64 ||
+        s->how.each <= STAGES_SHARED || local > j->device->large_local)
         return;
     s->stages = STAGES_ALONE;
     s->local = local;
