@@ -271,8 +271,8 @@ static layout shared_best(const job *j, layout s, double *cost)
     return best;
 }
 
-/* A group alone on its unit waits for each block, as no other group has work meanwhile: of small and
- * short ones more are to be under way. */
+/* A group alone on its unit waits for each block, as no other group has work meanwhile: of small
+ * and short ones more are to be under way. */
 static void stage_alone(const job *j, layout *s)
 {
     const size_t local = local_of_copies(matmul_of(j->problem), s, STAGES_ALONE);
