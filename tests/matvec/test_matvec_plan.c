@@ -661,10 +661,10 @@ static void rows_that_start_anywhere_are_read_by_vectors(void **state)
                  {"split-vector", DEVICE_GPU, 777, 7776, 7776, 0, TSR_BF16, "SHIFTED", 0, 0},
                  {"split-vector", DEVICE_GPU, 777, 7777, 7777, 3, TSR_BF16, "SHIFTED", 0, 0},
                  {"split-vector", DEVICE_GPU, 777, 7777, 7777, 0, TSR_F32, "SHIFTED", 0, 0},
-                 {"split-vector", DEVICE_GPU, 777, 17777, 17777, 0, TSR_F32, "SHIFTED", 1, 0},
+                 {"split-vector", DEVICE_GPU, 777, 37777, 37777, 0, TSR_F32, "SHIFTED", 1, 0},
                  {"split-vector", DEVICE_GPU, 777, 17777, 17777, 0, TSR_F64, "SHIFTED", 0, 0},
                  {"split-vector", DEVICE_GPU, 3, 1797, 1797, 0, TSR_F64, "SHIFTED", 1, 0},
-                 {"split-vector", DEVICE_GPU, 3, 255, 255, 0, TSR_F32, "SHIFTED", 0, 0},
+                 {"split-vector", DEVICE_GPU, 3, 1001, 1001, 0, TSR_F32, "SHIFTED", 0, 0},
                  {"split-vector", DEVICE_GPU, 777, 61, 61, 0, TSR_BF16, "SHIFTED", 0, 0},
                  {"split-vector", DEVICE_CPU, 777, 7777, 7777, 0, TSR_BF16, "SHIFTED", 0, 0}};
 

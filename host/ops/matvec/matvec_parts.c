@@ -104,7 +104,7 @@ enum {
  * little between their ends.  Of float32 and float64 elements one by one fill a cache line as well,
  * and vectors of x cost more than they save, but where rows are long; or few, so that it is the
  * loads of a lane that take time. */
-enum { SHIFTED_COLUMNS = 64, SHIFTED_COLUMNS_FEW = 256, SHIFTED_COLUMNS_FLOAT = 1 << 14 };
+enum { SHIFTED_COLUMNS = 64, SHIFTED_COLUMNS_FEW = 1024, SHIFTED_COLUMNS_FLOAT = 1 << 15 };
 enum { SHIFTED_ROWS_FEW = 8 };
 
 static size_t shifted_columns(const tsr_matvec_problem *p)

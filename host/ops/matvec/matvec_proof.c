@@ -66,8 +66,8 @@ static const tsr_matvec_problem sweep_edges[] = {
     {.rows = 20, .columns = 131, .trans = true, .alpha = 1},
     {.rows = 9, .columns = 97, .alpha = 1, .type = TSR_BF16},
     {.rows = 9, .columns = 99, .alpha = 1, .type = TSR_F16},
-    {.rows = 5, .columns = 257, .alpha = 1},
-    {.rows = 3, .columns = 259, .alpha = 1, .type = TSR_F64}};
+    {.rows = 2, .columns = 1025, .alpha = 1},
+    {.rows = 2, .columns = 1027, .alpha = 1, .type = TSR_F64}};
 
 /* Gaps between lines, and before the first elements. */
 static void spread(tsr_matvec_problem *p, uint64_t *state)
