@@ -3,7 +3,8 @@
  * Idea: a compiler must not reorder a sum, so a plain loop over a row adds one
  *     element at a time.  Here each of ROWS rows has a vector of VEC sums: the
  *     vector units are used, the chains of additions overlap, and each piece of
- *     x is loaded once for all the rows.  A may be prefetched.
+ *     x is loaded once for all the rows.  A may be prefetched.  This is the default on CPUs, for
+ *     every type and problem, and so shares more files than the steps that are read first.
  * Work split: work-item g sums part g % parts of ROWS rows from row
  *     g / parts * ROWS.  Few rows are cut into several parts, which the last
  *     work-item of them or a second pass adds up (matvec_parts.clh).
