@@ -25,6 +25,10 @@ static void edges_separate_the_same_elements(void **state)
     assert_true(edges[0] == tenth);
     histogram_set_edge(TSR_U8, edges, 0, 0.1, true);
     assert_true(edges[0] == nextafterf(tenth, 0));
+    histogram_set_edge(TSR_U8, edges, 0, 0.7, false); /* 0.7f is below 0.7 */
+    assert_true(edges[0] == nextafterf(0.7f, 1));
+    histogram_set_edge(TSR_U8, edges, 0, 0.7, true);
+    assert_true(edges[0] == 0.7f);
     histogram_set_edge(TSR_F32, edges, 0, 0.3, false); /* 0.3f is above 0.3, too */
     assert_true((double)edges[0] >= 0.3 && (double)nextafterf(edges[0], 0) < 0.3);
     /* Of floats they are rounded, as NumPy's are. */

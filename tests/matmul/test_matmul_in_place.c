@@ -219,6 +219,36 @@ static void blocks_that_meet_are_refused(void **state)
     cpu_session_close(&cpu);
 }
 
+/* Arrays that begin at no multiple of their elements' size are copied, and C back. */
+static void arrays_that_start_anywhere(void **state)
+{
+    enum { M = 5, N = 7, K = 6, LDC = 9 };
+    const tsr_matmul_problem p = {
+        .type = TSR_F32, .m = M, .n = N, .k = K, .alpha = 1, .beta = 1, .ldc = LDC};
+    float a[M * K], b[K * N], c[M * LDC], expected[M * LDC];
+    char bytes[3][sizeof(c) + 1];
+    tsr_error err = {0};
+
+    (void)state;
+    fill(a, M * K, 1);
+    fill(b, K * N, 2);
+    fill(c, M * LDC, 3);
+    memcpy(expected, c, sizeof(c));
+    multiply(&p, a, b, expected);
+    for (int copies = 0; copies < 2; copies++) {
+        cpu_session cpu;
+
+        cpu_session_open(&cpu, &(tsr_session_options){.copies = copies});
+        memcpy(bytes[0] + 1, a, sizeof(a));
+        memcpy(bytes[1] + 1, b, sizeof(b));
+        memcpy(bytes[2] + 1, c, sizeof(c));
+        if (tsr_matmul(cpu.session, &p, bytes[0] + 1, bytes[1] + 1, bytes[2] + 1, NULL, NULL, &err))
+            fail_msg("%s", err.message);
+        assert_memory_equal(bytes[2] + 1, expected, sizeof(expected));
+        cpu_session_close(&cpu);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +257,7 @@ int main(void)
         cmocka_unit_test(streams_with_gaps),
         cmocka_unit_test(blocks_of_one_matrix),
         cmocka_unit_test(blocks_that_meet_are_refused),
+        cmocka_unit_test(arrays_that_start_anywhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -318,7 +318,7 @@ MUTANTS = {
          "if ((o->access & c->operand[k].access & ACCESS_WRITE) &&", SESSION),
     "unaligned-result-not-copied-back":
         ("host/stream/host_memory.c", "if (!st && aligned[i] && (c.operand[i].access & ACCESS_WRITE))", 0,
-         "if (0)", "unit/test_matmul_align"),
+         "if (0)", "unit/test_matmul_in_place"),
     "failed-call-not-waited-for":
         ("host/stream/host_memory.c", "    if (st != TSR_OK && c->report.shared)\n"
          "        queue_settle(c->session->queue);\n", 0, "", EACH_CALL),
