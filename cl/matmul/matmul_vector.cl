@@ -9,6 +9,8 @@
  *       meet; with 2 all do again.
  *     - swizzling (SWIZZLE 1): the vectors of a row change places, by XOR of their number with one
  *       that follows the row.  It takes no memory, and no two items meet.
+ *     Both ways are here, to be timed against each other, and at the edges elements of a vector are
+ *     guarded one by one: that is why this file is twice as long as the one before it.
  * Work split: as in matmul_block.cl, but work-item (x, y) computes vectors: rows 4 (y + r SIDE) ...
  *     + 3 and columns 4 (x + s SIDE) ... + 3 for r, s < BLOCK / 4.
  * Parameters: SIDE; BLOCK and DEPTH, multiples of 4; SWIZZLE, and PAD where it is 0.
