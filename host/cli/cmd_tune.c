@@ -196,7 +196,7 @@ static const char *on_arrays(const tuning_run *r, const problem *p)
 
 static void too_short(double seconds, double build_seconds, text *out)
 {
-    text_format(out, "the time was too short: of %.3g s, compiling took %.3g", seconds,
+    text_format(out, "the time was too short: of %.3g s, compiling took %.3g s", seconds,
                 build_seconds);
 }
 

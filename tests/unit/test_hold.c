@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/fail.h"
-#include "cpu_session.h"
 #include "measure/hold.h"
+#include "shared_cpu.h"
 
 enum { NAP_NS = 20 * 1000 * 1000, BYTES = 4096 };
 
@@ -22,22 +22,6 @@ typedef struct slow_host {
     int turns; /* how often it was asked to enqueue */
     int fail_at;
 } slow_host;
-
-static cpu_session cpu;
-
-static int open_cpu(void **state)
-{
-    (void)state;
-    cpu_session_open(&cpu, &(tsr_session_options){.profile = true});
-    return 0;
-}
-
-static int close_cpu(void **state)
-{
-    (void)state;
-    cpu_session_close(&cpu);
-    return 0;
-}
 
 static tsr_status nap_and_fill(void *state, tsr_error *err)
 {
@@ -130,5 +114,5 @@ int main(void)
         cmocka_unit_test(a_queue_without_times_is_refused),
     };
 
-    return cmocka_run_group_tests(tests, open_cpu, close_cpu);
+    return cmocka_run_group_tests(tests, open_profiling_cpu, close_cpu);
 }

@@ -8,11 +8,9 @@
 
 #include <cmocka.h>
 
-#include "cpu_session.h"
 #include "device/device.h"
 #include "session/state.h"
-
-static cpu_session cpu;
+#include "shared_cpu.h"
 
 /* Whether a session's context, that is retained meanwhile, is left when it is closed. */
 static bool leaves_context(bool nvidia, bool ends_process)
@@ -55,20 +53,6 @@ static void others_destroy_it(void **state)
     assert_false(leaves_context(true, false));
     assert_false(leaves_context(false, true));
     assert_false(leaves_context(false, false));
-}
-
-static int open_cpu(void **state)
-{
-    (void)state;
-    cpu_session_open(&cpu, NULL);
-    return 0;
-}
-
-static int close_cpu(void **state)
-{
-    (void)state;
-    cpu_session_close(&cpu);
-    return 0;
 }
 
 int main(void)

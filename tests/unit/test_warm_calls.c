@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cpu_session.h"
+#include "shared_cpu.h"
 
 enum { FLOATS = 8192, ROUNDS = 3, SETS = 2 };
 
@@ -19,22 +19,6 @@ typedef struct operands {
     float memory[3][FLOATS];
     cl_mem buffer[3];
 } operands;
-
-static cpu_session cpu;
-
-static int open_cpu(void **state)
-{
-    (void)state;
-    cpu_session_open(&cpu, NULL);
-    return 0;
-}
-
-static int close_cpu(void **state)
-{
-    (void)state;
-    cpu_session_close(&cpu);
-    return 0;
-}
 
 /* Small integers: every sum is exact. */
 static void make_operands(operands *o, unsigned seed)

@@ -1,6 +1,7 @@
 /* The loops of matmul_simd_loops.c for one element type: ELEMENT of A and B, REAL of copies and
  * sums, RESULT of C, alpha and beta; RESULT_OF(sum) and RESULTS_OF(vector of sums); NAMED(name)
- * with the type's suffix, PUBLIC(name) with that and the instruction set's. */
+ * with the type's suffix, PUBLIC(name) with that and the instruction set's.  All are undefined at
+ * the end. */
 
 typedef REAL NAMED(vector) __attribute__((vector_size(VECTOR_BYTES)));
 typedef RESULT NAMED(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(RESULT))));
@@ -258,3 +259,12 @@ void PUBLIC(matmul_share)(const matmul_share *s)
         }
     }
 }
+
+#undef ELEMENT
+#undef REAL
+#undef RESULT
+#undef SCALE
+#undef RESULT_OF
+#undef RESULTS_OF
+#undef NAMED
+#undef PUBLIC

@@ -39,14 +39,6 @@ enum { BLOCK_K = 256, BLOCK_M = 16 * TILE_M, BLOCK_N = 1024 };
 #define NAMED(name)   name##_f32
 #define PUBLIC(name)  ISA_NAMED(name##_f32)
 #include "ops/matmul/matmul_simd_body.h"
-#undef ELEMENT
-#undef REAL
-#undef RESULT
-#undef SCALE
-#undef RESULT_OF
-#undef RESULTS_OF
-#undef NAMED
-#undef PUBLIC
 
 #define ELEMENT       double
 #define REAL          double
@@ -57,14 +49,6 @@ enum { BLOCK_K = 256, BLOCK_M = 16 * TILE_M, BLOCK_N = 1024 };
 #define NAMED(name)   name##_f64
 #define PUBLIC(name)  ISA_NAMED(name##_f64)
 #include "ops/matmul/matmul_simd_body.h"
-#undef ELEMENT
-#undef REAL
-#undef RESULT
-#undef SCALE
-#undef RESULT_OF
-#undef RESULTS_OF
-#undef NAMED
-#undef PUBLIC
 
 /* int8: BLOCK_K products of 2^14 at most add up in float32 exactly, and as fast as those of
  * float32. C is without a sign, so that sums wrap; alpha and beta are whole numbers of 32 bits. */
