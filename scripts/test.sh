@@ -62,9 +62,9 @@ run_ctest() {
     local folder=$builds/$1 without=$2
     shift 2
 
-    # One more than there are cores: some tests wait, for a browser or an interrupt.
+    # Two more than there are cores: some tests wait, for a browser, an interrupt or a made-up peer.
     ctest --test-dir "$folder" --output-on-failure --output-log "$folder/ctest.txt" \
-        --no-tests=error -j $((jobs + 1)) -LE "$without" "$@"
+        --no-tests=error -j $((jobs + 2)) -LE "$without" "$@"
 }
 
 # What ctest said at the end of a build's tests.

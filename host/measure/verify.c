@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/sizes.h"
 #include "core/registry.h"
+#include "measure/programs_met.h"
 #include "stream/host_memory.h"
 
 tsr_status verify_result(const problem *p, const device_facts *d, const void *const before[],
@@ -72,6 +73,8 @@ typedef struct sweep {
     bool ran[TUNABLES_MAX][TUNABLE_VALUES_MAX]; /* values that a problem ran with */
     size_t problems;                            /* that ran, of all types */
     bool worked; /* one of those with something to do gave a result */
+    bool pairs;  /* as the options say, in the sweep with the defaults */
+    programs_met met;
 } sweep;
 
 static tsr_type type_of(const problem *p)
@@ -218,6 +221,21 @@ static distribution inputs_of(const sweep *s, size_t i, const problem *p)
                      : (distribution)(DISTRIBUTION_UNIFORM + random_u64(&state) % drawn);
 }
 
+/* Whether problem p, which is supported, is one of those that options->pairs leaves in. */
+static tsr_status shows_new(sweep *s, const problem *p, const params *chosen, bool *out,
+                            tsr_error *err)
+{
+    const selection sel = {.variant = s->variant, .params = *chosen, .selected = SELECTED_BY_NAME};
+    kept_call *call;
+
+    *out = true;
+    /* Where there is no call, run_one says so. */
+    if (!s->pairs || dispatch_call_of(s->session, p, &sel, IN_ARRAYS, &call, NULL))
+        return TSR_OK;
+    return programs_met_shows(&s->met, s->variant, session_facts(s->session), &call->plan, out,
+                              err);
+}
+
 /* Judge problem i of the sweep.  *why receives NULL, or why it is not suited, to be kept in
  * *reason. */
 static tsr_status visit(sweep *s, size_t i, const problem *p, const params *chosen,
@@ -226,6 +244,8 @@ static tsr_status visit(sweep *s, size_t i, const problem *p, const params *chos
     verify_row *row = &s->rows[type_of(p)];
     unsigned order[OPERANDS_MAX];
     const problem normal = problem_normal(p, order);
+    bool shown;
+    tsr_status st;
 
     *why = NULL;
     if (s->options->typed && row->type != s->options->type) {
@@ -238,6 +258,9 @@ static tsr_status visit(sweep *s, size_t i, const problem *p, const params *chos
         return TSR_OK;
     if (row->problems == 0)
         row->detail[0] = '\0'; /* of a refusal */
+    st = shows_new(s, p, chosen, &shown, err);
+    if (st != TSR_OK || !shown)
+        return st;
     return run_one(s, p, chosen, inputs_of(s, i, p), row, err);
 }
 
@@ -269,6 +292,17 @@ static tsr_status visit_all(sweep *s, const params *chosen, tsr_error *err)
         text_free(&reason);
     }
     return st;
+}
+
+/* The problems of the sweep, of which none runs yet. */
+static void count_all(sweep *s)
+{
+    problem p;
+
+    while (s->op->sweep(s->count, s->options->tiny, &p)) {
+        s->occurs[type_of(&p)] |= !s->options->typed || type_of(&p) == s->options->type;
+        s->count++;
+    }
 }
 
 /* The first problem from `start` on, around the end of the sweep, that is supported and shows
@@ -326,13 +360,18 @@ static bool find_supported(sweep *s, const params *chosen, size_t start, size_t 
     return false;
 }
 
-/* Whether value n of a tunable is still to run on a CPU. */
+static bool is_on_cpu(const sweep *s)
+{
+    return session_facts(s->session)->kind == DEVICE_CPU;
+}
+
+/* Whether value n of a tunable is still to run. */
 static bool is_due(const sweep *s, const tunable *t, size_t n)
 {
     const size_t index = (size_t)(t - s->variant->tunables);
 
     return !s->ran[index][n] && !is_fixed(s->options, t) &&
-           (!t->cpu_most || t->values[n] <= t->cpu_most);
+           (!t->cpu_most || t->values[n] <= t->cpu_most || !is_on_cpu(s));
 }
 
 /* Where a value of tunable t that never ran can join the others, let it. */
@@ -352,7 +391,8 @@ static void join_value(sweep *s, size_t t, params *chosen, size_t *i)
 }
 
 /* A problem for every value that can run, with as many new values at once as go together: each set
- * of values builds a program of its own, which takes a CPU's compiler a second and more. */
+ * of values builds a program of its own, which takes a CPU's compiler a second and more, and
+ * Oclgrind's as well. */
 static tsr_status visit_packed(sweep *s, const params *normal, tsr_error *err)
 {
     const size_t half = size_max(s->count / 2, 1);
@@ -428,7 +468,7 @@ static void count_never_ran(sweep *s)
         row->never_ran_values = text_get(&s->never_ran);
 }
 
-/* Every problem of the sweep with one variant's defaults, then its other parameters. */
+/* The problems of the sweep with one variant's defaults, then its other parameters. */
 static tsr_status sweep_variant(sweep *s, tsr_error *err)
 {
     params normal = params_default(s->variant);
@@ -442,11 +482,15 @@ static tsr_status sweep_variant(sweep *s, tsr_error *err)
             normal.value[t] = s->variant->tunables[t].small;
     for (size_t i = 0; i < s->options->set_count && st == TSR_OK; i++)
         st = params_set(s->variant, &normal, s->options->set[i], err);
-    if (st == TSR_OK)
+    s->pairs = s->options->pairs;
+    if (st == TSR_OK && s->options->values)
+        count_all(s);
+    else if (st == TSR_OK)
         st = visit_all(s, &normal, err);
+    s->pairs = false;
     if (st != TSR_OK || s->options->defaults)
         return st;
-    if (session_facts(s->session)->kind == DEVICE_CPU) {
+    if (is_on_cpu(s) || s->options->pairs) {
         st = visit_packed(s, &normal, err);
         if (st == TSR_OK)
             count_never_ran(s);
@@ -465,6 +509,7 @@ static void sweep_free(sweep *s)
     for (int t = 0; t < TSR_TYPE_COUNT; t++)
         text_free(&s->build_log[t]);
     text_free(&s->never_ran);
+    programs_met_free(&s->met);
 }
 
 tsr_status verify_operation(tsr_session *session, const operation *op,

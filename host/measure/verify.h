@@ -31,9 +31,13 @@ typedef struct verify_options {
     bool tiny;     /* only problems that a simulator finishes in seconds */
     bool small;    /* tunables that have a value for small problems have that one, and no other */
     bool defaults; /* no value of a tunable but its default, or what `set` says */
+    bool values;   /* only problems for values of tunables, on a CPU the defaults among them */
     bool stop;     /* at the first problem that fails, of each variant */
     bool fails_at_once; /* an error is the call's, until a problem with something to do has given a
                            result, be it right or wrong */
+    bool pairs;         /* of problems with a program of their own only those that show two of
+                           its values side by side for the first time (measure/programs_met.h);
+                           and new values of tunables at once, on any device */
     bool typed;         /* only problems of `type` */
     tsr_type type;
     void (*progress)(const operation *op, const variant *v, size_t problems,

@@ -1,9 +1,10 @@
-/* sweep OP RUN...: several sweeps of an operation's variants on the CPU's OpenCL device, in one
- * process.
+/* sweep OP RUN...: several sweeps of an operation's variants on the CPU's OpenCL device, or in
+ * Oclgrind where that is all there is, in one process.
  *
- * A RUN is "VARIANT,TYPE[,tiny][,small][,defaults][,unoptimized]", as the options of `tessera
- * verify` have it; an unoptimized one leaves out PoCL's optimizations.  A process of its own would
- * cost each run 0.7 s in PoCL's compiler, which reads its library for the first program.
+ * A RUN is "VARIANT,TYPE[,WORD]...", of the words tiny, small and defaults, as the options of
+ * `tessera verify` have it, pairs and values, as verify_options do, and unoptimized, which leaves
+ * out PoCL's optimizations.  A process of its own would cost each run 0.7 s in PoCL's compiler,
+ * which reads its library for the first program.
  *
  * Optimized runs come first: PoCL asks for POCL_EXTRA_BUILD_FLAGS at every program until there is a
  * value, which then holds for the life of the process.  A run that is to be optimized and would not
@@ -11,7 +12,7 @@
  *
  * Exit status: 0 all results were right, or the variant supports nothing here; 1 any other.
  *
- * Needs an OpenCL device of the type CPU, such as PoCL's. */
+ * Needs an OpenCL device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,8 @@ static bool read_words(char **rest, sweep_run *out)
         bool *const flag = !strcmp(word, "tiny")          ? &out->options.tiny
                            : !strcmp(word, "small")       ? &out->options.small
                            : !strcmp(word, "defaults")    ? &out->options.defaults
+                           : !strcmp(word, "pairs")       ? &out->options.pairs
+                           : !strcmp(word, "values")      ? &out->options.values
                            : !strcmp(word, "unoptimized") ? &out->unoptimized
                                                           : NULL;
 
@@ -141,11 +144,15 @@ int main(int argc, char **argv)
     int status = 0;
 
     if (argc < 3) {
-        fputs("Usage: sweep OP VARIANT,TYPE[,tiny][,small][,defaults][,unoptimized]...\n", stderr);
+        fputs(
+            "Usage: sweep OP VARIANT,TYPE[,tiny][,small][,defaults][,pairs][,values][,unoptimized]"
+            "...\n",
+            stderr);
         return 2;
     }
     if (operation_find(argv[1], "sweep", NULL, &op, &err) || tsr_devices_find(&list, &err) ||
-        tsr_devices_select(list, "cpu", &b.device, 1, &count, &err)) {
+        (tsr_devices_select(list, "cpu", &b.device, 1, &count, NULL) &&
+         tsr_devices_select(list, "0:0", &b.device, 1, &count, &err))) {
         fprintf(stderr, "sweep: %s\n", err.message);
         status = 1;
     }

@@ -1,7 +1,10 @@
 """verify_variant.py OP VARIANT...: the sweeps of variants on the CPU's OpenCL device.
 
-The operation's main type has the whole sweep with defaults, and the tiny one with every value of
-every tunable that a CPU's compiler is not minutes over.  Types differ in few lines, and a program
+The operation's main type has the whole sweep with defaults, and of the tiny one a problem for every
+value of every tunable that a CPU's compiler is not minutes over.  In no sweep does each value of a
+-D meet each of the others: a problem that needs one more program runs where two of its -Ds, or of the
+sizes of its groups, come together for the first time (measure/programs_met.h); those that share a
+program run all.  A GPU's sweep has every combination.  Types differ in few lines, and a program
 takes that compiler a quarter of a second and more: of the others one has the whole sweep with small
 tiles, of which there are many then.  One of each other width has the tiny one, where the simulator
 does not run just that and judge it (oclgrind/sweep.py).  Variants made for CPUs have it here too, and
@@ -12,7 +15,7 @@ GPU's sweep has them all.
 The compiler takes three quarters of its time to optimize.  The main type's whole sweep is optimized,
 whose large problems would take longer otherwise, and of the variants made for CPUs the other type's.
 The rest is not; of a variant with a program a shape the tiny problems of the main type's defaults
-alone are.  With TESSERA_SANITIZED the main type alone, and the tiny sweep with defaults, whose programs PoCL
+alone are.  With TESSERA_SANITIZED the main type's tiny problems for values alone, whose programs PoCL
 has of the sweep without a sanitizer: a sanitizer looks at the host's code, not at what the device's
 compiler made, and of small tiles unit/test_plans has the plans.
 
@@ -25,16 +28,23 @@ import subprocess
 import sys
 
 from variant_runs import (has_many_programs, is_optimized, is_simulated, one_of_each_width,
-                          variant)
+                          says, variant)
 
 
 def runs(op, name):
     """What sweep.c runs of a variant."""
+    return [run.replace(",", ",pairs,", 1) for run in all_runs(op, name)]
+
+
+def all_runs(op, name):
+    """The same, were every program to run."""
     types, i = variant(op, name)
     main, others = types[0], types[1:]
+    # The defaults have the whole sweep; where there is no tunable, nothing but them.
+    tiny_values = main + (",tiny,values" if says(op, name, "tunables") else ",tiny")
     plain = "" if is_optimized(op, name) else ",unoptimized"
     if os.environ.get("TESSERA_SANITIZED"):
-        return [main + ",tiny,defaults" + plain]
+        return [tiny_values + plain]
     whole = []
     if others and not is_optimized(op, name):
         whole = [others[i % len(others)] + ",small,defaults"]
@@ -45,8 +55,8 @@ def runs(op, name):
         tiny = []
     if has_many_programs(op, name):
         return [main + ",tiny,small,defaults"] + \
-            [run + plain for run in tiny + whole + [main + ",tiny", main + ",defaults"]]
-    return [run + plain for run in tiny + whole * (not for_cpus) + [main + ",tiny"]] + \
+            [run + plain for run in tiny + whole + [tiny_values, main + ",defaults"]]
+    return [run + plain for run in tiny + whole * (not for_cpus) + [tiny_values]] + \
         whole * for_cpus + [main + ",defaults"]
 
 

@@ -50,10 +50,10 @@ def communicate(process, timeout, is_over):
 
 
 class Run:
-    """status, out, err, and log: what Oclgrind complained of.  With `stop` the run is ended at its
-    first complaint, and `stopped` says so."""
+    """status, out, err, and log: what Oclgrind complained of.  The variable `program` names what runs.
+    With `stop` the run is ended at its first complaint, and `stopped` says so."""
 
-    def __init__(self, *args, timeout=800, stop=False):
+    def __init__(self, *args, program="TESSERA", timeout=800, stop=False):
         with tempfile.TemporaryDirectory(prefix="tessera-oclgrind-") as folder:
             log, report = os.path.join(folder, "log"), os.path.join(folder, "report")
             env = {k: v for k, v in os.environ.items() if k != "TESSERA_DEVICE"}
@@ -67,7 +67,7 @@ class Run:
                        TESSERA_CACHE_DIR=os.path.join(folder, "cache"),
                        OPENCL_LAYERS=os.environ["FAULT_LAYER"], TESSERA_KEEP_BUFFERS="1",
                        TESSERA_FAULT_REPORT=report)
-            with subprocess.Popen([os.environ["TESSERA"], *args], env=env, stdout=subprocess.PIPE,
+            with subprocess.Popen([os.environ[program], *args], env=env, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE) as process:
                 out, err = communicate(process, timeout, lambda: stop and has_text(log))
             self.status = process.returncode

@@ -140,11 +140,19 @@ BUGS = {
 }
 
 # Of a type that is not the main one: it is there alone, or has fewer problems, all of which the
-# simulator runs.
+# simulator runs, or it shows after fewer programs.
 TYPES = {
     "oclgrind-sort-values-guard": "u8",
     "oclgrind-sort-rows-exchange-barrier": "u8",
     "oclgrind-fused-leave-guard": "f16",
+    "sweep-fused-flip": "i16",
+    "sweep-fused-turned-columns": "i16",
+    "sweep-fused-short-columns": "i16",
+    "sweep-fused-level-top": "i16",
+    "sweep-fused-tile-guard": "f32",
+    "sweep-rows-registers-dealt": "f16",
+    "sweep-rows-registers-strips": "i8",
+    "sweep-rows-registers-columns": "f32",
 }
 
 # What a launch before left sends tiles astray, perhaps for ever: a sweep that does not end has found

@@ -276,6 +276,26 @@ static void defaults_are_all_that_runs(void **state)
     assert_null(k.row[0].never_ran_values);
 }
 
+/* With `pairs`, plans without kernels all run, and new values come together: SIDE=2 with STEP=2.
+ * With `values` there is no sweep before theirs. */
+static void what_is_left_out_of_the_whole_sweep(void **state)
+{
+    const kept all = rows_of("tunable", false, NULL, 0),
+               pairs = rows_with(&(verify_options){.variant = "tunable", .pairs = true, .seed = 1}),
+               values =
+                   rows_with(&(verify_options){.variant = "tunable", .values = true, .seed = 1}),
+               none = rows_with(&(verify_options){
+                   .variant = "tunable", .values = true, .defaults = true, .seed = 1});
+
+    (void)state;
+    assert_int_equal(pairs.row[0].problems + pairs.row[1].problems, 7 + 1);
+    assert_string_equal(pairs.never_ran, "STEP=4");
+    assert_int_equal(values.count, 2);
+    assert_int_equal(values.row[0].problems + values.row[1].problems,
+                     all.row[0].problems + all.row[1].problems - 7);
+    assert_int_equal(none.row[0].problems + none.row[1].problems, 0);
+}
+
 static void a_failure_ends_the_sweep_if_told_so(void **state)
 {
     verify_options options = {.variant = "wrong", .stop = true, .seed = 1};
@@ -315,6 +335,7 @@ int main(void)
         cmocka_unit_test(a_build_that_fails_lends_its_log),
         cmocka_unit_test(values_that_never_ran_are_named),
         cmocka_unit_test(defaults_are_all_that_runs),
+        cmocka_unit_test(what_is_left_out_of_the_whole_sweep),
         cmocka_unit_test(a_failure_ends_the_sweep_if_told_so),
         cmocka_unit_test(what_is_never_suited_has_its_reason),
     };

@@ -1,0 +1,121 @@
+#include "measure/programs_met.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "core/registry.h"
+
+enum { ROOM_FIRST = 1024, WORDS_MAX = 128 };
+
+/* The place of a hash, or the free one where it would be. */
+static size_t place_of(const programs_met *m, uint64_t hash)
+{
+    size_t i = hash % m->room;
+
+    while (m->hash[i] && m->hash[i] != hash)
+        i = (i + 1) % m->room;
+    return i;
+}
+
+/* Room for one more, with as many free places as taken ones. */
+static bool grow(programs_met *m)
+{
+    const programs_met old = *m;
+
+    if (2 * (m->count + 1) <= m->room)
+        return true;
+    m->room = old.room ? 2 * old.room : ROOM_FIRST;
+    m->hash = calloc(m->room, sizeof(*m->hash));
+    if (!m->hash) {
+        *m = old;
+        return false;
+    }
+    for (size_t i = 0; i < old.room; i++)
+        if (old.hash[i])
+            m->hash[place_of(m, old.hash[i])] = old.hash[i];
+    free(old.hash);
+    return true;
+}
+
+/* False where memory runs out.  *is_new where it was not there. */
+static bool add(programs_met *m, uint64_t hash, bool *is_new)
+{
+    size_t i;
+
+    if (!grow(m))
+        return false;
+    i = place_of(m, hash);
+    if (m->hash[i] != hash) {
+        m->hash[i] = hash;
+        m->count++;
+        *is_new = true;
+    }
+    return true;
+}
+
+/* The hashes of the words of a text, each once. */
+static size_t words_of(const char *of, uint64_t out[WORDS_MAX])
+{
+    size_t count = 0;
+
+    for (of += strspn(of, " "); *of && count < WORDS_MAX; of += strspn(of, " ")) {
+        const size_t length = strcspn(of, " ");
+        const uint64_t hash = hash_bytes(HASH_START, of, length);
+        size_t i = 0;
+
+        while (i < count && out[i] != hash)
+            i++;
+        out[i] = hash;
+        count += i == count;
+        of += length;
+    }
+    return count;
+}
+
+/* " -DNAME=VALUE"... " ENTRY:32:1:1"... */
+static void describe(const variant *v, const device_facts *d, const plan *p, text *out)
+{
+    plan_options(v, d, p, out);
+    for (size_t i = 0; i < p->count; i++) {
+        const command *c = &p->commands[i];
+
+        if (c->kind == COMMAND_LAUNCH)
+            text_format(out, " %s:%zu:%zu:%zu", v->entries[c->entry], c->local[0], c->local[1],
+                        c->local[2]);
+    }
+}
+
+tsr_status programs_met_shows(programs_met *m, const variant *v, const device_facts *d,
+                              const plan *p, bool *out, tsr_error *err)
+{
+    uint64_t words[WORDS_MAX];
+    text all = {0};
+    bool new_program = false, new_pair = false, ok;
+    size_t count = 0;
+
+    describe(v, d, p, &all);
+    ok = !all.failed;
+    if (ok) {
+        count = words_of(text_get(&all), words);
+        ok = add(m, hash_bytes(HASH_START, words, count * sizeof(*words)), &new_program);
+    }
+    text_free(&all);
+    for (size_t i = 0; i < count && new_program; i++) {
+        for (size_t k = i; k < count && ok; k++) {
+            /* The 0 tells it from a program of two words. */
+            const uint64_t pair[] = {0, words[i], words[k]};
+
+            ok = add(m, hash_bytes(HASH_START, pair, sizeof(pair)), &new_pair);
+        }
+    }
+    *out = !new_program || new_pair || !count || count == WORDS_MAX;
+    return ok ? TSR_OK : tsr_fail(err, TSR_ENOMEM, 0, "no memory for what a sweep has met");
+}
+
+void programs_met_free(programs_met *m)
+{
+    free(m->hash);
+    *m = (programs_met){0};
+}
