@@ -18,26 +18,23 @@ if [ "$1" != frame ]; then
     # Atomics in the scope of the device, several queues, warps: what the device lacks is left out.
     "$tessera" lesson "$@" -o docs/course
 fi
-# Pages of a device that is not here keep what it did.
-python3 - docs/course/*.html <<'END'
-import glob
-import json
+# Pages of a device that is not here keep their title and what it did, around which the command has just
+# written the rest.
+python3 - docs/course/tiled.html docs/course/*.html <<'END'
+import re
 import sys
 
-lessons = []
-for path in glob.glob("data/lessons/*.json"):
+PARTS = re.compile(r'(.*<title>)(.*?)(</title>.*<script type="application/json" id="trace">)(.*?)(</script>.*)', re.S)
+
+
+def parts(path):
     with open(path, encoding="utf-8") as f:
-        lessons.append(json.load(f))
-names = json.dumps([{"name": l["name"], "title": l["title"]} for l in sorted(lessons, key=lambda l: l["number"])],
-                   separators=(",", ":"))
-for sign in "<>&":
-    names = names.replace(sign, "\\u%04x" % ord(sign))
-frame = open("data/lessons/lesson.html", encoding="utf-8").read().replace("{{lessons}}", names).split("{{data}}")
-opening = '<script type="application/json" id="trace">'
-for path in sys.argv[1:]:
-    page = open(path, encoding="utf-8").read()
-    title = page.split("<title>Tessera: ", 1)[1].split("</title>", 1)[0]
-    trace = page.split(opening, 1)[1].split("</script>", 1)[0]
+        return PARTS.fullmatch(f.read()).groups()
+
+
+before, _, between, _, behind = parts(sys.argv[1])
+for path in sys.argv[2:]:
+    _, title, _, trace, _ = parts(path)
     with open(path, "w", encoding="utf-8") as f:
-        f.write(frame[0].replace("{{title}}", title) + trace + frame[1])
+        f.write(before + title + between + trace + behind)
 END
