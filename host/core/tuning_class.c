@@ -184,6 +184,8 @@ static size_t value_count(const field *f)
         return TSR_TYPE_COUNT;
     if (f->kind == FIELD_PRECISION)
         return TSR_PRECISION_COUNT;
+    if (f->kind == FIELD_WIDE)
+        return f->also ? 3 : 2;
     if (f->kind != FIELD_CHOICE)
         return 2;
     while (f->choices[count].name)
@@ -203,6 +205,8 @@ static void set_value(const field *f, problem *p, size_t i)
         problem_set_precision(p, (tsr_precision)i);
     else if (f->kind == FIELD_CHOICE)
         field_set_count(f, p, f->choices[i].value);
+    else if (i == RESULT_BF16 && f->kind == FIELD_WIDE)
+        *(bool *)(void *)(p->bytes + f->also) = true;
     else
         *(bool *)member = i > 0;
 }

@@ -49,8 +49,13 @@ size_t tsr_operation_problem_bytes(const tsr_operation *op)
 void tsr_operation_start(const tsr_operation *op, void *out)
 {
     if (op && out) {
+        const operation_command *c = of(op)->command;
         problem p = problem_start(of(op));
 
+        /* A command may begin with a flag that is set, an initialiser does not. */
+        for (size_t i = 0; i < c->field_count; i++)
+            if (c->fields[i].kind == FIELD_FLAG)
+                *(bool *)(void *)(p.bytes + c->fields[i].offset) = false;
         problem_set_type(&p, of(op)->default_type);
         memcpy(out, p.bytes, of(op)->command->problem_bytes);
     }

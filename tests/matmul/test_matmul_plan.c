@@ -1025,7 +1025,8 @@ static void bytes_are_what_has_to_move(void **state)
     }
 }
 
-/* A float32 C under operands of 16 bits: its own bytes, in the text, and in the tuning's key. */
+/* A float32 C under operands of 16 bits, a bfloat16 one under 8: its own bytes, in the text, and in
+ * the tuning's key. */
 static void c_may_be_wider_than_its_factors(void **state)
 {
     problem p = matmul_problem(
@@ -1045,6 +1046,13 @@ static void c_may_be_wider_than_its_factors(void **state)
     tuning_class(&p, &t);
     assert_string_equal(text_get(&t), "bfloat16 to float32 nn 4x4x4");
     text_free(&t);
+    expect_class(&p, "bfloat16 to float32 nn, M 4-7, N 4-7, K 4-7");
+    *matmul_in(&p) = (tsr_matmul_problem){
+        .type = TSR_F8E5M2, .m = 4, .n = 5, .k = 6, .alpha = 1, .c_bf16 = true};
+    operation_matmul.operands(&p, o);
+    assert_int_equal(o[2].type, TSR_BF16);
+    assert_int_equal(o[2].bytes, 40);
+    expect_class(&p, "float8_e5m2 to bfloat16 nn, M 4-7, N 4-7, K 4-7");
 }
 
 /* A variant of several commands runs one product after another; those that take no batch say so. */

@@ -69,7 +69,8 @@ static void calls_are_checked(void **state)
     assert_int_equal(tsr_operation_enqueue(NULL, op, p, NULL, NULL, NULL, &err), TSR_EINVAL);
 }
 
-/* A problem of no element is one that every operation describes, or refuses with a message. */
+/* A problem of no element is one that every operation describes, or refuses with a message; no
+ * initialiser sets a flag. */
 static void problems_start(void **state)
 {
     const tsr_operation *op;
@@ -78,12 +79,15 @@ static void problems_start(void **state)
     for (size_t i = 0; (op = tsr_operation_get(i)); i++) {
         unsigned char p[PROBLEM_BYTES_MAX + 1];
         tsr_operand operands[TSR_OPERANDS_MAX];
+        tsr_member member;
         size_t count = 0;
         tsr_error err = {0};
 
         memset(p, 0xa5, sizeof(p));
         tsr_operation_start(op, p);
         assert_int_equal(p[tsr_operation_problem_bytes(op)], 0xa5);
+        for (size_t k = 0; tsr_operation_member(op, k, &member); k++)
+            assert_true(member.kind != TSR_MEMBER_FLAG || p[member.offset] == 0);
         if (tsr_operation_operands(op, p, operands, &count, &err))
             assert_true(strlen(err.message) > 0);
         else
