@@ -255,7 +255,7 @@ static bool is_faster_there(blas_call *call, bool may_try, rates_times *expected
 /* By measured times: the same. */
 static const char *reason_by_rates(blas_call *call)
 {
-    static _Thread_local char reason[96];
+    static _Thread_local char reason[128];
     rates_times expected;
 
     if (blocked_is_one_triangle(call))
@@ -265,7 +265,8 @@ static const char *reason_by_rates(blas_call *call)
     if (call->start_ns) {
         const decimal_point numbers = decimal_point_begin();
 
-        snprintf(reason, sizeof reason, "%.3f ms there and %.3f ms on the device are expected",
+        snprintf(reason, sizeof reason, "%s%.3f ms there and %.3f ms on the device are expected",
+                 rates_prefer_device(&expected) ? "both places are tried: " : "",
                  rates_seconds(expected.cpu) * 1e3, rates_seconds(expected.device) * 1e3);
         decimal_point_end(numbers);
     }
@@ -399,19 +400,30 @@ static void begin_try(blas_call *call)
         call->tried_ns = log_now();
 }
 
+/* The device was to do it, and did not: what it takes until the CPU has done it is no time of
+ * either place. */
+static bool fail_try(blas_call *call)
+{
+    if (call->tried)
+        tried_failed(call);
+    call->tried = 0;
+    return false;
+}
+
 static bool run(blas_call *call)
 {
     bool done;
 
     call->reason = reason_against(call);
     begin_try(call);
-    if (call->reason ||
-        !offload_begin(element_of(call->type).f64, mode == MODE_ALWAYS, &call->reason))
+    if (call->reason)
         return false;
+    if (!offload_begin(element_of(call->type).f64, mode == MODE_ALWAYS, &call->reason))
+        return fail_try(call);
     /* Rates of another device do not count, nor does the time until the device was free. */
     call->reason = reason_against(call);
     begin_try(call);
-    done = !call->reason && blocked_run(call);
+    done = !call->reason && (blocked_run(call) || fail_try(call));
     offload_end();
     return done;
 }

@@ -1,19 +1,18 @@
 #include "blas/tried.h"
 
 #include <pthread.h>
-#include <string.h>
 
-/* Beyond this ratio of what is expected the times of `tessera tune blas` decide alone: its binary
- * logarithm. */
+/* Where one place is expected to take this many times as long as the other, the times of `tessera
+ * tune blas` decide alone: the binary logarithm. */
 #define CLOSE_LOG2 2.0F
 
-/* Nor are shorter calls tried: a program makes many of them, whose results then stay the same to
- * the last bit. */
+/* Nor are calls tried that are shorter in both places: a program makes many of them, whose results
+ * then stay the same to the last bit. */
 #define SHORT_LOG2 (-14.3F) /* 50 us */
 
-/* The other place is tried when what that may lose is so small a part of what calls of the shape
- * have taken, by the number of tries; and so often at most, since results may differ there in their
- * last bits. */
+/* The first try of the other place may lose this part of what calls of the shape have taken; all
+ * tries up to the nth together an nth of that part.  Their number is bounded, since results may
+ * differ there in their last bits. */
 #define LOSS_PART 0.25
 enum { TRIES_MAX = 16 };
 
@@ -21,14 +20,14 @@ enum { TRIES_MAX = 16 };
  * before there were hundreds of them. */
 #define SECONDS_FIRST 1e-3
 
-/* A try are some calls, of which the first is not counted: it wakes threads.  One more would not
- * say what many take: threads of the CPU's BLAS look for their next call for tens of milliseconds,
- * in which the device takes up to twice as long.  A try ends when they sleep, when it has lost its
- * part, or where it is slower by so much. */
+/* A try is some calls in a row, of which the first is not counted: it wakes threads.  The second
+ * alone would not say what many take: threads of the CPU's BLAS spin for tens of milliseconds after
+ * a call, and meanwhile the device takes up to twice as long.  A try ends after SECONDS_TRY, when
+ * they sleep; before that when it has lost its part, or a call takes SLOWER_BY times as long. */
 #define SECONDS_TRY 0.03
 #define SLOWER_BY   1.6
 
-/* Which has to be slower by so much for the other one to take its place: noise moves no calls. */
+/* Calls move where their place takes more than this many times as long: noise moves none. */
 #define STAYS_WITHIN 1.05
 
 enum { CPU, DEVICE, PLACES };
@@ -40,13 +39,13 @@ typedef struct known_times {
     float recent[RECENT]; /* seconds of the last ones */
 } known_times;
 
-/* A shape; two of the same place in the table take turns there, and begin anew. */
+/* A shape.  Two that fall on one entry of the table replace each other, and begin anew. */
 typedef struct shape {
     uint64_t key;   /* 0: none */
     int place;      /* where calls of it run */
-    bool called;    /* there */
-    double spent;   /* in seconds, but for tries */
-    double lost;    /* by tries */
+    bool called;    /* there, once at least */
+    double spent;   /* seconds of all calls but tries */
+    double lost;    /* seconds that tries took longer */
     int tries;      /* begun */
     bool trying;    /* the other place */
     double try_for; /* seconds of this try */
@@ -56,7 +55,7 @@ typedef struct shape {
 static shape shapes[SHAPES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Of all that a call's time depends on: never 0. */
+/* A hash of all that a call's time depends on: never 0. */
 static uint64_t key_of(const blas_call *call)
 {
     const uint64_t options =
@@ -92,7 +91,7 @@ static double seconds_of(const known_times *k)
     return t[2] < low ? low : t[2] > high ? high : t[2];
 }
 
-/* What a call is expected to take in each place, where it was called there or not. */
+/* What a call takes in each place: by calls of its shape there, else as expected. */
 static void estimate(const shape *s, const rates_times *expected, double seconds[PLACES])
 {
     seconds[CPU] = seconds_of(&s->known[CPU]);
@@ -109,7 +108,8 @@ static bool may_lose(const shape *s, double loss, int number)
     return (s->lost + loss) * number <= LOSS_PART * s->spent;
 }
 
-/* Is the next call one of the other place?  The first try may be short, the others are whole. */
+/* Whether the next call goes to the other place.  The first try may lose what one call does, since
+ * it ends early; later ones what a whole try does. */
 static bool is_to_try(const shape *s, const double seconds[PLACES])
 {
     const int other = 1 - s->place;
@@ -201,6 +201,18 @@ void tried_done(const blas_call *call, bool on_device, uint64_t ns)
             s->trying = false;
             s->spent = s->lost = 0; /* the other one is known */
         }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void tried_failed(const blas_call *call)
+{
+    shape *s = &shapes[call->tried % SHAPES];
+
+    pthread_mutex_lock(&lock);
+    if (s->key == call->tried && s->place == CPU) {
+        s->tries += !s->trying && s->tries < TRIES_MAX;
+        s->trying = false;
     }
     pthread_mutex_unlock(&lock);
 }

@@ -15,16 +15,20 @@
 #include "blas/rates.h"
 
 /**
- * Whether the next call of a shape is to run on the device: where it was faster, or is expected to
- * be; now and then in the other place, of which a call or two may say otherwise.
+ * Whether the next call of a shape is to run on the device: where calls of it were faster, or are
+ * expected to be; now and then in the other place, to learn what they take there.
  *
- * @param call      Its `tried` is set where the caller is to give its time to tried_done().
+ * @param call      Its `tried` is set where the caller is to end with tried_done() or
+ *                  tried_failed().
  * @param expected  By the times of `tessera tune blas`; receives what is known since.
  */
 bool tried_prefer_device(blas_call *call, rates_times *expected);
 
 /** A call whose `tried` is set took so long. */
 void tried_done(const blas_call *call, bool on_device, uint64_t ns);
+
+/** The device was to do a call whose `tried` is set, and did not; in place of tried_done(). */
+void tried_failed(const blas_call *call);
 
 /** In a child after fork(). */
 void tried_after_fork(void);

@@ -64,7 +64,7 @@ def run(command, tessera, device, folder, env):
     done = subprocess.run(start + words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, env=env, timeout=600, check=False,
                           universal_newlines=True)
-    # What no other device can do is told, with status 1.
+    # A command for NVIDIA's GPUs alone ends with status 1 elsewhere, and says so.
     lacks = done.returncode == 1 and "on NVIDIA's GPUs only" in done.stdout
     return {"command": command, "ran": " ".join([program] + [w.replace(ROOT + "/", "") for w in words]),
             "status": done.returncode, "lacks": lacks, "output": done.stdout}

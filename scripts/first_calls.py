@@ -177,6 +177,8 @@ def main():
     options = parser.parse_args()
 
     if options.random:
+        if not options.tessera:
+            parser.error("--random needs --tessera")
         options.tessera = os.path.abspath(options.tessera)
         return measure_random(options)
     if options.tessera:

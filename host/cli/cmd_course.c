@@ -250,7 +250,11 @@ static tsr_status find_limits(classroom *c, tsr_error *err)
     if (!st && !c->has_limits)
         c->has_limits = roofline_recall(c->session, &c->limits);
     if (!st && !c->has_limits) {
-        st = roofline_measure(c->session, false, c->run.o->seconds, &c->limits, NULL, NULL, err);
+        /* They are kept for later commands, so that --seconds, which is for rows, shortens them
+         * only where nothing is to be measured. */
+        st = roofline_measure(c->session, false,
+                              c->run.o->given[OPTION_SMALL] ? c->run.o->seconds : 0, &c->limits,
+                              NULL, NULL, err);
         c->has_limits = !st;
     }
     return st;

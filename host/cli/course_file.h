@@ -18,8 +18,8 @@
  *     series NAME             of the rows behind it: a curve of their own
  *     base X | SAYS | CLAIM | COMMAND    a row that those behind it are compared with
  *     row  X | SAYS | CLAIM | COMMAND    SAYS is the document's figure as it has it, CLAIM what is
- *                                        to be seen by it: a number, >NUMBER for that at least; -
- * is none
+ *                                        to be seen by it: a number, >NUMBER for at least that
+ *                                        much, or - for none
  *
  * COMMAND is one of
  *

@@ -100,10 +100,11 @@ static void set(tsr_type to, void *data, size_t i, const array *from)
     }
 }
 
-/* Whether FP8's largest number stands for a value that rounds to none. */
+/* Whether a value is too large to round to FP8's largest number, which stands for it.  Half a step
+ * above that number e4m3 rounds down and e5m2 up, to the even one. */
 static bool is_beyond(tsr_type to, double value)
 {
-    return fabs(value) >= (to == TSR_F8E4M3 ? 464 : 61440); /* half a step above the largest */
+    return to == TSR_F8E4M3 ? fabs(value) > 464 : fabs(value) >= 61440;
 }
 
 tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *err)

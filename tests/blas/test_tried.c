@@ -84,6 +84,27 @@ static outcome call_often(int count, int64_t size, const times place[2], double 
     return o;
 }
 
+/* How many of 5000 calls are sent to a device that does none of them from call `from` on; before,
+ * it takes as long as the CPU. */
+static int sent_to_failing(int64_t size, int from, double expected_there)
+{
+    int sent = 0;
+
+    for (int i = 0; i < 5000; i++) {
+        blas_call call = {.routine = BLAS_GEMM, .type = 'd', .m = size, .n = size, .k = size};
+        rates_times expected = {rates_log2(1e-3), rates_log2(expected_there)};
+        const bool on_device = tried_prefer_device(&call, &expected);
+        const bool fails = on_device && i >= from;
+
+        sent += fails;
+        if (fails)
+            tried_failed(&call);
+        else
+            tried_done(&call, on_device, 1000000);
+    }
+    return sent;
+}
+
 int main(void)
 {
     outcome o;
@@ -138,6 +159,14 @@ int main(void)
     /* And faster than both were: what is known of it is old, and it is tried again. */
     o = call_often(1000, 8, (times[]){{1e-3, 4e-4, 4e-4}, {1.1e-3, 1.5e-3, 1.5e-3}}, 0);
     CHECK(o.last_on_device <= 3);
+
+    /* Tries of a device that fails are tries: they end.  One that fails in the middle of a try,
+     * too. */
+    CHECK(sent_to_failing(13, 0, 1.1e-3) > 0);
+    CHECK(sent_to_failing(14, 0, 1.1e-3) <= 16);
+    CHECK(sent_to_failing(15, 20, 1.1e-3) <= 16);
+    /* Where the device is expected to be faster it is asked as long as it may do the next call. */
+    CHECK(sent_to_failing(16, 0, 0.5e-3) == 5000);
 
     printf("%d failures\n", failures);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;

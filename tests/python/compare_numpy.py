@@ -46,6 +46,8 @@ def main():
     from on_device import OnDevice
     cases = [c for c in cases_in(given.source) if given.only in (None, c[0])]
     missing = set(ts.operations()) - {name for name, _ in cases}
+    if not cases:
+        parser.error("there is no operation %s" % given.only)
     if missing and not given.only:
         sys.exit("no tests/OP/python_cases.py of %s" % ", ".join(sorted(missing)))
     devices = given.device or ["host", "cpu"]

@@ -919,6 +919,27 @@ static void conversion_counts_what_overflows(void **state)
     array_free(&a);
 }
 
+/* FP8 saturates: e4m3 from above 464 on, which is a tie with 448, the even one; e5m2 from 61440 on.
+ */
+static void conversion_counts_what_saturates(void **state)
+{
+    const double f64[] = {464, 464.01, -61439, -61440, INFINITY, NAN};
+    const struct {
+        tsr_type type;
+        size_t count;
+    } saturated[] = {{TSR_F8E4M3, 4}, {TSR_F8E5M2, 2}};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        array a = array_of(TSR_F64, 6, f64);
+        size_t count = 0;
+
+        assert_int_equal(array_convert(&a, saturated[i].type, &count, NULL), TSR_OK);
+        assert_int_equal(count, saturated[i].count);
+        array_free(&a);
+    }
+}
+
 static void conversion_refuses_other_targets(void **state)
 {
     const int32_t one = 1;
@@ -976,6 +997,7 @@ int main(void)
         cmocka_unit_test(conversion_of_float16_is_exact),
         cmocka_unit_test(conversion_to_16_bits_rounds_once),
         cmocka_unit_test(conversion_counts_what_overflows),
+        cmocka_unit_test(conversion_counts_what_saturates),
         cmocka_unit_test(conversion_refuses_other_targets),
     };
 
