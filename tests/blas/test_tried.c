@@ -16,7 +16,7 @@ bool rates_prefer_device(const rates_times *expected)
 
 double rates_seconds(float log2_seconds)
 {
-    return exp2(log2_seconds);
+    return exp2((double)log2_seconds);
 }
 
 float rates_log2(double seconds)
@@ -141,7 +141,7 @@ int main(void)
 
     /* As fast in both places but for noise: calls stay where they are. */
     o = call_often(5000, 7, (times[]){{1e-3, 1e-3, 1e-3}, {1e-3, 1e-3, 1e-3}}, 0.04);
-    CHECK(o.on_device == 0 || o.on_device <= 500 || o.on_device >= 4500);
+    CHECK(o.on_device <= 500 || o.on_device >= 4500);
     CHECK(o.moves <= 32);
 
     /* The device is slowed as long as the CPU's threads spin after a call. */
