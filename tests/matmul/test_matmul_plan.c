@@ -518,8 +518,8 @@ static const char *first_supported(const problem *p, const device_facts *d)
     return names[at];
 }
 
-/* A short k comes at once, in deep tiles and as many stages as hold it; no side of a tile is twice as
- * long as C. */
+/* A short k comes at once, in deep tiles and as many stages as hold it; no side of a tile is twice
+ * as long as C. */
 static void copies_follow_the_shape(void **state)
 {
     const device_facts d = ampere();
@@ -603,13 +603,13 @@ static void matrix_units_follow_the_shape(void **state)
     };
     device_facts d = ampere();
     const problem batch = matmul_problem((tsr_matmul_problem){.m = 512,
-                                                        .n = 512,
-                                                        .k = 4096,
-                                                        .alpha = 1,
-                                                        .batch = 64,
-                                                        .stride_a = 1 << 21,
-                                                        .stride_b = 1 << 21,
-                                                        .stride_c = 1 << 18});
+                                                              .n = 512,
+                                                              .k = 4096,
+                                                              .alpha = 1,
+                                                              .batch = 64,
+                                                              .stride_a = 1 << 21,
+                                                              .stride_b = 1 << 21,
+                                                              .stride_c = 1 << 18});
 
     const char *names[PREFERENCES_MAX];
     problem p;
@@ -684,6 +684,33 @@ static void skinny_products_follow_the_large_factor(void **state)
     }
 }
 
+/* `mma` in place of `mma-f64`: rows of C that do not start at pairs, and little work; and in place
+ * of copies that a launch prepares, where C is one tile. */
+static void products_of_warps_alone(void **state)
+{
+    static const struct {
+        tsr_type type;
+        size_t m, n, k;
+        bool warps;
+    } cases[] = {
+        {TSR_F64, 2000, 2001, 256, true}, {TSR_F64, 2000, 2001, 257, false},
+        {TSR_F64, 2000, 2002, 64, false}, {TSR_F64, 501, 333, 64, true},
+        {TSR_F64, 501, 333, 65, false},   {TSR_F64, 90, 33, 16, true},
+        {TSR_F64, 90, 33, 17, false},     {TSR_F16, 32, 32, 2048, true},
+        {TSR_BF16, 17, 31, 700, true},
+    };
+    device_facts d = ampere();
+
+    (void)state;
+    d.nv_capability = 90;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        problem p = product(cases[i].m, cases[i].n, cases[i].k);
+
+        matmul_in(&p)->type = cases[i].type;
+        assert_int_equal(strcmp(first_supported(&p, &d), "mma") == 0, cases[i].warps);
+    }
+}
+
 /* A short k, with most of what moves in C; and few multiply-adds, beside chains alone. */
 static void short_products_follow_what_c_moves(void **state)
 {
@@ -699,13 +726,15 @@ static void short_products_follow_what_c_moves(void **state)
         {TSR_F32, 4096, 4096, 16, 0, 1, TSR_PRECISION_DEFAULT, true},
         {TSR_F32, 4096, 4096, 16, 4097, 0, TSR_PRECISION_TF32, true},
         {TSR_F32, 4096, 4096, 17, 4097, 0, TSR_PRECISION_TF32, false},
-        {TSR_F32, 4096, 4096, 32, 4097, 1, TSR_PRECISION_DEFAULT, true},
+        {TSR_F32, 4096, 4096, 24, 4097, 1, TSR_PRECISION_DEFAULT, true},
+        {TSR_F32, 4096, 4096, 25, 4097, 1, TSR_PRECISION_DEFAULT, false},
         {TSR_F64, 4096, 4096, 4, 0, 0, TSR_PRECISION_DEFAULT, true},
         {TSR_F64, 4096, 4096, 5, 0, 0, TSR_PRECISION_DEFAULT, false},
         {TSR_BF16, 4096, 4096, 6, 0, 0, TSR_PRECISION_DEFAULT, true},
         {TSR_BF16, 4096, 4096, 7, 0, 0, TSR_PRECISION_DEFAULT, false},
         {TSR_BF16, 15025, 87, 5, 95, 0, TSR_PRECISION_DEFAULT, true},
-        {TSR_F16, 5380, 10599, 43, 0, 1, TSR_PRECISION_DEFAULT, true},
+        {TSR_F16, 5380, 10599, 12, 0, 1, TSR_PRECISION_DEFAULT, true},
+        {TSR_F16, 5380, 10599, 13, 0, 1, TSR_PRECISION_DEFAULT, false},
         {TSR_F16, 5380, 10599, 43, 0, 0, TSR_PRECISION_DEFAULT, false},
         {TSR_F16, 5380, 10600, 43, 0, 1, TSR_PRECISION_DEFAULT, false},
         {TSR_BF16, 59, 24, 3, 0, 0, TSR_PRECISION_DEFAULT, false}, /* as fast by mma */
@@ -1349,6 +1378,7 @@ int main(void)
         cmocka_unit_test(chains_follow_the_shape),
         cmocka_unit_test(matrix_units_follow_the_shape),
         cmocka_unit_test(skinny_products_follow_the_large_factor),
+        cmocka_unit_test(products_of_warps_alone),
         cmocka_unit_test(short_products_follow_what_c_moves),
         cmocka_unit_test(skinny_products_fit_the_local_memory),
         cmocka_unit_test(skinny_products_are_added_up),

@@ -449,7 +449,7 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
                                          "pipelined",  "general-tiled", "general"};
     static const char *const small[] = {"wgmma-tensor", "wgmma-tf32",    "mma-f64", "mma",
                                         "pipelined",    "general-tiled", "general"};
-    static const char *const warps[] = {"mma",       "wgmma-tensor",  "wgmma-tf32",
+    static const char *const warps[] = {"mma",       "wgmma-tensor",  "wgmma-tf32", "mma-f64",
                                         "pipelined", "general-tiled", "general"};
     static const char *const skinny[] = {"skinny-columns", "skinny-dots", "wgmma-tensor",
                                          "wgmma-tf32",     "general",     "general-tiled",

@@ -209,6 +209,18 @@ static mma_layout mma_layout_of(const job *j)
     return best;
 }
 
+/* In float64, as measured on an H200: of a short k where rows of C do not start at pairs, which
+ * `mma-f64` writes one by one, and of little work. */
+static bool gains_in_f64(const tsr_matmul_problem *p)
+{
+    const matmul_matrix c = matmul_matrix_c(p);
+    const double outputs = (double)p->m * (double)p->n;
+
+    if (outputs < 0x1p17)
+        return p->k <= 16;
+    return !matmul_starts_at(&c, 2) && p->k <= (outputs < 0x1p19 ? 64 : 256);
+}
+
 bool matmul_mma_gains(const problem *q, const device_facts *d)
 {
     const tsr_matmul_problem *p = matmul_of(q);
@@ -216,8 +228,13 @@ bool matmul_mma_gains(const problem *q, const device_facts *d)
     const job j = {q, d, &chosen, false, false};
     mma_layout s;
 
-    if (p->type == TSR_F64 || (p->type == TSR_F32 && p->precision != TSR_PRECISION_TF32))
+    if (p->type == TSR_F64)
+        return gains_in_f64(p);
+    if (p->type == TSR_F32 && p->precision != TSR_PRECISION_TF32)
         return false;
+    /* One tile: the launch that prepares copies takes longer than the product. */
+    if (tsr_type_size(p->type) == 2 && p->m <= 32 && p->n <= 32 && p->k <= 2048)
+        return true;
     s = mma_layout_of(&j);
     return mma_time(&j, &s) < matmul_tensor_time(q, d);
 }

@@ -258,8 +258,12 @@ static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
     return prefer_all(out, count, order, ARRAY_COUNT(order));
 }
 
-/* Columns up to which a work-item has a whole row on its way at once. */
-enum { ROW_ITEM_COLUMNS = 16 };
+/* Columns up to which a work-item has a whole row on its way at once, and bytes of a row from which
+ * flat-rows reads in less time. */
+enum { ROW_ITEM_COLUMNS = 16, ROW_ITEM_BYTES = 64 };
+
+/* Rows for each compute unit up to which a warp for each is faster than flat-rows, in 16 bits. */
+enum { FEW_ROWS = 32 };
 
 /* Bytes of a narrow A up to which column-slices has read it before short-columns has begun. */
 enum { SHORT_BYTES = 256 << 10 };
@@ -270,7 +274,8 @@ static const char *prefer_by_shape(const tsr_matvec_problem *p, size_t rows, siz
     const matvec_view v = matvec_view_of(p);
     const size_t items_to_fill = units * 1024, bytes = tsr_type_size(p->type);
 
-    if (!v.trans && rows >= 1024 && rows < 2 * items_to_fill && v.columns <= ROW_ITEM_COLUMNS)
+    if (!v.trans && rows >= 1024 && rows < 2 * items_to_fill && v.columns <= ROW_ITEM_COLUMNS &&
+        (v.columns * bytes < ROW_ITEM_BYTES || !matvec_is_flat(p)))
         return "row-item";
     if (v.trans && rows < items_to_fill && v.columns <= ROW_ITEM_COLUMNS)
         return "row-item";
@@ -280,7 +285,7 @@ static const char *prefer_by_shape(const tsr_matvec_problem *p, size_t rows, siz
                    ? "short-columns"
                    : "column-slices";
     if (matvec_is_flat(p) && v.columns <= 128 && rows >= 1024)
-        return "flat-rows";
+        return bytes == 2 && v.columns > 32 && rows <= FEW_ROWS * units ? "shfl" : "flat-rows";
     return v.columns <= 32 && rows >= 1024 ? "short-rows" : "split-vector";
 }
 
