@@ -182,6 +182,8 @@ histogram_bytes(__global const ELEMENT *restrict x, __global const VALUE *restri
         bin[value] = bin_of_value(edges, near, call.bins, (VALUE)(ELEMENT)value);
     if (groups > 1 && !is_last_group(done, groups, &last))
         return;
+    /* Of no need to the language: without it PoCL loses what follows, some of the time. */
+    barrier(CLK_LOCAL_MEM_FENCE);
 #if !NEAR && CLEARS
     for (ulong k = item; k < 2 * call.bins; k += GROUP)
         counts[2 * call.counts + k] = 0;

@@ -205,7 +205,7 @@ static const distribution distributions[] = {
     DISTRIBUTION_CONSTANT, DISTRIBUTION_TWO, DISTRIBUTION_SAWTOOTH};
 
 /* Then there are weights; the last problems are of bytes, long enough for several groups, of which
- * runs have one value. */
+ * runs have one value, and one for a group alone. */
 enum {
     TINY_SHAPES = 5,
     TINY_COUNTED = 24,
@@ -213,14 +213,16 @@ enum {
     TINY_WEIGHTED = 12,
     WEIGHTED = 26,
     TINY_BYTES = 1,
-    BYTES = 7
+    BYTES = 8
 };
 
 static bool bytes_problem(size_t i, bool tiny, problem *out)
 {
     const size_t bins[] = {256, 12, 5000};
     const tsr_histogram_problem p = {.type = i % 2 ? TSR_I8 : TSR_U8,
-                                     .n = tiny ? 301 : 70001 + 1000 * i,
+                                     .n = tiny             ? 301
+                                          : i + 1 == BYTES ? 31
+                                                           : 70001 + 1000 * i,
                                      .bins = bins[i % ARRAY_COUNT(bins)],
                                      .add = i % 4 == 1,
                                      .offset_x = i % 5};

@@ -73,7 +73,7 @@ static const struct {
 } shapes[] = {{1, 300, 1, 0, 0},   {100, 5, 1, 0, 0},  {3, 70, 1, 0, 2},    {1, 9, 40, 0, 0},
               {2, 33, 3, 0, 0},    {2, 12, 5, 3, 1},   {1, 0, 4, 0, 0},     {1, 1, 1, 0, 0},
               {3, 1000, 1, 2, 5},  {65, 257, 1, 0, 0}, {1, 517, 600, 0, 0}, {4, 129, 65, 0, 0},
-              {1, 70001, 1, 0, 0}, {1, 9001, 2, 0, 0}, {1, 33000, 7, 0, 0}};
+              {1, 70001, 1, 0, 0}, {1, 9001, 2, 0, 0}, {1, 33000, 7, 0, 0}, {1, 1000, 1, 0, 0}};
 
 /* Each pair is a program, which takes a CPU's compiler a second: the types share the reductions
  * among them.  tests/reduce/ has the variant in C do all of all. */
