@@ -77,10 +77,12 @@ static tsr_status check_type(const posing *x, tsr_error *err)
         (type == TSR_I8 && precision == TSR_PRECISION_I8))
         return TSR_OK;
     if (real_check(op->name, type, precision, NULL))
-        return tsr_fail(err, TSR_ENAME, 0,
-                        "precision %s does not go with %s operands; --as %s converts them",
+        return tsr_fail(err, TSR_ENAME, 0, "precision %s does not go with %s operands; %s",
                         tsr_precision_name(precision), tsr_type_name(type),
-                        precision == TSR_PRECISION_F64 ? "f64" : "f32");
+                        precision == TSR_PRECISION_I8    ? "it is that of int8 files"
+                        : precision == TSR_PRECISION_F8  ? "--as f8e4m3 or f8e5m2 converts them"
+                        : precision == TSR_PRECISION_F64 ? "--as f64 converts them"
+                                                         : "--as f32 converts them");
     return operands_check_rounding(&x->problem, err);
 }
 

@@ -79,7 +79,7 @@ class Operands(Bad):
                      says="C is bfloat16 where the operands are FP8, or it is their type, and these are float32")
         self.refused(*both, "--as", "f8e4m3", "--precision", "bf16", status=2,
                      says="precision bf16 does not go with float8_e4m3fn operands")
-        self.refused(*both, "--precision", "f8", status=2, says="precision f8 does not go with float32")
+        self.refused(*both, "--precision", "f8", status=2, says="precision f8 does not go with float32 operands; --as f8e4m3 or f8e5m2")
         self.refused("matvec", "good.npy", "good.npy", "-o", "c.npy", "--as", "f8e4m3", status=2,
                      says="f8e4m3")
 
