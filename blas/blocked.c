@@ -454,10 +454,12 @@ double blocked_kept(const blas_call *call)
     return w.kept;
 }
 
-bool blocked_is_one_triangle(const blas_call *call)
+const char *blocked_reason_against(const blas_call *call)
 {
     return (call->routine == BLAS_TRMM || call->routine == BLAS_TRSM) &&
-           (call->side == 'L' ? call->m : call->n) <= block_of_triangles;
+                   (call->side == 'L' ? call->m : call->n) <= block_of_triangles
+               ? "the triangle is one block, which the CPU does"
+               : NULL;
 }
 
 bool blocked_run(blas_call *call)
@@ -471,10 +473,9 @@ bool blocked_run(blas_call *call)
     matrix saved = {NULL, 0, 'N'};
     bool done;
 
-    if (blocked_is_one_triangle(call)) {
-        call->reason = "the triangle is one block, which the CPU does";
+    call->reason = blocked_reason_against(call);
+    if (call->reason)
         return false;
-    }
     /* The CPU's BLAS does the call where the device fails: from the C that was. */
     if (reads_c) {
         saved = matrix_alloc(as_called.type, rows_of_c(call), call->n);

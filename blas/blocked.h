@@ -17,8 +17,8 @@ void blocked_set_up(void);
  */
 bool blocked_run(blas_call *call);
 
-/** Whether a call is of a triangular matrix of one block, which is left to the CPU's BLAS. */
-bool blocked_is_one_triangle(const blas_call *call);
+/** Why a call is left to the CPU's BLAS whatever the device is; NULL where it is not. */
+const char *blocked_reason_against(const blas_call *call);
 
 /** Bytes of C, from its first element to its last, of a call of column-major matrices. */
 size_t blocked_c_bytes(const blas_call *call);

@@ -256,10 +256,11 @@ static bool is_faster_there(blas_call *call, bool may_try, rates_times *expected
 static const char *reason_by_rates(blas_call *call)
 {
     static _Thread_local char reason[128];
+    const char *against = blocked_reason_against(call);
     rates_times expected;
 
-    if (blocked_is_one_triangle(call))
-        return "the triangle is one block, which the CPU does";
+    if (against)
+        return against;
     if (is_faster_there(call, true, &expected))
         return NULL;
     if (call->start_ns) {
@@ -311,7 +312,7 @@ static bool is_worth_it(blas_routine routine, char type, uint64_t size)
                 for (int form = 0; form < 2; form++) {
                     call.side = form ? 'R' : 'L';
                     call.transa = form ? 'T' : 'N';
-                    if (!blocked_is_one_triangle(&call) && is_faster_there(&call, false, &expected))
+                    if (!blocked_reason_against(&call) && is_faster_there(&call, false, &expected))
                         return true;
                 }
             }

@@ -11,7 +11,7 @@ are then in the way of all three ways alike.  They are timed by turns of some ca
 the best of the turns' medians counts.  A call whose decision takes over 1.05 times as long as the better place is
 timed in up to --more further rounds, in all three ways: what else the machine does makes single times
 longer, never shorter.  Before, the call is made some times in all three ways, since calls near break-even are
-tried in both places: what these first calls take is told apart.  Kernels are compiled before, by processes that
+tried in both places: the times of these first calls are reported separately.  Kernels are compiled before, by processes that
 make each call once on the device.
 Run `tessera tune blas` before.  Needs NumPy.
 """

@@ -80,6 +80,7 @@ typedef struct lt_state {
     cublasLtMatmulDesc_t product;
     cublasLtMatrixLayout_t left, right, added, result;
     cublasLtMatmulAlgo_t algorithm;
+    cublasStatus_t prepared; /* whether it could be: no call is made where not */
     void *workspace;
     void *nothing; /* bfloat16 that an FP8 result's beta of 0 does not read, but that has a place */
 } lt_state;
@@ -141,17 +142,16 @@ static cublasStatus_t lt_matmul(cublas_state *s, const void *a, const void *b, v
     const tsr_matmul_problem *p = s->sets.problem.problem;
     const float alpha = (float)p->alpha, beta = (float)p->beta;
     lt_state *x = s->more;
-    cublasStatus_t rc = CUBLAS_STATUS_SUCCESS;
 
     if (!x) {
         x = s->more = calloc(1, sizeof(*x));
         if (!x)
             return CUBLAS_STATUS_ALLOC_FAILED;
         x->common = s;
-        rc = lt_prepare(x);
+        x->prepared = lt_prepare(x);
     }
-    if (rc)
-        return rc;
+    if (x->prepared)
+        return x->prepared;
     return cublasLtMatmul((cublasLtHandle_t)s->handle, x->product, &alpha, b, x->left, a, x->right,
                           &beta, x->nothing ? x->nothing : c, x->added, c, x->result, &x->algorithm,
                           x->workspace, LT_WORKSPACE, s->sets.stream);

@@ -117,34 +117,34 @@ static inline float e4m3_to_float(uint8_t x)
     return value;
 }
 
-/* The sign of a number as the highest of 8 bits. */
-static inline uint8_t fp8_sign(double v)
+/* The nearest of a type of 8 bits whose largest number, `most`, and whose NaN have these bits. */
+static inline uint8_t fp8_nearest(double v, int fraction, double most, uint8_t most_bits,
+                                  uint8_t nan)
 {
+    const int bias = (1 << (6 - fraction)) - 1;
     uint64_t bits;
+    uint8_t sign;
 
     memcpy(&bits, &v, sizeof(bits));
-    return (uint8_t)(bits >> 56 & 0x80u);
+    sign = (uint8_t)(bits >> 56 & 0x80u);
+    if (v != v)
+        return (uint8_t)(sign | nan);
+    if (v >= most || v <= -most)
+        return (uint8_t)(sign | most_bits);
+    return (uint8_t)(sign | magnitude_nearest(v, fraction, bias));
 }
 
 /** The nearest e4m3, ties to even; what is beyond 448, infinity included, becomes that, saturated,
  *  and a NaN stays one. */
 static inline uint8_t e4m3_of(double v)
 {
-    if (v != v)
-        return (uint8_t)(fp8_sign(v) | 0x7Fu);
-    if (v >= 448 || v <= -448)
-        return (uint8_t)(fp8_sign(v) | 0x7Eu);
-    return (uint8_t)(fp8_sign(v) | magnitude_nearest(v, 3, 7));
+    return fp8_nearest(v, 3, 448, 0x7E, 0x7F);
 }
 
 /** The nearest e5m2 likewise: what is beyond 57344 becomes that. */
 static inline uint8_t e5m2_of(double v)
 {
-    if (v != v)
-        return (uint8_t)(fp8_sign(v) | 0x7Eu);
-    if (v >= 57344 || v <= -57344)
-        return (uint8_t)(fp8_sign(v) | 0x7Bu);
-    return (uint8_t)(fp8_sign(v) | magnitude_nearest(v, 2, 15));
+    return fp8_nearest(v, 2, 57344, 0x7B, 0x7E);
 }
 
 #endif

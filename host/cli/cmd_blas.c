@@ -69,8 +69,8 @@ static bool kind_decides(const options *o)
     return (!offload || !*offload || !strcmp(offload, "auto")) && !has_rates();
 }
 
-/* A device that is not there is an error here, where the library would be silent, and one that gets
- * no call is told. */
+/* A device that is not there is an error here, where the library would be silent; a warning says
+ * where no call will go to the device. */
 static tsr_status check_device(const options *o, tsr_error *err)
 {
     const bool asked = o->value[OPTION_DEVICE] != NULL;

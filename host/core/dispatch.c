@@ -775,29 +775,15 @@ static tsr_status take_workspace(binding *b, size_t bytes, tsr_error *err)
     return take_buffer(b, &b->session->workspace, NULL, "workspace", &b->workspace, err);
 }
 
-static bool has_group_counters(const command *c)
-{
-    for (unsigned i = 0; i < c->n_args; i++)
-        if (c->arg[i].kind == ARG_GROUP_COUNTERS)
-            return true;
-    return false;
-}
-
 /* Counters of groups that are done, where a command of the plan has them. */
 static tsr_status take_group_counters(binding *b, tsr_error *err)
 {
     static const uint32_t zeros[GROUP_COUNTERS_MAX];
-    const plan *p = &b->call->plan;
-    tsr_session *s = b->session;
-    size_t i = 0;
 
-    while (b->call->selection.variant->group_counters && i < p->count &&
-           !has_group_counters(&p->commands[i]))
-        i++;
-    if (!b->call->selection.variant->group_counters || i == p->count)
+    if (!b->call->plan.has_group_counters)
         return TSR_OK;
     b->group_counters.bytes = sizeof(zeros);
-    return take_buffer(b, &s->group_counters, zeros, "counters", &b->group_counters, err);
+    return take_buffer(b, &b->session->group_counters, zeros, "counters", &b->group_counters, err);
 }
 
 /* The image of a plan: on an in-order queue one that the session keeps, for the next calls that

@@ -356,6 +356,15 @@ static const char *split_launches(plan *p)
     return NULL;
 }
 
+static bool passes_group_counters(const plan *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        for (unsigned a = 0; a < p->commands[i].n_args; a++)
+            if (p->commands[i].arg[a].kind == ARG_GROUP_COUNTERS)
+                return true;
+    return false;
+}
+
 const char *plan_make(const variant *v, const job *j, plan *out)
 {
     const char *why;
@@ -370,6 +379,7 @@ const char *plan_make(const variant *v, const job *j, plan *out)
         why = "it has no commands for inputs that arrive";
     if (!why && (out->failed || out->defines.failed || out->reason.failed))
         why = "no memory for its plan";
+    out->has_group_counters = !why && v->group_counters && passes_group_counters(out);
     return why;
 }
 

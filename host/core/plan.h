@@ -169,8 +169,9 @@ typedef struct plan {
     command *commands; /* `count` of them, in order */
     size_t count, capacity;
     bool arriving; /* the commands are in an order for inputs that arrive, as the job asked */
-    bool failed;   /* memory ran out: plan_make says so */
-    text reason;   /* of plan_unsupported */
+    bool has_group_counters; /* a command passes ARG_GROUP_COUNTERS */
+    bool failed;             /* memory ran out: plan_make says so */
+    text reason;             /* of plan_unsupported */
 } plan;
 
 /* ---- what plan() calls -------------------------------------------------------------------- */

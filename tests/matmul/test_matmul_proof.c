@@ -404,13 +404,28 @@ static void one_wild_part_is_found(void **state)
     free(after);
 }
 
+/* A problem that is no matmul, and what check() says of it. */
+typedef struct refusal {
+    tsr_matmul_problem p;
+    const char *says;
+} refusal;
+
+static void assert_refused(const refusal *wrong, size_t count)
+{
+    tsr_error err;
+
+    for (size_t i = 0; i < count; i++) {
+        const problem p = matmul_problem(wrong[i].p);
+
+        assert_int_equal(operation_matmul.check(&p, &err), TSR_EINVAL);
+        assert_non_null(strstr(err.message, wrong[i].says));
+    }
+}
+
 /* What complex matrices alone have is refused of others, and what they lack. */
 static void complex_problems_are_checked(void **state)
 {
-    static const struct {
-        tsr_matmul_problem p;
-        const char *says;
-    } wrong[] = {
+    static const refusal wrong[] = {
         {{.m = 1, .n = 1, .k = 1, .conj_a = true}, "need complex operands, and these are float32"},
         {{.type = TSR_F64, .m = 1, .n = 1, .k = 1, .beta_im = 1}, "and these are float64"},
         {{.type = TSR_C64, .m = 1, .n = 1, .k = 1, .c_f32 = true}, "C is complex64"},
@@ -433,12 +448,7 @@ static void complex_problems_are_checked(void **state)
     tsr_error err;
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
-        const problem p = matmul_problem(wrong[i].p);
-
-        assert_int_equal(operation_matmul.check(&p, &err), TSR_EINVAL);
-        assert_non_null(strstr(err.message, wrong[i].says));
-    }
+    assert_refused(wrong, ARRAY_COUNT(wrong));
     assert_int_equal(operation_matmul.check(&right, &err), TSR_OK);
     assert_true(operation_matmul.work(&right) == 8 * 2 * 3 * 4);
     operation_matmul.describe(&right, &t);
@@ -451,10 +461,7 @@ static void complex_problems_are_checked(void **state)
 /* What int8 operands do not go with is refused. */
 static void int8_problems_are_checked(void **state)
 {
-    static const struct {
-        tsr_matmul_problem p;
-        const char *says;
-    } wrong[] = {
+    static const refusal wrong[] = {
         {{.type = TSR_I8, .alpha = 1.5}, "alpha is 1.5, and of int8 operands it is a whole number"},
         {{.type = TSR_I8, .alpha = NAN}, "alpha is nan"},
         {{.type = TSR_I8, .alpha = 2147483648.0}, "alpha is"},
@@ -476,12 +483,7 @@ static void int8_problems_are_checked(void **state)
     tsr_error err;
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
-        const problem p = matmul_problem(wrong[i].p);
-
-        assert_int_equal(operation_matmul.check(&p, &err), TSR_EINVAL);
-        assert_non_null(strstr(err.message, wrong[i].says));
-    }
+    assert_refused(wrong, ARRAY_COUNT(wrong));
     assert_int_equal(operation_matmul.check(&right, &err), TSR_OK);
     operation_matmul.describe(&right, &t);
     assert_string_equal(text_get(&t), "2x3x4 int8 to int32 alpha -2.14748e+09 beta 2.14748e+09");
@@ -534,10 +536,7 @@ static void each_whole_sum_is_looked_at(void **state)
 
 static void fp8_problems_are_checked(void **state)
 {
-    static const struct {
-        tsr_matmul_problem p;
-        const char *says;
-    } wrong[] = {
+    static const refusal wrong[] = {
         {{.type = TSR_F32, .alpha = 1, .c_bf16 = true}, "C is bfloat16 where"},
         {{.type = TSR_C64, .alpha = 1, .c_bf16 = true}, "C is bfloat16 where"},
         {{.type = TSR_F8E4M3, .alpha = 1, .c_f32 = true, .c_bf16 = true}, "not both"},
@@ -550,12 +549,7 @@ static void fp8_problems_are_checked(void **state)
     tsr_error err;
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
-        const problem p = matmul_problem(wrong[i].p);
-
-        assert_int_equal(operation_matmul.check(&p, &err), TSR_EINVAL);
-        assert_non_null(strstr(err.message, wrong[i].says));
-    }
+    assert_refused(wrong, ARRAY_COUNT(wrong));
     for (int way = 0; way < 4; way++) {
         problem p = right;
 

@@ -754,7 +754,7 @@ const experiment lab_creation = {
         "21 for two, 23 for three and 33 for eight. So make them once, and keep them.",
     .on_cpu =
         "A queue of a CPU device is a list of commands; the threads that work them off are there "
-        "already. So the tenth costs what the first does, unless the first of a context sets up "
+        "already. So the eighth costs what the first does, unless the first of a context sets up "
         "what all share.",
     .on_gpu =
         "A queue is memory for commands that the device reads, and in some drivers a thread. Where "
