@@ -761,16 +761,8 @@ static tsr_status take_buffer(const binding *b, session_buffer *kept, const void
 
 static tsr_status take_workspace(binding *b, size_t bytes, tsr_error *err)
 {
-    const device_facts *d = session_facts(b->session);
-
     if (bytes == 0)
         return TSR_OK;
-    if (bytes > d->max_allocation)
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "%s: a workspace of %zu bytes is over the device's largest allocation of "
-                        "%llu bytes",
-                        b->call->selection.variant->name, bytes,
-                        (unsigned long long)d->max_allocation);
     b->workspace.bytes = bytes;
     return take_buffer(b, &b->session->workspace, NULL, "workspace", &b->workspace, err);
 }

@@ -365,6 +365,20 @@ static bool passes_group_counters(const plan *p)
     return false;
 }
 
+/* NULL, or why the buffers that the session adds to the operands cannot be made. */
+static const char *unsupported_buffers(const device_facts *d, plan *p)
+{
+    const size_t counters = p->has_group_counters ? GROUP_COUNTERS_MAX * sizeof(uint32_t) : 0;
+    const size_t most = size_max(p->workspace, counters);
+
+    if (most <= d->max_allocation || d->max_allocation == 0) /* 0: not known */
+        return NULL;
+    return plan_unsupported(p,
+                            "its %s of %zu bytes is over the device's largest allocation of %llu",
+                            most == p->workspace ? "workspace" : "buffer of counters", most,
+                            (unsigned long long)d->max_allocation);
+}
+
 const char *plan_make(const variant *v, const job *j, plan *out)
 {
     const char *why;
@@ -380,7 +394,7 @@ const char *plan_make(const variant *v, const job *j, plan *out)
     if (!why && (out->failed || out->defines.failed || out->reason.failed))
         why = "no memory for its plan";
     out->has_group_counters = !why && v->group_counters && passes_group_counters(out);
-    return why;
+    return why ? why : unsupported_buffers(j->device, out);
 }
 
 void plan_free(plan *p)

@@ -176,10 +176,10 @@ static void test_devices_refused(void **state)
     d.global_memory = 10964;
     check_reason("radix", &d, &q, few,
                  "it needs a workspace of 4224 bytes beside what it sorts, and has 8223 for both");
+    d.global_memory = 10968;
     d.max_allocation = 4223;
     check_reason("radix", &d, &q, few,
                  "its workspace of 4224 bytes is over the device's largest allocation of 4223");
-    d.global_memory = 10968;
     d.max_allocation = 4224;
     check_reason("radix", &d, &q, few, "supported");
 }

@@ -249,13 +249,8 @@ static const char *memory_unsupported(const job *j, size_t bytes, plan *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const double all = (double)p->n * (double)sort_entry_bytes(p) + (double)bytes;
-    const unsigned long long largest = j->device->max_allocation;
     const unsigned long long memory = j->device->global_memory / 4 * 3; /* others use it too */
 
-    if (largest && bytes > largest)
-        return plan_unsupported(
-            out, "its workspace of %zu bytes is over the device's largest allocation of %llu",
-            bytes, largest);
     if (memory && all > (double)memory)
         return plan_unsupported(
             out, "it needs a workspace of %zu bytes beside what it sorts, and has %llu for both",
