@@ -172,8 +172,7 @@ tsr_status device_read(cl_platform_id platform, cl_device_id id, tsr_device *out
     d.fp64 = f64 != 0;
     d.denormals_f32 = (f32 & CL_FP_DENORM) != 0;
     d.denormals_f64 = (f64 & CL_FP_DENORM) != 0;
-    d.compiles_late =
-        d.kind == DEVICE_CPU && strcmp(d.platform, "Portable Computing Language") == 0;
+    d.compiles_late = strcmp(d.platform, "Portable Computing Language") == 0;
     read_capability(id, &d);
     d.warp_size = read_warp_size(id, &d);
     if (d.cl_version < 120 || d.max_work_group == 0)
