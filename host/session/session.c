@@ -40,8 +40,36 @@ static tsr_status apply_options(tsr_session *s, const tsr_session_options *optio
     return TSR_OK;
 }
 
-tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options *options,
-                            tsr_session **out, tsr_error *err)
+/* The device of a session that names none, with why it is the host where that is so. */
+static tsr_status find_default(tsr_device *out, text *why_host, tsr_error *err)
+{
+    const char *wanted = getenv("TESSERA_DEVICE");
+    const tsr_device *found = NULL;
+    tsr_devices *list = NULL;
+    tsr_error why = {0};
+    size_t count;
+    tsr_status st = tsr_devices_find(&list, err);
+
+    if (st)
+        return st;
+    st = tsr_devices_select(list, NULL, &found, 1, &count, &why);
+    if (st == TSR_ENODEVICE && (!wanted || !*wanted)) {
+        const char *failure = tsr_devices_failure(list, 0);
+
+        found = tsr_devices_get(list, tsr_devices_count(list) - 1);
+        text_format(why_host, "%s", failure ? failure : why.message);
+        st = TSR_OK;
+    }
+    if (st == TSR_OK)
+        *out = *found;
+    else if (err)
+        *err = why;
+    tsr_devices_close(list);
+    return st;
+}
+
+static tsr_status open_session(const tsr_device *device, const tsr_session_options *options,
+                               tsr_session **out, tsr_error *err)
 {
     cl_command_queue_properties wanted =
         options && options->profile ? CL_QUEUE_PROFILING_ENABLE : 0;
@@ -49,9 +77,6 @@ tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options 
     tsr_session *s;
     cl_int rc;
 
-    if (!device || !out)
-        return tsr_fail(err, TSR_EINVAL, 0, "tsr_session_open: %s is NULL",
-                        device ? "out" : "device");
     if (device->facts.kind != DEVICE_HOST && (st = forks_check_opencl(err)))
         return st;
     s = calloc(1, sizeof(*s));
@@ -84,6 +109,25 @@ tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options 
 
 cleanup:
     tsr_session_close(s);
+    return st;
+}
+
+tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options *options,
+                            tsr_session **out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+    tsr_device chosen;
+    text why_host = {0};
+
+    if (!out)
+        return tsr_fail(err, TSR_EINVAL, 0, "tsr_session_open: out is NULL");
+    if (!device)
+        st = find_default(&chosen, &why_host, err);
+    st = st ? st : open_session(device ? device : &chosen, options, out, err);
+    if (st == TSR_OK)
+        (*out)->why_host = why_host;
+    else
+        text_free(&why_host);
     return st;
 }
 
@@ -214,6 +258,7 @@ void tsr_session_close(tsr_session *s)
     cache_close(&s->cache);
     text_free(&s->kernel_dir);
     text_free(&s->build_log);
+    text_free(&s->why_host);
     free(s);
 }
 

@@ -49,6 +49,7 @@ typedef struct build_watch {
 struct tsr_session {
     tsr_device device; /* with the features probed so far */
     unsigned forks;    /* before it was opened: base/forks.h */
+    text why_host;     /* why its device is the host, which nobody named; "" where that is not so */
     cl_context context;
     cl_command_queue queue;
     cl_command_queue side; /* for what runs beside the commands of `queue`; NULL until it is used */

@@ -1,5 +1,6 @@
 #include "stream/entry.h"
 
+#include <stdio.h>
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -12,7 +13,7 @@
 #include "core/enqueue_c.h"
 #include "core/first_calls.h"
 #include "core/view.h"
-#include "session/state.h"
+#include "session/default.h"
 #include "stream/host_memory.h"
 
 /* A buffer as part of the memory that it is made of: a sub-buffer is one of its parent's. */
@@ -153,21 +154,24 @@ static tsr_status check_run(const operation *op, const tsr_run *run, tsr_error *
     return TSR_OK;
 }
 
-tsr_status entry_run(tsr_session *s, const problem *p, void *const operands[], const tsr_run *run,
-                     tsr_report *report, tsr_error *err)
+/* It ran, and the report says by which variant: add why that is one of the host. */
+static void add_why_host(const tsr_session *s, tsr_report *report)
 {
-    tsr_status st = run ? check_run(p->op, run, err) : TSR_OK;
+    const size_t end = strlen(report->chosen);
 
-    if (!st && s)
-        st = session_check(s, err);
-    if (!st && s)
-        st = c_failure(s, err);
+    if (text_get(&s->why_host)[0])
+        snprintf(report->chosen + end, sizeof(report->chosen) - end, "; on host: %s",
+                 text_get(&s->why_host));
+}
+
+static tsr_status run_on(tsr_session *s, const problem *p, void *const operands[],
+                         const tsr_run *run, tsr_report *report, tsr_error *err)
+{
+    tsr_status st = session_check(s, err);
+
+    st = st ? st : c_failure(s, err);
     if (st)
         return st;
-    if (run && (run->n_wait || run->done))
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s: wait and done are of enqueued calls; this one is synchronous",
-                        p->op->name);
 #ifdef _OPENMP
     if (forks_so_far()) {
         const int threads = omp_get_max_threads();
@@ -175,10 +179,33 @@ tsr_status entry_run(tsr_session *s, const problem *p, void *const operands[], c
         omp_set_num_threads(1); /* those of a team from before the fork are not there */
         st = host_memory_run(s, p, operands, run, report, err);
         omp_set_num_threads(threads);
-        return st;
-    }
+    } else
 #endif
-    return host_memory_run(s, p, operands, run, report, err);
+        st = host_memory_run(s, p, operands, run, report, err);
+    if (!st && report)
+        add_why_host(s, report);
+    return st;
+}
+
+tsr_status entry_run(tsr_session *s, const problem *p, void *const operands[], const tsr_run *run,
+                     tsr_report *report, tsr_error *err)
+{
+    tsr_status st = run ? check_run(p->op, run, err) : TSR_OK;
+
+    if (st)
+        return st;
+    if (run && (run->n_wait || run->done))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s: wait and done are of enqueued calls; this one is synchronous",
+                        p->op->name);
+    if (s)
+        return run_on(s, p, operands, run, report, err);
+    st = default_session_take(&s, err);
+    if (st)
+        return st;
+    st = run_on(s, p, operands, run, report, err);
+    default_session_give_back();
+    return st;
 }
 
 tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[],
@@ -194,7 +221,8 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
     tsr_status st;
 
     if (!s)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s: the session is NULL", p->op->name);
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s: the session is NULL: buffers are of a session's context", p->op->name);
     if (!s->queue)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s: the host has no queue: pass host memory",
                         p->op->name);

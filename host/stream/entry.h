@@ -21,6 +21,7 @@ static inline void *entry_readable(const void *array)
  * Run it on host memory.  Synchronous, so that `run` has neither events to wait for nor one to
  * receive.
  *
+ * @param s         NULL: the process's default session.
  * @param operands  Arrays in the order of operation.operands.
  * @param run       May be NULL, as report and err.
  */

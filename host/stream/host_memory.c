@@ -528,8 +528,6 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
     void *aligned[OPERANDS_MAX] = {NULL};
     tsr_status st;
 
-    if (!s)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s: the session is NULL", p->op->name);
     probed = s->probe_ns;
     st = check_call(&c, operands, aligned, err);
     if (st == TSR_OK) {

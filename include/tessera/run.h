@@ -61,7 +61,8 @@ typedef enum tsr_build {
 typedef struct tsr_report {
     char variant[32];
     char parameters[160];    /* "TILE=16 ITEMS=4" */
-    char chosen[160];        /* why this variant: named, tuned (and where), or preferred */
+    char chosen[160];        /* why this variant: named, tuned (and where), or preferred; behind it,
+                                where nobody chose the device and it is the host, why */
     tsr_build build;         /* the slowest kind of build that the call needed */
     uint64_t probe_ns;       /* probes of what the device can do, which a first call may run */
     uint64_t build_ns;       /* building or loading the variant's programs */

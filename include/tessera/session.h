@@ -3,6 +3,12 @@
  *
  * One thread uses a session at a time; sessions are independent of each other.
  *
+ * A call on host memory, tsr_matmul and its like, takes NULL for the process's default session.  It
+ * is opened by the first such call, as tsr_session_open(NULL, NULL, ...) opens one, and closed when
+ * the process ends by exit() or a return from main().  Any thread may use it: calls wait for one
+ * another.  The child of a fork opens its own.  What enqueues, pins memory or builds ahead needs a
+ * session that is not NULL.
+ *
  * OpenCL drivers do not survive fork(): in a child of a process that listed
  * OpenCL devices, calls on one are refused (TSR_EUNSUPPORTED), and a new list
  * holds `host` alone, which works there with one thread.
@@ -70,10 +76,14 @@ typedef struct tsr_session_options {
  * is more, are kept until the session is closed; 64 KiB for sums that work-groups share once a call
  * has such.
  *
- * @param device   Borrowed; its list must outlive the session.  `host` is allowed.
+ * @param device   Borrowed; its list must outlive the session.  `host` is allowed.  NULL: the
+ *                 device that tsr_devices_select chooses for NULL, and `host` where TESSERA_DEVICE
+ *                 names none and no OpenCL device was found; tsr_report.chosen then says why.
  * @param options  NULL for the defaults.
  * @param out      Receives the session; the caller closes it.
- * @return TSR_OK, TSR_ENOMEM or TSR_ECL.
+ * @return TSR_OK, TSR_ENOMEM or TSR_ECL; TSR_EUNSUPPORTED in a child, as above; of NULL, what
+ *         tsr_devices_select refuses what TESSERA_DEVICE names with; TSR_EFILE where a kernel
+ *         folder cannot be read.
  */
 TSR_API tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options *options,
                                     tsr_session **out, tsr_error *err);
