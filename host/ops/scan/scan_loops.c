@@ -1,7 +1,6 @@
 /*
- * Scans in C.  The next result waits for the one before it, so a long stretch is cut into CHAINS
- * shorter ones, whose totals are found first, by vectors: then as many results are computed side by
- * side, none of which waits for another.
+ * Scans in C.  A piece of the elements is loaded as values, scanned in vectors, and stored: of
+ * large results past the caches.
  */
 #include "ops/scan/scan_loops.h"
 #include "base/elements.h"
@@ -10,10 +9,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/past_caches.h"
 #include "base/vector_half.h"
+#include "ops/scan/scan_vectors.h"
 
-/* Elements of a chain: no power of 2, so that chains do not meet in one set of a cache. */
-enum { CHAINS = 8, CHAIN = 272, LANES = 32 };
+enum { LANES = 32 };
 
 #define AS_IT_IS(x)   (x)
 #define ADD(a, b)     ((a) + (b))
@@ -23,8 +23,19 @@ enum { CHAINS = 8, CHAIN = 272, LANES = 32 };
 #define LEAST_REAL(a, b)   ((((b) < (a)) | ((b) != (b))) ? (b) : (a))
 #define LARGEST_REAL(a, b) ((((b) > (a)) | ((b) != (b))) ? (b) : (a))
 
-/* Loops `name`: elements IN and OUT, values VALUE, which LOAD and STORE convert. */
-#define LOOPS(name, IN, OUT, VALUE, LOAD, STORE, COMBINE, IDENTITY)                                \
+/* Elements before the first piece that is whole cache lines of the result, n where there are
+ * none. */
+static size_t scan_head(const void *out, size_t size, ptrdiff_t step, size_t n)
+{
+    const size_t lines =
+        step > 0 ? past_caches_head(out, size, n) : ((uintptr_t)out + size) % CACHE_LINE / size;
+
+    return lines < n ? lines : n;
+}
+
+/* Loops `name`: elements IN and OUT, values VALUE of so many BYTES, which LOAD and STORE
+ * convert. */
+#define LOOPS(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                         \
     typedef OUT name##_out;                                                                        \
                                                                                                    \
     static VALUE name##_value(scan_value v)                                                        \
@@ -79,42 +90,78 @@ enum { CHAINS = 8, CHAIN = 272, LANES = 32 };
         return name##_carry(name##_sum((const IN *)array + at, n));                                \
     }                                                                                              \
                                                                                                    \
-    static scan_value name##_run(scan_value before, const void *array, size_t at, void *result,    \
-                                 size_t to, ptrdiff_t step, size_t n)                              \
+    static VALUE name##_piece(VALUE before, VALUE *values)                                         \
     {                                                                                              \
-        const IN *x = (const IN *)array + at;                                                      \
-        name##_out *out = (name##_out *)result + to;                                               \
-        VALUE value = name##_value(before);                                                        \
+        typedef VALUE vector __attribute__((vector_size(VECTOR_BYTES)));                           \
+        enum { WIDTH = VECTOR_BYTES / sizeof(VALUE) };                                             \
+        vector none, carry;                                                                        \
                                                                                                    \
-        for (; n >= (size_t)CHAINS * CHAIN; n -= (size_t)CHAINS * CHAIN) {                         \
-            VALUE chain[CHAINS];                                                                   \
-                                                                                                   \
-            chain[0] = value;                                                                      \
-            for (ptrdiff_t c = 0; c + 1 < CHAINS; c++) {                                           \
-                const IN *first = x + step * c * CHAIN - (step < 0 ? CHAIN - 1 : 0);               \
-                const VALUE all = name##_sum(first, CHAIN);                                        \
-                                                                                                   \
-                chain[c + 1] = (VALUE)COMBINE(chain[c], all);                                      \
-            }                                                                                      \
-            for (ptrdiff_t i = 0; i < CHAIN; i++)                                                  \
-                for (ptrdiff_t c = 0; c < CHAINS; c++) {                                           \
-                    const ptrdiff_t place = step * (c * CHAIN + i);                                \
-                    const VALUE next = (VALUE)LOAD(x[place]);                                      \
-                                                                                                   \
-                    chain[c] = (VALUE)COMBINE(chain[c], next);                                     \
-                    out[place] = (OUT)STORE(chain[c]);                                             \
-                }                                                                                  \
-            value = chain[CHAINS - 1];                                                             \
-            x += step * CHAINS * CHAIN;                                                            \
-            out += step * CHAINS * CHAIN;                                                          \
+        for (size_t l = 0; l < WIDTH; l++) {                                                       \
+            none[l] = (VALUE)(IDENTITY);                                                           \
+            carry[l] = before;                                                                     \
         }                                                                                          \
+        for (size_t i = 0; i < PIECE; i += WIDTH) {                                                \
+            vector v, all;                                                                         \
+                                                                                                   \
+            memcpy(&v, values + i, sizeof(v));                                                     \
+            WITHIN_##BYTES##_BYTES(STEP_##COMBINE);                                                \
+            all = LAST_OF_##BYTES##_BYTES(v);                                                      \
+            v = VECTORS_##COMBINE(carry, v);                                                       \
+            carry = VECTORS_##COMBINE(carry, all);                                                 \
+            memcpy(values + i, &v, sizeof(v));                                                     \
+        }                                                                                          \
+        return carry[0];                                                                           \
+    }                                                                                              \
+                                                                                                   \
+    static VALUE name##_some(VALUE value, const IN *x, name##_out *out, ptrdiff_t step, size_t n)  \
+    {                                                                                              \
         for (ptrdiff_t i = 0; i < (ptrdiff_t)n; i++) {                                             \
             const VALUE next = (VALUE)LOAD(x[i * step]);                                           \
                                                                                                    \
             value = (VALUE)COMBINE(value, next);                                                   \
             out[i * step] = (OUT)STORE(value);                                                     \
         }                                                                                          \
-        return name##_carry(value);                                                                \
+        return value;                                                                              \
+    }                                                                                              \
+                                                                                                   \
+    static scan_value name##_run(scan_value before, const scan_stretch *s)                         \
+    {                                                                                              \
+        enum { BACK = PIECE - 1 };                                                                 \
+        const size_t low = s->step > 0 ? 0 : BACK;                                                 \
+        const IN *x = (const IN *)s->x + s->at;                                                    \
+        name##_out *out = (name##_out *)s->result + s->to;                                         \
+        size_t n = s->past_caches ? scan_head(out, sizeof(*out), s->step, s->n) : 0;               \
+        VALUE value = name##_some(name##_value(before), x, out, s->step, n);                       \
+        size_t done = n;                                                                           \
+                                                                                                   \
+        for (; done + PIECE <= s->n; done += PIECE) {                                              \
+            const IN *from = x + s->step * (ptrdiff_t)done - low;                                  \
+            name##_out *to = out + s->step * (ptrdiff_t)done - low;                                \
+            _Alignas(CACHE_LINE) VALUE values[PIECE];                                              \
+            _Alignas(CACHE_LINE) name##_out apart[PIECE];                                          \
+            name##_out *there = s->past_caches ? apart : to;                                       \
+                                                                                                   \
+            if (s->step > 0)                                                                       \
+                for (size_t i = 0; i < PIECE; i++)                                                 \
+                    values[i] = (VALUE)LOAD(from[i]);                                              \
+            else                                                                                   \
+                for (size_t i = 0; i < PIECE; i++)                                                 \
+                    values[i] = (VALUE)LOAD(from[BACK - i]);                                       \
+            value = name##_piece(value, values);                                                   \
+            if (s->step > 0)                                                                       \
+                for (size_t i = 0; i < PIECE; i++)                                                 \
+                    there[i] = (OUT)STORE(values[i]);                                              \
+            else                                                                                   \
+                for (size_t i = 0; i < PIECE; i++)                                                 \
+                    there[BACK - i] = (OUT)STORE(values[i]);                                       \
+            if (s->past_caches)                                                                    \
+                past_caches_store(to, apart, sizeof(apart));                                       \
+        }                                                                                          \
+        if (s->past_caches)                                                                        \
+            past_caches_end();                                                                     \
+        x += s->step * (ptrdiff_t)done;                                                            \
+        out += s->step * (ptrdiff_t)done;                                                          \
+        return name##_carry(name##_some(value, x, out, s->step, s->n - done));                     \
     }                                                                                              \
                                                                                                    \
     static void name##_put(scan_value value, void *result, size_t to)                              \
@@ -155,10 +202,10 @@ enum { CHAINS = 8, CHAIN = 272, LANES = 32 };
     static const scan_loops name##_loops = {name##_identity, name##_combine, name##_total,         \
                                             name##_run,      name##_put,     name##_columns};
 
-#define WHOLE_SUM(name, IN, OUT) LOOPS(name, IN, OUT, uint64_t, AS_IT_IS, AS_IT_IS, ADD, 0)
-#define EXTREMES(name, IN, VALUE, LOAD, STORE, SUFFIX, LOWEST, HIGHEST)                            \
-    LOOPS(min_##name, IN, IN, VALUE, LOAD, STORE, LEAST##SUFFIX, HIGHEST)                          \
-    LOOPS(max_##name, IN, IN, VALUE, LOAD, STORE, LARGEST##SUFFIX, LOWEST)
+#define WHOLE_SUM(name, IN, OUT) LOOPS(name, IN, OUT, uint64_t, 8, AS_IT_IS, AS_IT_IS, ADD, 0)
+#define EXTREMES(name, IN, VALUE, BYTES, LOAD, STORE, SUFFIX, LOWEST, HIGHEST)                     \
+    LOOPS(min_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LEAST##SUFFIX, HIGHEST)                   \
+    LOOPS(max_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LARGEST##SUFFIX, LOWEST)
 
 /* Sums of integers are the same bits for signed and unsigned results; what is narrower than the
  * result is extended by its sign. */
@@ -172,23 +219,23 @@ WHOLE_SUM(sum_64, uint64_t, uint64_t)
 WHOLE_SUM(same_8, uint8_t, uint8_t)
 WHOLE_SUM(same_16, uint16_t, uint16_t)
 WHOLE_SUM(same_32, uint32_t, uint32_t)
-LOOPS(sum_f32, float, float, double, AS_IT_IS, AS_IT_IS, ADD, 0)
-LOOPS(sum_f64, double, double, double, AS_IT_IS, AS_IT_IS, ADD, 0)
-LOOPS(sum_f16, uint16_t, uint16_t, float, vector_of_half, vector_half_of, ADD, 0)
-LOOPS(sum_bf16, uint16_t, uint16_t, float, vector_of_bfloat, vector_bfloat_of, ADD, 0)
+LOOPS(sum_f32, float, float, double, 8, AS_IT_IS, AS_IT_IS, ADD, 0)
+LOOPS(sum_f64, double, double, double, 8, AS_IT_IS, AS_IT_IS, ADD, 0)
+LOOPS(sum_f16, uint16_t, uint16_t, float, 4, vector_of_half, vector_half_of, ADD, 0)
+LOOPS(sum_bf16, uint16_t, uint16_t, float, 4, vector_of_bfloat, vector_bfloat_of, ADD, 0)
 
-EXTREMES(i8, int8_t, int8_t, AS_IT_IS, AS_IT_IS, , INT8_MIN, INT8_MAX)
-EXTREMES(u8, uint8_t, uint8_t, AS_IT_IS, AS_IT_IS, , 0, UINT8_MAX)
-EXTREMES(i16, int16_t, int16_t, AS_IT_IS, AS_IT_IS, , INT16_MIN, INT16_MAX)
-EXTREMES(u16, uint16_t, uint16_t, AS_IT_IS, AS_IT_IS, , 0, UINT16_MAX)
-EXTREMES(i32, int32_t, int32_t, AS_IT_IS, AS_IT_IS, , INT32_MIN, INT32_MAX)
-EXTREMES(u32, uint32_t, uint32_t, AS_IT_IS, AS_IT_IS, , 0, UINT32_MAX)
-EXTREMES(i64, int64_t, int64_t, AS_IT_IS, AS_IT_IS, , INT64_MIN, INT64_MAX)
-EXTREMES(u64, uint64_t, uint64_t, AS_IT_IS, AS_IT_IS, , 0, UINT64_MAX)
-EXTREMES(f32, float, float, AS_IT_IS, AS_IT_IS, _REAL, -INFINITY, INFINITY)
-EXTREMES(f64, double, double, AS_IT_IS, AS_IT_IS, _REAL, -INFINITY, INFINITY)
-EXTREMES(f16, uint16_t, float, vector_of_half, vector_half_of, _REAL, -INFINITY, INFINITY)
-EXTREMES(bf16, uint16_t, float, vector_of_bfloat, vector_bfloat_of, _REAL, -INFINITY, INFINITY)
+EXTREMES(i8, int8_t, int32_t, 4, AS_IT_IS, AS_IT_IS, , INT8_MIN, INT8_MAX)
+EXTREMES(u8, uint8_t, int32_t, 4, AS_IT_IS, AS_IT_IS, , 0, UINT8_MAX)
+EXTREMES(i16, int16_t, int32_t, 4, AS_IT_IS, AS_IT_IS, , INT16_MIN, INT16_MAX)
+EXTREMES(u16, uint16_t, int32_t, 4, AS_IT_IS, AS_IT_IS, , 0, UINT16_MAX)
+EXTREMES(i32, int32_t, int32_t, 4, AS_IT_IS, AS_IT_IS, , INT32_MIN, INT32_MAX)
+EXTREMES(u32, uint32_t, uint32_t, 4, AS_IT_IS, AS_IT_IS, , 0, UINT32_MAX)
+EXTREMES(i64, int64_t, int64_t, 8, AS_IT_IS, AS_IT_IS, , INT64_MIN, INT64_MAX)
+EXTREMES(u64, uint64_t, uint64_t, 8, AS_IT_IS, AS_IT_IS, , 0, UINT64_MAX)
+EXTREMES(f32, float, float, 4, AS_IT_IS, AS_IT_IS, _REAL, -INFINITY, INFINITY)
+EXTREMES(f64, double, double, 8, AS_IT_IS, AS_IT_IS, _REAL, -INFINITY, INFINITY)
+EXTREMES(f16, uint16_t, float, 4, vector_of_half, vector_half_of, _REAL, -INFINITY, INFINITY)
+EXTREMES(bf16, uint16_t, float, 4, vector_of_bfloat, vector_bfloat_of, _REAL, -INFINITY, INFINITY)
 
 const scan_loops *ISA_NAMED(scan_loops_of)(tsr_type type, size_t by, bool same)
 {

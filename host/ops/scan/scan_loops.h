@@ -10,8 +10,19 @@
 #include "tessera/scan.h"
 
 /** What is carried from one stretch to the next: of sums a double or 64 bits of a whole number, of
- *  minima and maxima the element itself; a float of types of 16 bits. */
+ *  minima and maxima the element, of integers 32 bits at least; a float of floats of 16 bits. */
 typedef block_value scan_value;
+
+/** result[to], result[to + step]... from x[at], x[at + step]..., n of them, step 1 or -1. */
+typedef struct scan_stretch {
+    const void *x;
+    size_t at;
+    void *result;
+    size_t to;
+    ptrdiff_t step;
+    size_t n;
+    bool past_caches; /* store the result past the caches */
+} scan_stretch;
 
 /** Loops of one type of elements and one way to combine them.  Places count elements. */
 typedef struct scan_loops {
@@ -23,10 +34,8 @@ typedef struct scan_loops {
     /** What n elements from x[at] on come to. */
     scan_value (*total)(const void *x, size_t at, size_t n);
 
-    /** Inclusive: result[to], result[to + step]... from x[at], x[at + step]..., n of them, step 1
-     *  or -1; returns what the last one holds. */
-    scan_value (*run)(scan_value before, const void *x, size_t at, void *result, size_t to,
-                      ptrdiff_t step, size_t n);
+    /** Inclusive; returns what the last one holds. */
+    scan_value (*run)(scan_value before, const scan_stretch *s);
 
     /** Store a value as an element. */
     void (*put)(scan_value value, void *result, size_t to);

@@ -8,6 +8,7 @@
  */
 #include "base/fail.h"
 #include "base/isa.h"
+#include "base/past_caches.h"
 #include "base/sizes.h"
 #include "base/team.h"
 #include "ops/scan/scan_loops.h"
@@ -28,6 +29,7 @@ typedef struct work {
     const scan_loops *loops;
     const void *x;
     void *result;
+    bool past_caches;
 } work;
 
 /* Elements of a line of neighbours, counted in the order of the scan. */
@@ -45,19 +47,22 @@ static size_t place_of(const work *w, const line *l, size_t done, size_t n)
 static void run(const work *w, const line *l, size_t done, size_t n, scan_value before)
 {
     const bool reverse = w->p->reverse;
-    const size_t at = place_of(w, l, done, n) + (reverse ? n - 1 : 0);
-    const size_t to = w->p->offset_result + (at - w->p->offset_x);
-    const ptrdiff_t step = reverse ? -1 : 1;
+    scan_stretch s = {.x = w->x,
+                      .at = place_of(w, l, done, n) + (reverse ? n - 1 : 0),
+                      .result = w->result,
+                      .step = reverse ? -1 : 1,
+                      .n = n,
+                      .past_caches = w->past_caches};
 
     if (n == 0)
         return;
+    s.to = w->p->offset_result + (s.at - w->p->offset_x);
     if (w->p->exclusive) {
-        w->loops->put(before, w->result, to);
-        if (n > 1)
-            w->loops->run(before, w->x, at, w->result, to + (size_t)step, step, n - 1);
-    } else {
-        w->loops->run(before, w->x, at, w->result, to, step, n);
+        w->loops->put(before, w->result, s.to);
+        s.to += (size_t)s.step;
+        s.n--;
     }
+    w->loops->run(before, &s);
 }
 
 static size_t block_size(const line *l, size_t block)
@@ -205,10 +210,12 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
 {
     static scan_loops_find *const find[] = {ISA_EACH(scan_loops_of)};
     const tsr_scan_problem *p = scan_of(q);
+    const size_t bytes = tsr_type_size(p->type) + tsr_type_size(tsr_scan_result_type(p));
     const work w = {.p = p,
                     .loops = find[isa_best()](p->type, p->by, p->same_type),
                     .x = operands[SCAN_X],
-                    .result = operands[SCAN_RESULT]};
+                    .result = operands[SCAN_RESULT],
+                    .past_caches = scan_elements(p) >= PAST_CACHES_MIN / bytes};
 
     if (scan_elements(p) == 0)
         return TSR_OK;
@@ -225,8 +232,7 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
 
 const variant scan_simd = {
     .name = "simd",
-    .idea =
-        "totals of blocks by vectors, then several results side by side; the cores share blocks",
+    .idea = "totals of blocks, then their results, both by vectors; the cores share blocks",
     .plan = plan_in_c,
     .host = run_simd,
     .serves_cpus = true,
