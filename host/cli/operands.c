@@ -79,7 +79,7 @@ static tsr_status check_type(const posing *x, tsr_error *err)
     if (real_check(op->name, type, precision, NULL))
         return tsr_fail(err, TSR_ENAME, 0, "precision %s does not go with %s operands; %s",
                         tsr_precision_name(precision), tsr_type_name(type),
-                        precision == TSR_PRECISION_I8    ? "it is that of int8 files"
+                        precision == TSR_PRECISION_I8    ? "--as i8 converts them"
                         : precision == TSR_PRECISION_F8  ? "--as f8e4m3 or f8e5m2 converts them"
                         : precision == TSR_PRECISION_F64 ? "--as f64 converts them"
                                                          : "--as f32 converts them");
@@ -110,6 +110,8 @@ static tsr_status read_file(const options *o, const char *file, tsr_type as, arr
             "%s holds two bytes an element and not what they mean; --as bf16 takes them "
             "for bfloat16",
             input_name(file));
+    if (o->given[OPTION_AS] && !type_is_real(as) && !type_is_fp8(as))
+        return array_to_integers(input_name(file), out, as, err);
     if (o->given[OPTION_AS])
         st = array_convert(out, as, &overflowed, err);
     /* --quiet is for summaries: a result that is right, of other values, looks like any other. */
@@ -139,9 +141,11 @@ static tsr_status read_input(const options *o, const char *path, const file_use 
     activity_begin("reading %s", input_name(path));
     if (use->as_it_is && !(use->operand == 0 && o->given[OPTION_AS]))
         return use->moved ? array_read_any(path, a, err) : array_read(path, a, err);
-    /* Of int8 operands it is int32, whose values --as would not keep. */
+    /* Of int8 operands it is int32, whose values --as int8 would not keep. */
     if (result && f && x->array[0].type == TSR_I8) {
         st = array_read(path, a, err);
+        if (!st && o->given[OPTION_AS])
+            st = array_to_integers(input_name(path), a, TSR_I32, err);
         if (!st && a->type != TSR_I32)
             st = tsr_fail(err, TSR_EINVAL, 0,
                           "%s is %s, and what is added to int8 products is int32", input_name(path),

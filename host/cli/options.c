@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/sizes.h"
 #include "base/text.h"
 #include "cli/messages.h"
@@ -113,7 +114,7 @@ static bool parse_capability(const char *value, options *out)
     return false;
 }
 
-/* Names of types, as f32; those that --as converts to come first. */
+/* Names of types, as f32. */
 static const struct {
     const char *name;
     tsr_type type;
@@ -121,8 +122,6 @@ static const struct {
              {"f8e4m3", TSR_F8E4M3}, {"f8e5m2", TSR_F8E5M2}, {"i8", TSR_I8},   {"u8", TSR_U8},
              {"i16", TSR_I16},       {"u16", TSR_U16},       {"i32", TSR_I32}, {"u32", TSR_U32},
              {"i64", TSR_I64},       {"u64", TSR_U64},       {"c64", TSR_C64}, {"c128", TSR_C128}};
-
-enum { CONVERTED_TYPES = 6 };
 
 const char *option_type_name(tsr_type type)
 {
@@ -133,10 +132,10 @@ const char *option_type_name(tsr_type type)
     return types[i].name;
 }
 
-/* The first `count` of the types, as f32 or as float32. */
-static bool parse_type_name(const char *value, size_t count, tsr_type *out)
+/* A type as f32 or as float32. */
+static bool parse_type_name(const char *value, tsr_type *out)
 {
-    for (size_t i = 0; i < count && i < ARRAY_COUNT(types); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
         if (!strcmp(value, types[i].name) || !strcmp(value, tsr_type_name(types[i].type))) {
             *out = types[i].type;
             return true;
@@ -145,17 +144,21 @@ static bool parse_type_name(const char *value, size_t count, tsr_type *out)
     return false;
 }
 
+/* Any type that the operation takes, but those of pairs. */
+static bool is_converted_to(const operation *op, tsr_type type)
+{
+    return op && op->types & 1u << type && !type_is_complex(type);
+}
+
 static bool parse_as(const char *value, options *out)
 {
-    const operation *op = operation_named(out->command);
-
-    return parse_type_name(value, CONVERTED_TYPES, &out->as) &&
-           (!op || (op->types & 1u << out->as));
+    return parse_type_name(value, &out->as) &&
+           is_converted_to(operation_named(out->command), out->as);
 }
 
 static bool parse_type(const char *value, options *out)
 {
-    return parse_type_name(value, ARRAY_COUNT(types), &out->type);
+    return parse_type_name(value, &out->type);
 }
 
 static bool parse_set(const char *value, options *out)
@@ -227,18 +230,8 @@ static bool parse_fail_below(const char *value, options *out)
 static const option_spec specs[OPTION_COUNT] = {
     [OPTION_OUTPUT] = {"output", 'o', "FILE", "write the result here; - is standard output", NULL,
                        NULL},
-    [OPTION_AS] = {"as", 0, "TYPE",
-                   "convert every input to f32, f64, f16 or bf16 first, and warn of overflow; bf16 "
-                   "also takes elements of two bytes without a type",
-                   parse_as, "f32, f64, f16 or bf16"},
-    [OPTION_TYPE] =
-        {"type", 0, "TYPE",
-         "element type, of those that the operation has: f32, f64, f16, bf16, f8e4m3, f8e5m2, i8, "
-         "u8, "
-         "i16, u16, i32, "
-         "u32, i64, u64, c64 (complex64) or c128 (complex128)",
-         parse_type,
-         "f32, f64, f16, bf16, f8e4m3, f8e5m2, i8, u8, i16, u16, i32, u32, i64, u64, c64 or c128"},
+    [OPTION_AS] = {"as", 0, "TYPE", NULL, parse_as, NULL}, /* see explain_types() */
+    [OPTION_TYPE] = {"type", 0, "TYPE", NULL, parse_type, NULL},
     [OPTION_DEVICE] = {"device", 0, "D",
                        "cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name", NULL,
                        NULL},
@@ -402,7 +395,6 @@ static bool is_among(const char *subcommand, const char *const commands[])
 /* An option as a command takes it. */
 static option_spec spec_of(const char *subcommand, size_t id)
 {
-    const operation *op = operation_named(subcommand);
     option_spec spec = specs[id];
 
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
@@ -412,20 +404,38 @@ static option_spec spec_of(const char *subcommand, size_t id)
         spec.parse = uses[i].parse ? uses[i].parse : spec.parse;
         spec.expects = uses[i].expects ? uses[i].expects : spec.expects;
     }
-    if (id == OPTION_AS && op && !(op->types & 1u << TSR_F64)) {
-        spec.meaning = "convert every input to f32 first, and warn of overflow";
-        spec.expects = "f32";
-    } else if (id == OPTION_AS && op && !(op->types & 1u << TSR_BF16)) {
-        spec.meaning = "convert every input to f32, f64 or f16 first, and warn of overflow";
-        spec.expects = "f32, f64 or f16";
-    } else if (id == OPTION_AS && op && op->types & 1u << TSR_F8E4M3) {
-        spec.meaning =
-            "convert every input to f32, f64, f16, bf16, f8e4m3 or f8e5m2 first, and "
-            "warn of overflow; bf16 also takes elements of two bytes without a type, and "
-            "f8e4m3 and f8e5m2 of one";
-        spec.expects = "f32, f64, f16, bf16, f8e4m3 or f8e5m2";
-    }
     return spec;
+}
+
+/* The types that --as converts to for an operation, or those of --type. */
+static void append_types(option_id id, const operation *op, text *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
+        count += id == OPTION_TYPE || is_converted_to(op, types[i].type);
+    for (size_t i = 0, k = 0; i < ARRAY_COUNT(types); i++)
+        if (id == OPTION_TYPE || is_converted_to(op, types[i].type))
+            text_format(out, "%s%s", k++ == 0 ? "" : k < count ? ", " : " or ", types[i].name);
+}
+
+/* Meaning of --as, of an operation's command, and of --type. */
+static void explain_types(option_id id, const operation *op, const char *names, text *out)
+{
+    if (id == OPTION_TYPE) {
+        text_format(out,
+                    "element type, of those that the operation has: %s (complex64, complex128)",
+                    names);
+        return;
+    }
+    text_format(out,
+                "convert every input to %s first; a value that becomes infinite%s is warned of",
+                names, op && op->types & 1u << TSR_F8E4M3 ? " or saturated" : "");
+    if (op && (op->types & 1u << TSR_I8 || op->types & 1u << TSR_U8))
+        text_append(out, ", and one that an integer type does not have is refused");
+    if (op && op->types & 1u << TSR_BF16)
+        text_format(out, "; bf16 also takes elements of two bytes without a type%s",
+                    op->types & 1u << TSR_F8E4M3 ? ", and f8e4m3 and f8e5m2 of one" : "");
 }
 
 const char *option_name(option_id id)
@@ -446,7 +456,18 @@ typedef struct entry {
 typedef struct entries {
     entry *list;
     size_t count;
+    text types[2], explained[2]; /* of --as and --type, which their entries borrow */
 } entries;
+
+static void free_entries(entries *e)
+{
+    free(e->list);
+    for (size_t i = 0; i < 2; i++) {
+        text_free(&e->types[i]);
+        text_free(&e->explained[i]);
+    }
+    *e = (entries){0};
+}
 
 static const entry *entry_named(const entries *e, const char *name, size_t length, bool taken)
 {
@@ -502,10 +523,19 @@ static bool list_entries(const char *subcommand, const option_set *takes, entrie
 
     for (size_t i = 0; (op = operation_at(i)); i++)
         most += op->command->field_count + op->command->file_count;
-    *out = (entries){calloc(most, sizeof *out->list), 0};
+    *out = (entries){.list = calloc(most, sizeof *out->list)};
     for (size_t id = 0; id < OPTION_COUNT && out->list; id++) {
-        out->list[out->count++] =
-            (entry){spec_of(subcommand, id), (int)id, NULL, (takes->own & OPTION(id)) != 0};
+        option_spec spec = spec_of(subcommand, id);
+
+        if (id == OPTION_AS || id == OPTION_TYPE) {
+            text *names = &out->types[id == OPTION_TYPE], *all = &out->explained[id == OPTION_TYPE];
+
+            append_types((option_id)id, operation_named(subcommand), names);
+            explain_types((option_id)id, operation_named(subcommand), text_get(names), all);
+            spec.expects = text_get(names);
+            spec.meaning = text_get(all);
+        }
+        out->list[out->count++] = (entry){spec, (int)id, NULL, (takes->own & OPTION(id)) != 0};
         for (size_t i = 0; id == OPTION_OUTPUT && (op = operation_at(i)); i++)
             add_fields(out, op, takes);
     }
@@ -564,7 +594,7 @@ int option_unknown(const char *argument, const option_set *takes)
     entries e;
     int status = list_entries("", takes, &e) ? unknown(&e, argument) : out_of_memory();
 
-    free(e.list);
+    free_entries(&e);
     return status;
 }
 
@@ -657,11 +687,22 @@ static const field *field_of_setting(const entries *e, const option_set *takes, 
               : entry_named(e, name, strlen(name), true)->f;
 }
 
+static int refuse_setting(const field *f, const char *name, const char *value)
+{
+    const char *closest = field_closest(f, value);
+    text expected = {0};
+
+    field_expects(f, &expected);
+    wrong_usage(closest ? "option '--%s' takes %s, not '%s': did you mean '%s'?"
+                        : "option '--%s' takes %s, not '%s'",
+                name, text_get(&expected), value, closest);
+    text_free(&expected);
+    return EXIT_USAGE;
+}
+
 static int judge_setting(const field *f, const char *name, const char *value)
 {
-    if (f && *value && !field_read(f, value, NULL))
-        return wrong_usage("option '--%s' takes %s, not '%s'", name, f->expects, value);
-    return 0;
+    return f && *value && !field_read(f, value, NULL) ? refuse_setting(f, name, value) : 0;
 }
 
 /* Whether some operation that has the option takes the value: which it is may stand further on. */
@@ -705,8 +746,7 @@ static int take_option(const entries *e, const option_set *takes, const entry *x
         given_option *list = (given_option *)out->settings.list;
 
         if (x->f && optarg && !out->operand_count && !some_takes(takes, spec->name, optarg))
-            return wrong_usage("option '--%s' takes %s, not '%s'", spec->name, x->f->expects,
-                               optarg);
+            return refuse_setting(x->f, spec->name, optarg);
         list[out->settings.count++] = (given_option){spec->name, optarg ? optarg : ""};
     }
     return 0;
@@ -763,7 +803,7 @@ int options_parse(int argc, char **argv, const option_set *takes, options *out)
 
 cleanup:
     free(long_options);
-    free(e.list);
+    free_entries(&e);
     text_free(&letters);
     return status;
 }
@@ -855,6 +895,6 @@ int options_explain(text *out, const char *subcommand, const option_set *takes,
         text_append(out, "\n");
         text_free(&meaning);
     }
-    free(e.list);
+    free_entries(&e);
     return 0;
 }

@@ -86,6 +86,45 @@ bool precision_read(const char *name, tsr_precision *out)
     return false;
 }
 
+enum { CHOICES_MAX = 32 };
+
+/* Names of a field's choices, those that mean the same once, by their first name. */
+static size_t choice_names(const field *f, const char *names[CHOICES_MAX])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; f->choices && f->choices[i].name && count < CHOICES_MAX; i++) {
+        bool again = false;
+
+        for (size_t k = 0; k < i && !again; k++)
+            again = f->choices[k].value == f->choices[i].value;
+        if (!again)
+            names[count++] = f->choices[i].name;
+    }
+    for (int p = TSR_PRECISION_DEFAULT + 1;
+         f->kind == FIELD_PRECISION && !f->choices && p < TSR_PRECISION_COUNT; p++)
+        names[count++] = tsr_precision_name((tsr_precision)p);
+    return count;
+}
+
+void field_expects(const field *f, text *out)
+{
+    const char *names[CHOICES_MAX];
+    const size_t count = f->expects ? 0 : choice_names(f, names);
+
+    if (f->expects)
+        text_append(out, f->expects);
+    for (size_t i = 0; i < count; i++)
+        text_format(out, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
+}
+
+const char *field_closest(const field *f, const char *value)
+{
+    const char *names[CHOICES_MAX];
+
+    return text_closest(value, names, f->expects ? 0 : choice_names(f, names));
+}
+
 static bool choice_read(const field *f, const char *value, size_t *out)
 {
     for (const field_choice *c = f->choices; c->name; c++) {

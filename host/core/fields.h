@@ -14,6 +14,12 @@ const field *field_of_option(const operation *op, const char *option, unsigned t
  *  p NULL: it is only judged. */
 bool field_read(const field *f, const char *value, problem *p);
 
+/** Append what the option of a field takes: "a whole number from 1 on", or "sum, min or max". */
+void field_expects(const field *f, text *out);
+
+/** The choice of a field whose name is close to `value`; NULL where none is. */
+const char *field_closest(const field *f, const char *value);
+
 /** A problem of nothing, with the values that fields have where nothing sets them. */
 problem problem_start(const operation *op);
 

@@ -152,7 +152,7 @@ typedef struct field {
     unsigned taken;              /* WITH_FILES, WITH_SIZES, WITH_INPUTS */
     const char *value;           /* its placeholder in help; NULL for a flag */
     const char *meaning;         /* one line of help */
-    const char *expects;         /* what a value is: "a whole number from 1 on" */
+    const char *expects;         /* what a value is, "a whole number from 1 on"; NULL: a choice */
     const char *otherwise;       /* what help says there is where it is not given; NULL: nothing */
     size_t most;                 /* of a count, which is at least 1; 0: any */
     const field_choice *choices; /* its names, NULL behind the last; or NULL */

@@ -67,7 +67,7 @@ tsr_status broadcast_operand(posing *x, unsigned i, unsigned rank, const broadca
         .name = "out_type", .kind = FIELD_WIDE, .offset = offsetof(structure, wide),               \
         .in_class = CLASS_EXACT, .option = "out-type", .otherwise = "that of the operands",        \
         .taken = WITH_FILES | WITH_SIZES, .value = "TYPE",                                         \
-        .meaning = "f32 makes the result of f16 or bf16 operands float32", .expects = "f32",       \
+        .meaning = "f32 makes the result of f16 or bf16 operands float32",                         \
         .choices = product_out_types                                                               \
     }
 

@@ -72,6 +72,15 @@ tsr_status array_read_any(const char *path, array *out, tsr_error *err);
 tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *err);
 
 /**
+ * Convert real numbers, integers and bool in place to a type of integers, exactly.
+ *
+ * @param name  What messages call the array.
+ * @return TSR_OK; TSR_EINVAL with the first element that the type does not have, such as 2.5, or of
+ *         complex numbers; TSR_EOVERFLOW; TSR_ENOMEM.
+ */
+tsr_status array_to_integers(const char *name, array *a, tsr_type to, tsr_error *err);
+
+/**
  * Make integers of any type TSR_U64, in place.
  *
  * @param name  What messages call the array.

@@ -1,6 +1,8 @@
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/elements.h"
@@ -107,6 +109,12 @@ static bool is_beyond(tsr_type to, double value)
     return to == TSR_F8E4M3 ? fabs(value) > 464 : fabs(value) >= 61440;
 }
 
+static tsr_status refuse_complex(const array *a, tsr_type to, tsr_error *err)
+{
+    return tsr_fail(err, TSR_EINVAL, 0, "conversion from %s to %s would lose the imaginary parts",
+                    array_type_name(a), tsr_type_name(to));
+}
+
 tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *err)
 {
     size_t count = array_count(a), lost = 0;
@@ -120,9 +128,7 @@ tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *e
             "can be asked for",
             array_type_name(a), tsr_type_name(to));
     if (type_is_complex(a->type))
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "conversion from %s to %s would lose the imaginary parts",
-                        array_type_name(a), tsr_type_name(to));
+        return refuse_complex(a, to, err);
     if (a->type == to) {
         if (overflowed)
             *overflowed = 0;
@@ -154,38 +160,88 @@ tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *e
 
 static bool is_integer(tsr_type type)
 {
-    return !type_is_real(type) && !type_is_complex(type);
+    return !type_is_real(type) && !type_is_complex(type) && !type_is_fp8(type);
 }
 
-/* A signed integer, or one of less than 64 bits. */
-static int64_t get_i64(tsr_type type, const void *data, size_t i)
+/* An element as a whole number: its magnitude and sign.  False where it is none, or beyond 64 bits.
+ */
+static bool get_whole(const array *a, size_t i, uint64_t *magnitude, bool *negative)
 {
-    return type == TSR_I64 ? ((const int64_t *)data)[i] : (int64_t)get_f64(type, data, i);
+    double value;
+
+    if (is_integer(a->type)) {
+        *magnitude = integer_get(a->type, a->data, i);
+        *negative = type_is_signed(a->type) && *magnitude >> 63;
+        *magnitude = *negative ? -*magnitude : *magnitude;
+        return true;
+    }
+    value = get_f64(a->type, a->data, i);
+    *negative = value < 0;
+    if (!(fabs(value) < 0x1p64) || trunc(value) != value)
+        return false;
+    *magnitude = (uint64_t)fabs(value);
+    return true;
 }
 
-tsr_status array_to_u64(const char *name, array *a, tsr_error *err)
+static uint64_t largest_integer(tsr_type type)
 {
-    const size_t count = array_count(a);
+    return UINT64_MAX >> (64 - 8 * tsr_type_size(type) + type_is_signed(type));
+}
+
+static tsr_status refuse_element(const char *name, const array *a, size_t i, tsr_type to,
+                                 tsr_error *err)
+{
+    const uint64_t most = largest_integer(to);
+    char value[40];
+
+    if (is_integer(a->type) && type_is_signed(a->type))
+        snprintf(value, sizeof value, "%" PRId64, (int64_t)integer_get(a->type, a->data, i));
+    else if (is_integer(a->type))
+        snprintf(value, sizeof value, "%" PRIu64, integer_get(a->type, a->data, i));
+    else
+        snprintf(value, sizeof value, "%.17g", get_f64(a->type, a->data, i));
+    if (type_is_signed(to))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s: element %zu is %s, and %s has the whole numbers from %" PRId64
+                        " to %" PRIu64,
+                        name, i, value, tsr_type_name(to), -(int64_t)most - 1, most);
+    if (value[0] == '-')
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: element %zu is %s, below 0", name, i, value);
+    return tsr_fail(err, TSR_EINVAL, 0,
+                    "%s: element %zu is %s, and %s has the whole numbers from 0 to %" PRIu64, name,
+                    i, value, tsr_type_name(to), most);
+}
+
+tsr_status array_to_integers(const char *name, array *a, tsr_type to, tsr_error *err)
+{
+    const size_t count = array_count(a), size = tsr_type_size(to);
+    const uint64_t most = largest_integer(to);
     void *data = NULL;
     tsr_status st = TSR_OK;
 
-    if (a->type == TSR_U64)
+    assert(is_integer(to));
+    if (type_is_complex(a->type))
+        return refuse_complex(a, to, err);
+    if (a->type == to) {
+        a->boolean = false;
         return TSR_OK;
-    if (!is_integer(a->type) || a->boolean)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and whole numbers are needed", name,
-                        array_type_name(a));
-    if (count > SIZE_MAX / sizeof(uint64_t))
-        return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: %zu elements of 8 bytes are beyond %zu bytes",
-                        name, count, (size_t)SIZE_MAX);
+    }
+    if (count > SIZE_MAX / size)
+        return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: %zu elements of %zu bytes are beyond %zu bytes",
+                        name, count, size, (size_t)SIZE_MAX);
     if (count)
-        st = block_allocate(name, count * sizeof(uint64_t), &data, err);
+        st = block_allocate(name, count * size, &data, err);
     for (size_t i = 0; i < count && !st; i++) {
-        const int64_t value = get_i64(a->type, a->data, i);
+        uint64_t magnitude = 0;
+        bool negative = false;
+        const bool whole = get_whole(a, i, &magnitude, &negative);
 
-        if (value < 0)
-            st = tsr_fail(err, TSR_EINVAL, 0, "%s: element %zu is %" PRId64 ", below 0", name, i,
-                          value);
-        ((uint64_t *)data)[i] = (uint64_t)value;
+        /* A signed type has one number more below 0 than above. */
+        if (!whole || (negative && magnitude && !type_is_signed(to)) ||
+            (magnitude > most && !(negative && magnitude == most + 1)))
+            st = refuse_element(name, a, i, to, err);
+        else
+            bits_set(to, data, i, negative ? -magnitude : magnitude);
     }
     if (st) {
         free(data);
@@ -193,6 +249,15 @@ tsr_status array_to_u64(const char *name, array *a, tsr_error *err)
     }
     free(a->data);
     a->data = data;
-    a->type = TSR_U64;
+    a->type = to;
+    a->boolean = false;
     return TSR_OK;
+}
+
+tsr_status array_to_u64(const char *name, array *a, tsr_error *err)
+{
+    if (!is_integer(a->type) || a->boolean)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and whole numbers are needed", name,
+                        array_type_name(a));
+    return array_to_integers(name, a, TSR_U64, err);
 }

@@ -226,9 +226,10 @@ class HelpCase(Case):
     def assert_agreement(self, command, operands, name, values):
         """What help names as values of an option is taken, and no more.  What is taken is missed as a
         file, status 1; what is not is a usage error."""
-        said = re.findall(r"\bt?b?f\d+(?:e\dm\d)?(?:-strict)?", self.option(command, name))
+        said = re.findall(r"\b(?:t?b?f\d+(?:e\dm\d)?(?:-strict)?|[iu]\d+)\b(?!-)", self.option(command, name))
         self.assertEqual(set(said), set(values.split()))
-        for value in "f32 f32-strict f64 tf32 bf16 f16 f8e4m3 f8e5m2".split():
+        for value in ("f32 f32-strict f64 tf32 bf16 f16 f8 f8e4m3 f8e5m2 i8 u8 i16 u16 i32 u32 i64 u64 "
+                      "c64").split():
             args = (command, *operands, "-o", "c", "--" + name, value)
             if value in values.split():
                 self.fail_with(1, *args, says="cannot open")

@@ -68,6 +68,14 @@ class Operands(Bad):
                      says="C is int32 where the operands are int8")
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--precision", "f32", status=2,
                      says="precision f32 does not go with int8 operands; --as f32")
+        self.refused("matmul", "good.npy", "good.npy", "-o", "c.npy", "--precision", "i8", status=2,
+                     says="precision i8 does not go with float32 operands; --as i8 converts them")
+        self.save("i.npy", np.array([[1, 2], [128, 3]]))
+        self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--as", "int8",
+                     says="i.npy: element 2 is 128, and int8 has the whole numbers from -128 to 127")
+        self.save("i.npy", np.array([[1, 2.5]]))
+        self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--as", "int8",
+                     says="i.npy: element 1 is 2.5, and int8 has")
 
     def test_fp8(self):
         self.save("bytes.npy", np.zeros((2, 2), "V1"))

@@ -223,6 +223,14 @@ class OnHost(test_run.Run):
         self.assertRegex(r.err, r", \S+ Gop/s\b")
         self.matmul("a.npy", "b.npy", "--as", "f32")
         self.assertEqual(self.load("c.npy").dtype, np.float32)
+        self.save("a.npy", a.astype(np.int64)) # what NumPy makes of lists
+        self.save("b.npy", b.astype(np.float64))
+        self.save("c0.npy", c0.astype(np.int64))
+        for name in ("int8", "i8"):
+            self.matmul("a.npy", "b.npy", "--as", name, "--beta", "2", "--add", "c0.npy", "--verify",
+                        "--quiet")
+            np.testing.assert_array_equal(self.load("c.npy"),
+                                          (exact + 2 * c0.astype(np.int64)).astype(np.int32))
 
     def test_precisions_round_factors(self):
         a = np.array([[1 + 2.0**-9 + 2.0**-20, 100000]], np.float32)

@@ -20,8 +20,8 @@ class Help(HelpCase):
         self.assertRegex(self.page("matmul"), r"--repeat N .*warm")
 
     def test_help_and_parser_agree_on_values(self):
-        self.assert_agreement("matmul", "ab", "precision", "f32 f32-strict f64 tf32 bf16 f16")
-        self.assert_agreement("matmul", "ab", "as", "f32 f64 f16 bf16 f8e4m3 f8e5m2")
+        self.assert_agreement("matmul", "ab", "precision", "f32 f32-strict f64 tf32 bf16 f16 i8 f8")
+        self.assert_agreement("matmul", "ab", "as", "f32 f64 f16 bf16 f8e4m3 f8e5m2 i8")
 
     def test_defaults(self):
         self.assert_defaults("matmul", r"--alpha +1", r"--beta +0")
@@ -89,9 +89,10 @@ class Wrong(Case):
             (("--repeat", "0"), "--repeat' takes a whole number"),
             (("--repeat", "-1"), "'-1'"),
             (("--repeat", "2.5"), "'2.5'"),
-            (("--as", "i32"), "--as' takes f32, f64, f16, bf16, f8e4m3 or f8e5m2, not 'i32'"),
+            (("--as", "i32"), "--as' takes f32, f64, f16, bf16, f8e4m3, f8e5m2 or i8, not 'i32'"),
             (("--out-type", "f16"), "--out-type' takes f32 or bf16, not 'f16'"),
-            (("--precision", "f31"), "--precision' takes"),
+            (("--precision", "f31"), "--precision' takes f32, f32-strict, tf32, bf16, f16, f64, i8 or f8, "
+                                     "not 'f31': did you mean 'f32'?"),
             (("--set", "TILE"), "--set' takes NAME=VALUE, not 'TILE'"),
             (("--set", "=1"), "NAME=VALUE"),
             (("--device-memory", "9t"), "--device-memory' takes a number of bytes from 1 to 2^64 "),

@@ -59,6 +59,12 @@ class Reduce(Case):
         self.fail_with(2, "reduce", "x.npy", "--axis", "row", *HOST,
                        says="option '--axis' takes all or a whole number, not 'row'")
 
+    def test_a_name_that_is_nearly_one(self):
+        self.fail_with(2, "reduce", "x.npy", "--by", "norm",
+                       says="any, all or count, not 'norm': did you mean 'norm2'?")
+        r = self.fail_with(2, "reduce", "x.npy", "--by", "variance", says="count, not 'variance'")
+        self.assertNotIn("did you mean", r.err)
+
     def test_axes_without_elements(self):
         for shape, axis in (((0, 4), 0), ((0, 4), 1), ((3, 0), 1), ((2, 0, 5), 0)):
             x = np.zeros(shape, np.float32)

@@ -86,7 +86,7 @@ class Operands(Bad):
 
     def test_type(self):
         self.refused("sort", "k.npy", "-o", "c.npy", "--as", "bf16", status=2,
-                     says="--as' takes f32, f64 or f16, not 'bf16'")
+                     says="--as' takes f32, f64, f16, i8, u8, i16, u16, i32, u32, i64 or u64, not 'bf16'")
 
 
 class Outputs(Bad):

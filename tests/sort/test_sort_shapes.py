@@ -52,6 +52,10 @@ class Shapes(Case):
         got = np.load(self.path("s.npy"))
         self.assertEqual(got.dtype, np.float32)
         np.testing.assert_array_equal(got, np.sort(keys))
+        self.succeed("sort", "k.npy", "-o", "s.npy", "--as", "u8", *HOST)
+        got = np.load(self.path("s.npy"))
+        self.assertEqual(got.dtype, np.uint8)
+        np.testing.assert_array_equal(got, np.sort(keys))
 
     def test_booleans_of_other_bytes_are_true(self):
         """Any byte but 0 is, to NumPy; what is written is 0 or 1."""

@@ -23,7 +23,7 @@ class Help(HelpCase):
         self.assert_defaults("bench", r"--size +.*10M for sort")
 
     def test_help_and_parser_agree_on_values(self):
-        self.assert_agreement("sort", "k", "as", "f32 f64 f16")
+        self.assert_agreement("sort", "k", "as", "f32 f64 f16 i8 u8 i16 u16 i32 u32 i64 u64")
 
 
 class Wrong(Case):
@@ -50,7 +50,7 @@ class Wrong(Case):
         for command in ("kernels", "bench", "tune", "verify"):
             self.fail_with(2, command, "sort", "--type", "bf16", says="sort")
         self.fail_with(2, "sort", "k", "-o", "o", "--as", "bf16",
-                       says="--as' takes f32, f64 or f16, not 'bf16'")
+                       says="--as' takes f32, f64, f16, i8, u8, i16, u16, i32, u32, i64 or u64, not 'bf16'")
 
 
 if __name__ == "__main__":

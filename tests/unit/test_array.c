@@ -940,6 +940,67 @@ static void conversion_counts_what_saturates(void **state)
     }
 }
 
+/* The ends of each type, and what lies just beyond them. */
+static void conversion_to_integers_is_exact(void **state)
+{
+    const struct {
+        tsr_type type;
+        double low, beyond_low, high, beyond_high;
+    } ends[] = {{TSR_I8, -128, -129, 127, 128},
+                {TSR_U8, 0, -1, 255, 256},
+                {TSR_I16, -32768, -32769, 32767, 32768},
+                {TSR_U16, 0, -1, 65535, 65536},
+                {TSR_I32, -0x1p31, -0x1p31 - 1, 0x1p31 - 1, 0x1p31},
+                {TSR_U32, 0, -1, 0x1p32 - 1, 0x1p32},
+                {TSR_I64, -0x1p63, -0x1.0000000000001p63, 0x1.fffffffffffffp62, 0x1p63},
+                {TSR_U64, 0, -1, 0x1.fffffffffffffp63, 0x1p64}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const double within[] = {ends[i].low, ends[i].high, -0.0};
+        const double beyond[] = {ends[i].beyond_low, ends[i].beyond_high, 0.5, NAN, -INFINITY};
+        array a = array_of(TSR_F64, 3, within);
+
+        assert_int_equal(array_to_integers("x", &a, ends[i].type, NULL), TSR_OK);
+        assert_int_equal(a.type, ends[i].type);
+        assert_int_equal(array_convert(&a, TSR_F64, NULL, NULL), TSR_OK);
+        for (size_t k = 0; k < 3; k++)
+            assert_true(((const double *)a.data)[k] == within[k]);
+        array_free(&a);
+        for (size_t k = 0; k < sizeof beyond / sizeof *beyond; k++) {
+            a = array_of(TSR_F64, 1, &beyond[k]);
+            assert_int_equal(array_to_integers("x", &a, ends[i].type, NULL), TSR_EINVAL);
+            assert_int_equal(a.type, TSR_F64);
+            array_free(&a);
+        }
+    }
+}
+
+static void conversion_between_integers_says_what_does_not_fit(void **state)
+{
+    const int64_t i64[] = {-128, INT64_MIN};
+    const uint64_t most = UINT64_MAX;
+    array a = array_of(TSR_I64, 2, i64);
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_equal(array_to_integers("x.npy", &a, TSR_I8, &err), TSR_EINVAL);
+    assert_string_equal(err.message, "x.npy: element 1 is -9223372036854775808, and int8 has the "
+                                     "whole numbers from -128 to 127");
+    assert_int_equal(array_to_integers("x.npy", &a, TSR_U64, &err), TSR_EINVAL);
+    assert_string_equal(err.message, "x.npy: element 0 is -128, below 0");
+    a.shape[0] = 1;
+    assert_int_equal(array_to_integers("x.npy", &a, TSR_I8, &err), TSR_OK);
+    assert_int_equal(*(const int8_t *)a.data, -128);
+    array_free(&a);
+    a = array_of(TSR_U64, 1, &most);
+    assert_int_equal(array_to_integers("x.npy", &a, TSR_I64, &err), TSR_EINVAL);
+    assert_string_equal(err.message, "x.npy: element 0 is 18446744073709551615, and int64 has the "
+                                     "whole numbers from -9223372036854775808 to "
+                                     "9223372036854775807");
+    array_free(&a);
+}
+
 static void conversion_refuses_other_targets(void **state)
 {
     const int32_t one = 1;
@@ -998,6 +1059,8 @@ int main(void)
         cmocka_unit_test(conversion_to_16_bits_rounds_once),
         cmocka_unit_test(conversion_counts_what_overflows),
         cmocka_unit_test(conversion_counts_what_saturates),
+        cmocka_unit_test(conversion_to_integers_is_exact),
+        cmocka_unit_test(conversion_between_integers_says_what_does_not_fit),
         cmocka_unit_test(conversion_refuses_other_targets),
     };
 

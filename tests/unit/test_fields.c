@@ -23,18 +23,47 @@ static void options_are_told_apart(void **state)
 
         for (size_t k = 0; k < c->field_count; k++) {
             const field *f = &c->fields[k];
+            text expected = {0};
 
             assert_true(f->name || f->option);
             assert_true(f->offset < PROBLEM_BYTES_MAX);
             if (!f->option)
                 continue;
             assert_true(f->taken && f->meaning && *f->meaning);
-            assert_true(!f->value == !f->expects);
+            field_expects(f, &expected);
+            assert_true(!f->value == !expected.length);
+            text_free(&expected);
             for (size_t j = 0; j < k; j++)
                 if (c->fields[j].option && !strcmp(c->fields[j].option, f->option))
                     assert_false(c->fields[j].taken & f->taken);
         }
     }
+}
+
+/* What an option takes is written from what it reads: each name once, the first of those that mean
+ * the same. */
+static void choices_are_named(void **state)
+{
+    static const field_choice choices[] = {
+        {"none", 0}, {"float32", 4}, {"f32", 4}, {"float64", 8}, {NULL, 0}};
+    const field named = {.kind = FIELD_CHOICE, .choices = choices};
+    const field precision = {.kind = FIELD_PRECISION};
+    const field told = {.kind = FIELD_COUNT, .expects = "a whole number"};
+    text expected = {0};
+
+    (void)state;
+    field_expects(&named, &expected);
+    assert_string_equal(text_get(&expected), "none, float32 or float64");
+    text_free(&expected);
+    field_expects(&precision, &expected);
+    assert_string_equal(text_get(&expected), "f32, f32-strict, tf32, bf16, f16, f64, i8 or f8");
+    text_free(&expected);
+    field_expects(&told, &expected);
+    assert_string_equal(text_get(&expected), "a whole number");
+    text_free(&expected);
+    assert_string_equal(field_closest(&named, "nonee"), "none");
+    assert_null(field_closest(&named, "int16"));
+    assert_null(field_closest(&told, "a"));
 }
 
 /* An option that several operations have takes a value with all of them, or with none. */
@@ -136,10 +165,12 @@ static void types_and_precisions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_are_told_apart), cmocka_unit_test(options_of_one_name_are_alike),
-        cmocka_unit_test(files_and_sizes_are_whole), cmocka_unit_test(values_are_read),
-        cmocka_unit_test(types_and_precisions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(options_are_told_apart),
+                                       cmocka_unit_test(choices_are_named),
+                                       cmocka_unit_test(options_of_one_name_are_alike),
+                                       cmocka_unit_test(files_and_sizes_are_whole),
+                                       cmocka_unit_test(values_are_read),
+                                       cmocka_unit_test(types_and_precisions)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,6 @@ static const field fields[] = {
      .meaning =
          "weights of red, green and blue: bt601, 0.299, 0.587 and 0.114; bt709, 0.2126, 0.7152 "
          "and 0.0722; or opencv, bt601 as OpenCV rounds it",
-     .expects = "bt601, bt709 or opencv",
      .choices = lumas},
 };
 

@@ -64,7 +64,6 @@ static const field fields[] = {
      .taken = WITH_SIZES,
      .value = "TYPE",
      .meaning = "elements have weights of this type, which are added up: f32, f64 or i64",
-     .expects = "none, f32, f64 or i64",
      .choices = weights},
     {.kind = FIELD_INTERVAL,
      .option = "range",
@@ -80,7 +79,6 @@ static const field fields[] = {
      .value = "ORDER",
      .meaning = "how the elements come: random; sorted or reversed; constant, all in one bin; "
                 "few-values or two-values, 17 or 2 distinct ones; sawtooth, ascending stretches",
-     .expects = "random, sorted, reversed, constant, few-values, two-values or sawtooth",
      .choices = orders},
 };
 

@@ -39,7 +39,6 @@ static const field fields[] = {
      .value = "TYPE",
      .meaning = "f32 makes the result of f16, bf16, f8e4m3 or f8e5m2 operands float32; bf16 that "
                 "of the latter two bfloat16",
-     .expects = "f32 or bf16",
      .choices = out_types},
     {.name = "m",
      .kind = FIELD_COUNT,
@@ -109,8 +108,8 @@ static const field fields[] = {
      .taken = WITH_FILES | WITH_SIZES,
      .value = "P",
      .meaning = "f32, f32-strict, f64; tf32, bf16 or f16 round the factors of float32 operands, "
-                "which matrix units multiply faster",
-     .expects = "f32, f32-strict, tf32, bf16, f16, f64, i8 or f8"},
+                "which matrix units multiply faster; i8 and f8 are those of int8 and FP8 "
+                "operands"},
     {.kind = FIELD_ASKED,
      .option = "padding",
      .otherwise = "0",

@@ -42,7 +42,6 @@ static const field fields[] = {
      .taken = WITH_FILES,
      .value = "P",
      .meaning = "that of the operands, f32, f64, f16 or bf16; f32-strict is as f32",
-     .expects = "f32, f32-strict, f64, f16 or bf16",
      .choices = own_precisions},
     {.kind = FIELD_PRECISION,
      .offset = offsetof(tsr_matvec_problem, precision),

@@ -51,7 +51,6 @@ static const field fields[] = {
      .meaning = "what becomes of the elements: their sum, mean, min or max; argmin or argmax, the "
                 "index of one; norm2, the root of the sum of squares; any, all or count, of those "
                 "that are not 0",
-     .expects = "sum, min, max, argmin, argmax, mean, norm2, any, all or count",
      .choices = reductions},
     {.kind = FIELD_ASKED,
      .option = "axis",

@@ -62,7 +62,6 @@ static const field fields[] = {
      .taken = WITH_FILES | WITH_SIZES,
      .value = "NAME",
      .meaning = "running sums, or with min or max running minima or maxima",
-     .expects = "sum, min or max",
      .choices = ways},
     {.name = "exclusive",
      .kind = FIELD_FLAG,

@@ -37,8 +37,7 @@ extern const field_choice sort_segment_lengths[];
         .name = "value_bytes", .kind = FIELD_COUNT,                                                \
         .offset = offsetof(tsr_sort_problem, value_bytes), .option = "value-bytes",                \
         .taken = WITH_SIZES, .value = "N",                                                         \
-        .meaning = "also move a value of N bytes with each key", .expects = "1, 2, 4, 8 or 16",    \
-        .choices = sort_value_sizes                                                                \
+        .meaning = "also move a value of N bytes with each key", .choices = sort_value_sizes       \
     }
 #define SORT_FIELD_OF_ROWS                                                                         \
     {                                                                                              \
@@ -62,7 +61,6 @@ extern const field_choice sort_segment_lengths[];
             "how the keys come: random; sorted or reversed, ascending or descending already; "     \
             "constant, all one; few-values or two-values, 17 or 2 distinct ones; sawtooth, "       \
             "ascending stretches one like the other",                                              \
-        .expects = "random, sorted, reversed, constant, few-values, two-values or sawtooth",       \
         .choices = sort_orders                                                                     \
     }
 
@@ -97,7 +95,7 @@ extern const field_choice sort_segment_lengths[];
     .meaning =                                                                                     \
         "segments of random lengths, of which --size gives number and mean: uniform from 0 "       \
         "to twice the mean, or mixed up to 16 times, most of them short",                          \
-    .expects = "uniform or mixed", .choices = sort_segment_lengths
+    .choices = sort_segment_lengths
 #define SORT_FILE_OF_SEGMENTS                                                                      \
     {                                                                                              \
         .option = "segments",                                                                      \
