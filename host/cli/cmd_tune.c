@@ -54,7 +54,8 @@ typedef struct tuning_run {
     tuning entries[SIZES_MAX];
     size_t entry_count;
     size_t done;                   /* classes */
-    size_t wrong;                  /* candidates whose result was wrong */
+    size_t tried;                  /* candidates, of all classes */
+    size_t wrong;                  /* those whose result was wrong */
     bool ran;                      /* something that the search may choose */
     double seconds, build_seconds; /* of all searches, and of them what compilers took */
     text reason;                   /* why the first that did not run did not */
@@ -256,6 +257,7 @@ static tsr_status tune_class(tuning_run *r, const problem *problems, size_t coun
     report.on_arrays = on_arrays(r, problems);
     report_class(r, &report);
     r->seconds += found.seconds;
+    r->tried += found.count;
     r->build_seconds += found.build_seconds;
     r->found = NULL;
     tune_result_free(&found);
@@ -293,6 +295,8 @@ static tsr_status tune_classes(tuning_run *r, tsr_error *err)
     const search *p = &r->search;
     const double budget =
         r->o->budget > 0 ? r->o->budget : (double)(SECONDS_A_CLASS * p->class_count);
+    const uint64_t start = clock_ns();
+    double left = budget;
     tsr_status st = TSR_OK;
     text warned = {0};
     size_t at = 0;
@@ -300,8 +304,19 @@ static tsr_status tune_classes(tuning_run *r, tsr_error *err)
     for (size_t i = 0; i < p->count; i++)
         tuning_warn(r->session, &p->problems[i], r->o, &warned);
     text_free(&warned);
-    r->options.seconds = budget / (double)p->class_count;
     for (size_t c = 0; c < p->class_count && st == TSR_OK && !interrupted(r); c++) {
+        left = budget - (double)(clock_ns() - start) * 1e-9;
+        /* The first candidate may take as long as those before it. */
+        if (c && left * (double)r->tried <= r->seconds) {
+            fprintf(stderr,
+                    "tessera: %s: after %.3g s there is no time in the budget for %zu of %zu "
+                    "classes of problems; a --budget above %.6g takes more of them\n",
+                    r->o->command, budget - left, p->class_count - c, p->class_count, budget);
+            break;
+        }
+        /* What one class does not need, or needs more, is the later ones'. */
+        r->options.seconds = left / (double)(p->class_count - c);
+        r->options.reserve = left - r->options.seconds;
         st = tune_class(r, &p->problems[at], p->class_size[c], err);
         at += p->class_size[c];
         r->done += !interrupted(r);

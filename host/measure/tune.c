@@ -56,6 +56,9 @@ typedef struct search {
     const char *stage;
     uint64_t start, deadline; /* of the search before the finals, clock_ns */
     uint64_t end;             /* of it all */
+    uint64_t reserved;        /* the deadline until two candidates ran */
+    uint64_t spent_ns;        /* by all that were tried, with compiling */
+    size_t ran;               /* candidates that the search may choose */
     uint64_t random;
     size_t failures; /* in a row */
     tsr_error *err;
@@ -66,9 +69,13 @@ static bool stopped(const search *x)
     return x->options->stop && *x->options->stop;
 }
 
+/* Whether there is no time for another candidate: it may take as long as those before it. */
 static bool over(const search *x)
 {
-    return stopped(x) || clock_ns() >= x->deadline;
+    const uint64_t expected = x->result->count ? x->spent_ns / x->result->count : 0;
+    const uint64_t deadline = x->ran < 2 && x->reserved > x->deadline ? x->reserved : x->deadline;
+
+    return stopped(x) || clock_ns() + expected >= deadline;
 }
 
 static const tune_candidate *best_of(const search *x)
@@ -263,6 +270,7 @@ static bool allowed(const search *x, const tune_candidate *c)
 static size_t try(search *x, const variant *v, const params *p)
 {
     size_t at = find(x, v, p);
+    const uint64_t start = clock_ns();
     tune_candidate *c;
 
     if (at != SIZE_MAX)
@@ -273,6 +281,8 @@ static size_t try(search *x, const variant *v, const params *p)
     at = (size_t)(c - x->result->tried);
     c->outside = !allowed(x, c);
     run_candidate(x, c);
+    x->spent_ns += clock_ns() - start;
+    x->ran += c->outcome >= TUNE_SLOW && !c->outside;
     if (c->outcome == TUNE_TIMED && !c->outside &&
         (x->best == SIZE_MAX || c->time.median_ns < best_of(x)->time.median_ns))
         x->best = at;
@@ -436,8 +446,12 @@ static void search_all(search *x)
     bool all = true;
 
     x->stage = "variants";
-    for (size_t i = 0; i < count; i++)
-        usual[i] = over(x) || broken(x) ? SIZE_MAX : try_variant(x, spaces[i]);
+    for (size_t i = 0; i < count; i++) {
+        const bool skipped = over(x) || broken(x);
+
+        usual[i] = skipped ? SIZE_MAX : try_variant(x, spaces[i]);
+        all = all && !skipped;
+    }
     x->stage = "tunables";
     n = promising(x, spaces, usual, count, chosen);
     for (size_t i = 0; i < n && !broken(x); i++) {
@@ -448,7 +462,7 @@ static void search_all(search *x)
         all = search_tunables(x, spaces[chosen[i]], usual[chosen[i]]) && all;
     }
     x->deadline = deadline;
-    x->result->complete = all && !over(x);
+    x->result->complete = all && !stopped(x);
 }
 
 /* ---- finals ------------------------------------------------------------------------------ */
@@ -678,6 +692,7 @@ static void start_clock(search *x)
     x->start = now;
     x->end = now + (uint64_t)budget;
     x->deadline = now + (uint64_t)(budget * (1 - finals_share));
+    x->reserved = x->deadline + (uint64_t)(x->options->reserve * 1e9);
 }
 
 tsr_status tune_search(tsr_session *s, const problem *problems, size_t count, const tune_options *o,

@@ -53,8 +53,10 @@ typedef struct tune_progress {
 } tune_progress;
 
 typedef struct tune_options {
-    double seconds; /* the budget; what is compiled when it ends, and the finals of what ran before
-                       where they are short, go beyond it */
+    double seconds; /* the budget.  A candidate is not begun where those before it took longer on
+                       average, with compiling, than what is left; one that takes longer than they
+                       did, and finals that are short, go beyond it */
+    double reserve; /* more seconds, until two candidates ran: one alone decides nothing */
     const char *variant;    /* NULL: every variant of the device */
     const char *const *set; /* "NAME=V1,V2": these values only, in the variants that have NAME */
     size_t set_count;
