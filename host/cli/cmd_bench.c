@@ -25,6 +25,9 @@ static void name_missing_peers(const bench *b, peers *p)
 
     for (size_t i = 0; i < b->devices.count; i++)
         nvidia = nvidia || b->devices.device[i]->facts.nvidia;
+    if (!b->jobs.op->command->peers)
+        hint("%s is compared with no other library: none that --peers knows does this job",
+             b->jobs.op->name);
     for (size_t i = 0; (message = peers_note(p, i)); i++)
         hint("%s", message);
     for (size_t i = 0; (message = peers_missing(p, nvidia, i)); i++)

@@ -16,6 +16,7 @@
 #include "cli/terminal.h"
 #include "core/registry.h"
 #include "device/device.h"
+#include "measure/compare.h"
 #include "measure/diagnose.h"
 #include "session/state.h"
 
@@ -77,11 +78,14 @@ static void print_diagnosis(const diagnosis *d, const char *file)
 {
     const result_row *row = &d->row;
     char head[64];
+    text rate = {0};
 
-    printf("%s %s on %s (%s): %s%s%s%s%s, %.2f us, %.4g %s\n", row->op, row->problem, row->device,
-           row->device_id, row->name, file ? " from " : "", file ? file : "",
-           row->parameters[0] ? " " : "", row->parameters, row->time.median_ns / 1e3, row->rate,
-           row->unit);
+    compare_short_rate(row->rate, row->unit, &rate);
+    printf("%s %s on %s (%s): %s%s%s%s%s, %.1f us by the %s clock, %s\n", row->op, row->problem,
+           row->device, row->device_id, row->name, file ? " from " : "", file ? file : "",
+           row->parameters[0] ? " " : "", row->parameters, row->time.median_ns / 1e3,
+           row->timer == TIMER_WALL ? "host's" : "device's", text_get(&rate));
+    text_free(&rate);
     for (int q = 0; q < QUESTIONS; q++) {
         const finding *f = &d->found[q];
 

@@ -9,6 +9,7 @@
 #include "core/fields.h"
 #include "device/device.h"
 #include "file/encode.h"
+#include "measure/compare.h"
 
 /* Work per second of the fastest run, in the operation's unit; 0 where no time was measured. */
 static double rate(const run_report *r)
@@ -131,9 +132,10 @@ void run_report_summary(const run_report *r)
             text_format(&line, " at best of %zu, median ", r->count);
             append_time(&line, r->median_ns);
         }
-        if (has_rate(r))
-            text_format(&line, ", %.3g %s", rate(r),
-                        work_unit_name(problem_unit(&r->posed->problem)));
+        if (has_rate(r)) {
+            text_append(&line, ", ");
+            compare_short_rate(rate(r), work_unit_name(problem_unit(&r->posed->problem)), &line);
+        }
     }
     if (counted(r))
         text_format(&line, ", %zu %s", count_of(r), counted(r));

@@ -9,6 +9,7 @@
 #include "core/fields.h"
 #include "core/registry.h"
 #include "core/tuning_class.h"
+#include "measure/compare.h"
 #include "measure/result.h"
 
 void tune_candidate_text(const tune_candidate *c, text *out)
@@ -85,13 +86,18 @@ static const char *role(const tune_result *found, const tune_candidate *c)
 static void print_finalist(const tune_report *r, const tune_candidate *c)
 {
     const double rate = rate_of(r, c);
+    double scale;
     text name = {0};
 
     tune_candidate_text(c, &name);
     printf("  %-44s %10.4f ms +-%2.0f%%", text_get(&name), c->time.median_ns * 1e-6,
            100 * timing_spread(&c->time));
-    if (rate > 0)
-        printf(" %9.2f %s", rate, work_unit_name(problem_unit(&r->problems[0])));
+    if (rate > 0) {
+        const char *unit =
+            compare_unit(work_unit_name(problem_unit(&r->problems[0])), rate, &scale);
+
+        printf(" %9.2f %s", rate * scale, unit);
+    }
     printf("%s%s\n", *role(r->found, c) ? "  " : "", role(r->found, c));
     text_free(&name);
 }

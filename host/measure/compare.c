@@ -136,6 +136,15 @@ void compare_rate(double rate, const char *unit, text *out)
     text_format(out, " %s", shown);
 }
 
+void compare_short_rate(double rate, const char *unit, text *out)
+{
+    double scale;
+    /* 999.7 is 1000 in three digits. */
+    const char *shown = compare_unit(unit, rate >= 999.5 ? 1000 : rate, &scale);
+
+    text_format(out, "%.3g %s", rate * scale, shown);
+}
+
 /* ---- checking the files ---------------------------------------------------------------------- */
 
 static bool only_limits(const compare_file *f)

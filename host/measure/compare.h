@@ -98,6 +98,9 @@ const char *compare_unit(const char *unit, double largest, double *scale);
 /** A rate in the unit in which it is read: "1.310 TFLOP/s". */
 void compare_rate(double rate, const char *unit, text *out);
 
+/** The same in three digits: "1.31 TFLOP/s". */
+void compare_short_rate(double rate, const char *unit, text *out);
+
 /** The unit of a line's table, the same for the lines of a group; of a limit its own. */
 const char *compare_line_unit(const comparison *c, size_t line, double *scale);
 

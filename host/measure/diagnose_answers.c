@@ -130,7 +130,8 @@ static void ask_launches(inquiry *q)
     }
     say(f, idle >= half ? ANSWER_YES : ANSWER_NO, idle,
         "of %.1f us that a call takes by the host's clock, its commands, %zu in number, run for "
-        "%.1f us; a launch costs %.1f us in a full queue and %.1f us with a wait",
+        "%.1f us, each timed by itself; a launch costs %.1f us in a full queue and %.1f us with a "
+        "wait",
         wall / 1e3, row->commands, busy / 1e3, launch, wait);
 }
 

@@ -102,6 +102,7 @@ class Diagnosed(Case):
                            env={"TESSERA_CACHE_DIR": self.cache}).out
         for i, name in enumerate(NAMES):
             self.assertRegex(out, r"(?m)^  %d %s +(yes|no|unknown) +\S" % (i + 1, name))
+        self.assertRegex(out.splitlines()[0], r", [\d.]+ us by the device's clock, \S+ [GMT]\w+/s$")
         self.assertRegex(out, r"(?m)^It is \w")
         self.assertRegex(out, r"(?m)^What helps: \w")
         self.assertRegex(out, re.compile(r"^(Steps of|None of|The ladder has|The steps of)", re.M))

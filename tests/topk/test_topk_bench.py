@@ -11,6 +11,12 @@ from test_bench import QUICK
 class Kernels(test_bench.Bench):
     device = ()
 
+    def test_no_library_does_the_same(self):
+        says = "hint: topk is compared with no other library"
+        for args, said in (((), False), (("--peers",), True), (("--peers", "--quiet"), False)):
+            r = self.succeed("bench", "topk", "--size", "500", "--device", "host", *args, *QUICK)
+            self.assertEqual(says in r.err, said, r)
+
     def test_the_first_keys(self):
         """The rate counts all keys, also of a variant that does not sort them all."""
         for name in "naive", "tiles":

@@ -215,12 +215,14 @@ static void rates_have_the_unit_of_their_size(void **state)
 {
     static const struct {
         double rate;
-        const char *unit, *shown;
-    } cases[] = {{999, "GFLOP/s", "999.0 GFLOP/s"},
-                 {971288, "GFLOP/s", "971.3 TFLOP/s"},
-                 {4596, "GB/s", "4.596 TB/s"},
-                 {42800, "Mkeys/s", "42.80 Gkeys/s"},
-                 {2000, "us", "2,000 us"}};
+        const char *unit, *shown, *in_three;
+    } cases[] = {{999, "GFLOP/s", "999.0 GFLOP/s", "999 GFLOP/s"},
+                 {999.7, "GB/s", "999.7 GB/s", "1 TB/s"},
+                 {971288, "GFLOP/s", "971.3 TFLOP/s", "971 TFLOP/s"},
+                 {4596, "GB/s", "4.596 TB/s", "4.6 TB/s"},
+                 {42800, "Mkeys/s", "42.80 Gkeys/s", "42.8 Gkeys/s"},
+                 {811.2, "Mkeys/s", "811.2 Mkeys/s", "811 Mkeys/s"},
+                 {2000, "us", "2,000 us", "2e+03 us"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -228,6 +230,9 @@ static void rates_have_the_unit_of_their_size(void **state)
 
         compare_rate(cases[i].rate, cases[i].unit, &shown);
         assert_string_equal(text_get(&shown), cases[i].shown);
+        text_clear(&shown);
+        compare_short_rate(cases[i].rate, cases[i].unit, &shown);
+        assert_string_equal(text_get(&shown), cases[i].in_three);
         text_free(&shown);
     }
 }

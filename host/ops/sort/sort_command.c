@@ -35,7 +35,7 @@ static const field fields[] = {
      .value = "K",
      .meaning = "only the K smallest keys, in order; with --descending the K largest",
      .expects = "a whole number from 1 on"},
-    SORT_FIELD_OF_OPTION_ROWS,
+    SORT_FIELD_OF_OPTION_ROWS("sort each row of a matrix by itself"),
     {.name = "segments", .kind = FIELD_ASKED, SORT_OPTION_OF_SEGMENTS},
     SORT_FIELDS_OF_ORDER,
 };

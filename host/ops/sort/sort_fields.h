@@ -44,10 +44,9 @@ extern const field_choice sort_segment_lengths[];
         .name = "rows", .kind = FIELD_COUNT, .offset = offsetof(tsr_sort_problem, rows),           \
         .zero = ZERO_IS_ONE                                                                        \
     }
-#define SORT_FIELD_OF_OPTION_ROWS                                                                  \
+#define SORT_FIELD_OF_OPTION_ROWS(what_rows_mean)                                                  \
     {                                                                                              \
-        .kind = FIELD_ASKED, .option = "rows", .taken = WITH_FILES,                                \
-        .meaning = "sort each row of a matrix by itself"                                           \
+        .kind = FIELD_ASKED, .option = "rows", .taken = WITH_FILES, .meaning = what_rows_mean      \
     }
 #define SORT_FIELDS_OF_ORDER                                                                       \
     {.kind = FIELD_ASKED,                                                                          \

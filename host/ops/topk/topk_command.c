@@ -26,7 +26,7 @@ static const field fields[] = {
      .value = "K",
      .meaning = "how many keys are wanted",
      .expects = "a whole number from 1 on"},
-    SORT_FIELD_OF_OPTION_ROWS,
+    SORT_FIELD_OF_OPTION_ROWS("find K keys of each row of a matrix, in place of K of all its keys"),
     {.kind = FIELD_ASKED,
      .option = "descending",
      .taken = WITH_FILES | WITH_SIZES,
