@@ -1,6 +1,7 @@
 #include "device/device.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,7 +284,11 @@ static tsr_status add_platform(tsr_devices *list, cl_platform_id platform, unsig
     return st;
 }
 
-static tsr_status add_platforms(tsr_devices *list)
+/* PoCL hands out its platform and devices to other threads before it has set them up.  A forked
+ * child, whose parent may have had the lock, does not get as far. */
+static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
+
+static tsr_status list_platforms(tsr_devices *list)
 {
     cl_platform_id *platforms = NULL;
     tsr_status st = TSR_OK;
@@ -291,9 +296,6 @@ static tsr_status add_platforms(tsr_devices *list)
     cl_uint n = 0;
     cl_int rc;
 
-    if (forks_check_opencl(&why))
-        return add_failure(list, "OpenCL loader", &why);
-    forks_note_opencl();
     rc = clGetPlatformIDs(0, NULL, &n);
     if (rc == CL_PLATFORM_NOT_FOUND_KHR || (rc == CL_SUCCESS && n == 0))
         return TSR_OK;
@@ -313,6 +315,20 @@ static tsr_status add_platforms(tsr_devices *list)
     for (cl_uint i = 0; i < n && st == TSR_OK; i++)
         st = add_platform(list, platforms[i], i);
     free(platforms);
+    return st;
+}
+
+static tsr_status add_platforms(tsr_devices *list)
+{
+    tsr_status st;
+    tsr_error why = {0};
+
+    if (forks_check_opencl(&why))
+        return add_failure(list, "OpenCL loader", &why);
+    forks_note_opencl();
+    pthread_mutex_lock(&listing);
+    st = list_platforms(list);
+    pthread_mutex_unlock(&listing);
     return st;
 }
 

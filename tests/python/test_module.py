@@ -333,6 +333,59 @@ def test_threads():
     assert seen == [None]
 
 
+def test_first_calls_of_threads():
+    """Threads whose first calls come at once find the same devices, before any has used one."""
+    code = """if True:
+        import threading
+        import tessera as ts
+        go, found = threading.Barrier(8), []
+        def work():
+            go.wait()
+            found.append((ts.device(), len(ts.devices())))
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        print(len(found), len(set(found)))
+        """
+    for _ in range(4):
+        out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+        assert out.stdout == "8 1\n", (out.returncode, out.stdout, out.stderr)
+
+
+def test_forks_beside_threads():
+    """A child that is forked while other threads call has the host, and their locks are free."""
+    op, problem = example()
+    x = np.ones(1000, "f")
+    on = [True]
+
+    def work():
+        while on[0]:
+            op(x, x, np.empty(1000, "f"), **problem)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for t in threads:
+        t.start()
+    for _ in range(20):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)  # a child that waits for ever is ended
+            try:
+                (z,) = op(x, x, np.empty(1000, "f"), **problem)
+                os._exit(0 if z[0] == 2 else 1)
+            except BaseException as e:  # pylint: disable=broad-except
+                print(e, flush=True)
+                os._exit(2)
+        status = os.waitpid(child, 0)[1]
+        if status:
+            on[0] = False
+        assert status == 0, status
+    on[0] = False
+    for t in threads:
+        t.join()
+
+
 def test_fork():
     """A child has the host, whatever the parent used."""
     op, problem = example()
