@@ -28,6 +28,9 @@ extern const variant sort_short_rows, sort_rows_registers, sort_rows_warp, sort_
 /* A few keys, by comparisons with all: sort_counted.c. */
 extern const variant sort_counted;
 
+/* Runs merged in pairs: sort_merge_path.c. */
+extern const variant sort_merge_path;
+
 /** What the variants in C do with the parts of a problem's keys, whichever operation's; and their
  *  plan: they take every problem. */
 tsr_status sort_qsort_parts(const sort_parts *parts, void *const operands[], tsr_error *err);
@@ -40,6 +43,6 @@ tsr_status sort_host_parts(const problem *p, const sort_parts *parts, void *cons
         &sort_two_phase_registers, &sort_fused_passes, &sort_fused_passes_subgroup,                \
         &sort_fused_passes_warp, &sort_fused_passes_shfl, &sort_radix, &sort_radix_warp,           \
         &sort_onesweep, &sort_cpu_vectors, &sort_cpu_merges, &sort_cpu_radix, &sort_short_rows,    \
-        &sort_rows_registers, &sort_rows_warp, &sort_rows_shfl, &sort_counted
+        &sort_rows_registers, &sort_rows_warp, &sort_rows_shfl, &sort_counted, &sort_merge_path
 
 #endif
