@@ -185,6 +185,7 @@ sort_merge_tiles(__global const word *keys, __global const value *values, __glob
         barrier(CLK_LOCAL_MEM_FENCE);
         merge_items(&held, tile, places, p, first - pair);
     }
+    /* As in a round: read, then written, then stored. */
     barrier(CLK_LOCAL_MEM_FENCE);
     put_items(tile, places, &held);
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -236,6 +237,7 @@ static inline uint2 find_crossings(__global const word *orders, run_pair p, uint
     }
     if (lane == 0 && which < 2)
         rows[which] = low;
+    /* Both are there before all read them. */
     barrier(CLK_LOCAL_MEM_FENCE);
     return (uint2)(rows[0], rows[1]);
 }
@@ -255,13 +257,14 @@ static inline uint merge_tile(__local word *tile, __local uint *places, __local 
     const run_pair here = {0, a_size, a_size, count - a_size};
     held_keys held;
 
-    for (uint i = item; i < count; i += GROUP) {
+    for (uint i = item; i < TILE; i += GROUP) {
         const uint from = i < a_size ? runs.a + from_a.x + i
                                      : runs.b + (first - from_a.x) + (i - a_size);
 
-        tile[i] = orders[from];
+        /* Nothing is taken from beyond the keys, but work-items there hold it. */
+        tile[i] = i < count ? orders[from] : ALL_BITS;
         if (WITH_INDEX)
-            places[i] = positions[from];
+            places[i] = i < count ? positions[from] : 0;
     }
     /* Filled before it is merged, ... */
     barrier(CLK_LOCAL_MEM_FENCE);

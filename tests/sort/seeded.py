@@ -4,6 +4,7 @@ BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 
 # Small tiles, so that the tiny sweep has passes of both kinds.
 FUSED = ["KEYS=4", "GROUP=8", "SORT_TILES=1", "SHORT_GROUP=8"]
+MERGES = ["GROUP=4", "ITEMS=3"]
 RADIX = ["BITS=4", "GROUP=8", "ITEMS=4"]
 
 # name: (variant, file, text, which occurrence of it, replacement, settings)
@@ -117,6 +118,17 @@ BUGS = {
         ("counted", "sort/sort_counted.cl", "start + i < first + k", 0, "start + i < first", []),
     "oclgrind-counted-fill-barrier":
         ("counted", "sort/sort_counted.cl", BARRIER, 0, "", ["KEYS=2", "GROUP=32"]),
+    # Merges: the wrong run first where keys are equal; a probe too many; a tile that is overwritten
+    # while it is read.
+    "sweep-merge-path-equal-keys":
+        ("merge-path", "sort/sort_merge_path.cl", "next_a <= next_b", 0, "next_a < next_b", MERGES),
+    "sweep-merge-path-crossing":
+        ("merge-path", "sort/sort_merge_path.cl", "low = a + 1", 0, "low = a + 2", MERGES),
+    "sweep-merge-path-rows":
+        ("merge-path", "sort/sort_merge_path.cl", "rows[which] = LANES", 0,
+         "rows[which] = LANES - 1", MERGES),
+    "oclgrind-merge-path-read-barrier":
+        ("merge-path", "sort/sort_merge_path.cl", BARRIER, 1, "", MERGES),
     "sweep-sort-rows-guard":
         ("rows", "sort/sort_rows.cl", "column < n && row < rows", 0,
          "column + 1 < n && row < rows", ["GROUP=16", "KEYS_PER_ITEM=4"]),

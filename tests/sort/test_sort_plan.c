@@ -257,7 +257,7 @@ static void test_rows_share_tiles(void **state)
     assert_string_equal(names[0], "fused-passes-warp");
     sort_in(&q)->type = TSR_F64; /* for which the network has no room */
     operation_sort.prefer(&q, &d, names);
-    assert_string_equal(names[0], "counted");
+    assert_string_equal(names[0], "merge-path");
     sort_in(&q)->type = TSR_U32;
     sort_in(&q)->argsort = false;
     /* Long rows take passes over memory, of which a GPU saves most. */

@@ -250,9 +250,9 @@ static void check_sweep_from(const device_facts *d)
         bool argsort;
         size_t value_bytes, least;
     } cases[] = {{TSR_U8, false, 0, 1 << 16},  {TSR_I16, false, 0, 1 << 16},
-                 {TSR_F32, false, 0, 1 << 17}, {TSR_F64, false, 0, 1 << 18},
-                 {TSR_U32, true, 0, 1 << 16},  {TSR_I32, false, 4, 1 << 15},
-                 {TSR_F16, true, 0, 1 << 14},  {TSR_U8, false, 8, 1 << 14}};
+                 {TSR_F32, false, 0, 1 << 17}, {TSR_U32, true, 0, 1 << 16},
+                 {TSR_I32, false, 4, 1 << 15}, {TSR_F16, true, 0, 1 << 14},
+                 {TSR_U8, false, 8, 1 << 14}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         tsr_sort_problem q = {.type = cases[i].type,
@@ -266,16 +266,48 @@ static void check_sweep_from(const device_facts *d)
     }
 }
 
+/* Merges between all-with-all, or the network, and digits. */
+static void check_merges_between(const device_facts *d)
+{
+    static const struct {
+        tsr_type type;
+        bool argsort;
+        size_t value_bytes, first, last;
+        const char *before, *behind;
+    } cases[] = {
+        {TSR_F64, true, 0, 8193, (1 << 20) - 1, "counted", "onesweep"},
+        {TSR_I64, false, 8, 8193, (1 << 20) - 1, "counted", "onesweep"},
+        {TSR_U64, false, 0, (1 << 14) + 1, (1 << 20) - 1, "fused-passes-warp", "onesweep"},
+        {TSR_F32, true, 0, (1 << 14) + 1, (1 << 16) - 1, "fused-passes-warp", "onesweep"},
+        {TSR_U32, false, 4, (1 << 14) + 1, (1 << 15) - 1, "fused-passes-warp", "onesweep"}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        tsr_sort_problem q = {.type = cases[i].type,
+                              .n = cases[i].first,
+                              .argsort = cases[i].argsort,
+                              .value_bytes = cases[i].value_bytes};
+
+        check_preferred(d, q, "merge-path");
+        q.n = cases[i].last;
+        check_preferred(d, q, "merge-path");
+        q.n++;
+        check_preferred(d, q, cases[i].behind);
+        q.n = cases[i].first - 1;
+        check_preferred(d, q, cases[i].before);
+    }
+}
+
 static void test_preferences(void **state)
 {
     const device_facts ours = nvidia(), other = gpu(), processor = cpu();
     const tsr_sort_problem huge = {.type = TSR_U8, .n = ((size_t)1 << 31) + 1};
     tsr_sort_problem keys = {.type = TSR_U32, .n = 1 << 17};
-    tsr_sort_problem wide = {.type = TSR_U64, .n = 12289, .argsort = true};
+    const tsr_sort_problem wide = {.type = TSR_U64, .n = 1 << 20, .argsort = true};
     const tsr_sort_problem many = {.type = TSR_U32, .n = 1 << 26};
 
     (void)state;
     check_sweep_from(&ours);
+    check_merges_between(&ours);
     check_preferred(&ours, keys, "onesweep");
     check_preferred(&ours, wide, "onesweep");
     check_preferred(&other, keys, NULL);
@@ -290,10 +322,6 @@ static void test_preferences(void **state)
     keys.rows = 0;
     keys.n--;
     check_preferred(&ours, keys, NULL);
-    wide.n--;
-    check_preferred(&ours, wide, "counted");
-    wide.n = 2048;
-    check_preferred(&ours, wide, NULL);
 }
 
 int main(void)

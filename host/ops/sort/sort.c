@@ -193,24 +193,31 @@ static size_t radix_keys_of_warps(const tsr_sort_problem *s)
     return s->value_bytes ? 1 << 15 : 1 << 16;
 }
 
-/* Of one row of keys with an index, or of 64 bits, on a GPU: from so many on comparing all with all
- * is faster than a work-group that has them alone, up to so many faster than digits or the network;
- * those of 64 bits with an index have no fast network. */
-enum {
-    COUNTED_LEAST = 1024,
-    COUNTED_KEYS = 8192,
-    COUNTED_WITH_INDEX = 8192,
-    COUNTED_UNPACKED = 12288
-};
+/* Of one row of keys with an index, or of 64 bits, on a GPU: up to so many comparing all with all
+ * is faster than anything else, but from so few on only that a work-group does not have alone;
+ * those of 64 bits with an index have no network. */
+enum { COUNTED_LEAST = 1024, COUNTED_MOST = 8192 };
 
 static bool prefers_counted(const tsr_sort_problem *s)
 {
     if (sort_rows(s) > 1 || sort_held_bytes(s) == 4)
         return false;
-    if (!sort_packs(s))
-        return s->n <= COUNTED_UNPACKED;
-    return s->n > COUNTED_LEAST &&
-           s->n <= (size_t)(sort_with_index(s) ? COUNTED_WITH_INDEX : COUNTED_KEYS);
+    return s->n <= COUNTED_MOST && (!sort_packs(s) || s->n > COUNTED_LEAST);
+}
+
+/* The same problems, where keys have more than two digits: from so many on merges are faster than
+ * the network, and digits are not before so many keys of 64 bits, or as many as
+ * radix_keys_of_warps. */
+enum { MERGED_FROM = 1 << 14, MERGED_MOST = 1 << 20 };
+
+static bool prefers_merges(const tsr_sort_problem *s)
+{
+    const size_t key = tsr_type_size(s->type);
+
+    if (sort_rows(s) > 1 || sort_held_bytes(s) == 4 || key <= 2)
+        return false;
+    return s->n > (size_t)(sort_packs(s) ? MERGED_FROM : COUNTED_MOST) &&
+           s->n < (key == 8 ? (size_t)MERGED_MOST : radix_keys_of_warps(s));
 }
 
 /* Up to so many keys the launches of cpu-radix take longer than the network on CPUs. */
@@ -258,6 +265,8 @@ static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char 
     const bool fused = sort_packs(sort_of(p));
     size_t n = 0;
 
+    if (prefers_merges(sort_of(p)))
+        out[n++] = "merge-path";
     /* Other GPUs do not promise that groups that have started get on. */
     if (d->nv_capability >= 70 && keys >= (fused ? radix_keys_of_warps(sort_of(p)) : 1)) {
         out[n++] = "onesweep";

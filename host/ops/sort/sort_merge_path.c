@@ -11,14 +11,14 @@ enum { MERGE_TILES, MERGE_RUNS, MERGE_LAST };
 static const tunable tunables[] = {
     {"GROUP",
      "work-items in a work-group: more make longer runs at once, and leave fewer groups",
-     {2, 32, 64, 128, 256, 512},
+     {4, 64, 128, 256, 512},
      256,
-     32},
+     4},
     {"ITEMS",
      "keys of a work-item: more save launches and hold more registers; an odd number spreads "
-     "work-items over the banks of local memory",
-     {1, 2, 3, 5, 7, 8, 9, 11, 15},
-     7,
+     "work-items over the banks of local memory; 0: as many as are faster for so many keys",
+     {0, 1, 3, 7, 11},
+     0,
      3},
 };
 
@@ -114,11 +114,23 @@ static void add_commands(const tsr_sort_problem *s, size_t group, size_t tile, p
     } while (!last);
 }
 
+/* Where more keys of a work-item save a launch, that is faster from so many keys on. */
+enum { ITEMS_FEW = 7, ITEMS_MANY = 11, MANY_FROM = 1 << 19 };
+
+static size_t usual_items(size_t n, size_t group)
+{
+    const size_t few = size_log2_up(size_div_up(n, group * ITEMS_FEW));
+    const size_t many = size_log2_up(size_div_up(n, group * ITEMS_MANY));
+
+    return n >= MANY_FROM && many < few ? ITEMS_MANY : ITEMS_FEW;
+}
+
 static const char *plan_merge_path(const job *j, plan *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
     const size_t group = group_fit(j->device, 0, param(j->params, "GROUP"));
-    const size_t tile = group * param(j->params, "ITEMS");
+    const size_t given = param(j->params, "ITEMS");
+    const size_t items = given ? given : usual_items(s->n, group), tile = group * items;
     const char *why;
 
     if (sort_rows(s) > 1)
@@ -130,6 +142,7 @@ static const char *plan_merge_path(const job *j, plan *out)
                                      j->device->local_memory, out)))
         return why;
     plan_set(out, "GROUP", (uint32_t)group);
+    plan_set(out, "ITEMS", (uint32_t)items);
     sort_define_keys(out, s);
     plan_define(out, "ARGSORT=%d", s->argsort);
     if (sort_is_done(s))
