@@ -35,8 +35,7 @@ EXAMPLES = {op: runpy.run_path(os.path.join(SOURCE, "tests", op, "example.py")) 
 CACHE = tempfile.mkdtemp(prefix="tessera-test-cache-")
 atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
 
-CLEAN = ("TESSERA_DEVICE", "TESSERA_KERNEL_DIR", "OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH",
-         "POSIXLY_CORRECT")
+CLEAN = ("TESSERA_DEVICE", "TESSERA_KERNEL_DIR", "OPENCL_VENDOR_PATH", "POSIXLY_CORRECT")
 
 
 # Of a program that is done, where a driver's thread ends while LeakSanitizer looks: it runs again, on

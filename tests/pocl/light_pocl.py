@@ -1,0 +1,199 @@
+"""light_pocl.py SOURCE FOLDER: PoCL as it is installed, with no more of its built-in functions than the
+kernels of this project name.
+
+PoCL reads Clang's opencl-c.h, 18,000 lines, for each program, and its own library of 23,000 functions
+in each process that compiles: of a kernel that is not optimized that is more than half of the time.
+The declarations and functions that stay are as they were, and so is what a kernel is compiled to
+(test_light_pocl.py).  FOLDER/vendors is for OCL_ICD_VENDORS: other drivers are there as they are
+installed, and so is PoCL where something is not laid out as it is expected here; a line says so.
+"""
+
+import ctypes
+import glob
+import os
+import re
+import shutil
+import sys
+
+INSTALLED = "/etc/OpenCL/vendors"
+EXTERNAL, INTERNAL = 0, 8 # linkage in LLVM's C API
+
+
+def without_comments(text):
+    text = re.sub(r"[ \t]*\\\n\s*", " ", text)
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    return re.sub(r"//[^\n]*", "", text)
+
+
+class Names:
+    """Those of built-in functions to keep: words of the kernels and of tests that have some.  Names are
+    put together there of words and a width (vstore_half ## 4 ## _rte), or of convert_ and a type."""
+
+    def __init__(self, source):
+        self.words = set()
+        for folder in ("cl", "tests"):
+            for path in glob.glob(os.path.join(source, folder, "**", "*.*"), recursive=True):
+                if not path.endswith((".cl", ".clh", ".c", ".py")):
+                    continue
+                with open(path, encoding="utf-8", errors="replace") as f:
+                    text = f.read()
+                if folder == "cl" or "kernel void" in text or path.endswith("seeded.py"):
+                    self.words.update(re.findall(r"\w+", without_comments(text)))
+
+    def __contains__(self, name):
+        parts = [part for part in re.split(r"\d+", name) if part]
+        return name in self.words or self.words.issuperset(parts) or \
+            bool(re.fullmatch(r"convert_[a-z]+\d*", name))
+
+
+def light_header(text, names):
+    """opencl-c.h without the functions that nothing names."""
+    text = without_comments(text)
+    kept, declaration = [], ""
+    for line in text.split("\n"):
+        if line.lstrip().startswith("#"):
+            if declaration:
+                raise ValueError("a line for the preprocessor inside of a declaration: " + line)
+            kept.append(line)
+            continue
+        declaration = (declaration + " " + line.strip()).strip()
+        if declaration.endswith(";"):
+            called = re.search(r"(\w+)\s*\((?!\()", declaration.replace("__attribute__", ""))
+            if declaration.startswith("typedef") or not called or called[1] in names:
+                kept.append(declaration)
+            declaration = ""
+    if declaration:
+        raise ValueError("a declaration without an end: " + declaration)
+    return "\n".join(line for line in kept if line.strip()) + "\n"
+
+
+class Module:
+    """A module of LLVM: the library that PoCL itself uses reads and writes it."""
+
+    def __init__(self, library, path):
+        self.llvm = ctypes.CDLL(library)
+        pointer, text = ctypes.c_void_p, ctypes.c_char_p
+        buffer, self.module, said = pointer(), pointer(), text()
+        self.must(self.call("LLVMCreateMemoryBufferWithContentsOfFile", ctypes.c_int, text(path.encode()),
+                            ctypes.byref(buffer), ctypes.byref(said)))
+        context = self.call("LLVMContextCreate", pointer)
+        self.must(self.call("LLVMParseBitcodeInContext2", ctypes.c_int, pointer(context), buffer,
+                            ctypes.byref(self.module)))
+
+    def call(self, name, result, *args):
+        function = getattr(self.llvm, name)
+        function.restype = result
+        return function(*args)
+
+    def must(self, status):
+        if status:
+            raise OSError("LLVM refuses the library of built-in functions")
+
+    def functions(self):
+        function = self.call("LLVMGetFirstFunction", ctypes.c_void_p, self.module)
+        while function:
+            length = ctypes.c_size_t()
+            name = self.call("LLVMGetValueName2", ctypes.c_char_p, ctypes.c_void_p(function),
+                             ctypes.byref(length))
+            yield ctypes.c_void_p(function), name.decode()
+            function = self.call("LLVMGetNextFunction", ctypes.c_void_p, ctypes.c_void_p(function))
+
+    def keep(self, names):
+        """Drop what neither `names` has nor something that is kept calls."""
+        dropped = set()
+        for function, name in self.functions():
+            mangled = re.match(r"_Z(\d+)", name)
+            if not mangled and not name.startswith("Sleef"):
+                continue # PoCL's own
+            plain = name[mangled.end():mangled.end() + int(mangled[1])] if mangled else name
+            if plain.removeprefix("_cl_") not in names and \
+                    self.call("LLVMGetLinkage", ctypes.c_int, function) == EXTERNAL and \
+                    not self.call("LLVMIsDeclaration", ctypes.c_int, function):
+                self.call("LLVMSetLinkage", None, function, INTERNAL)
+                dropped.add(name)
+        self.call("LLVMStripModuleDebugInfo", ctypes.c_int, self.module)
+        options = self.call("LLVMCreatePassBuilderOptions", ctypes.c_void_p)
+        self.must(self.call("LLVMRunPasses", ctypes.c_void_p, self.module,
+                            b"globaldce,strip-dead-prototypes", None, ctypes.c_void_p(options)))
+        for function, name in self.functions():
+            if name in dropped: # called by one that is kept
+                self.call("LLVMSetLinkage", None, function, EXTERNAL)
+
+    def write(self, path):
+        self.must(self.call("LLVMWriteBitcodeToFile", ctypes.c_int, self.module, path.encode()))
+
+
+def loaded(library):
+    """The path of a loaded library."""
+    with open("/proc/self/maps", encoding="utf-8") as f:
+        for line in f:
+            path = line.split()[-1]
+            if os.path.basename(path).startswith(library):
+                return path
+    raise OSError("PoCL loads no " + library)
+
+
+def built_in_libraries(data):
+    """Those that PoCL may take on this processor."""
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        found = re.search(r"^flags\s*:(.*)", f.read(), re.M)
+    flags = set(found[1].split()) if found else set()
+    for name, needs in (("avx512", {"avx512f"}), ("avx2", {"avx2"})):
+        if needs <= flags:
+            return glob.glob(os.path.join(data, "kernel-*-%s.bc" % name))
+    return []
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def make(source, folder, driver):
+    """FOLDER/lib/*/libpocl.so.*, a copy that looks for all else beside itself, as PoCL does; its path."""
+    ctypes.CDLL(driver)
+    library = loaded("libpocl.so")
+    data = os.path.join(os.path.dirname(library), "..", "..", "share", "pocl")
+    place = os.path.join(folder, "lib", "libraries")
+    for made in (os.path.join(place, "pocl"), os.path.join(folder, "share", "pocl", "include")):
+        os.makedirs(made)
+    for path in glob.glob(os.path.join(os.path.dirname(library), "pocl", "*")):
+        os.symlink(path, os.path.join(place, "pocl", os.path.basename(path)))
+
+    names = Names(source)
+    light = os.path.join(folder, "share", "pocl")
+    for path in glob.glob(os.path.join(data, "include", "*")):
+        if os.path.basename(path) != "opencl-c.h":
+            os.symlink(os.path.abspath(path), os.path.join(light, "include", os.path.basename(path)))
+    with open(os.path.join(data, "include", "opencl-c.h"), encoding="utf-8") as f:
+        write(os.path.join(light, "include", "opencl-c.h"), light_header(f.read(), names))
+    smaller = built_in_libraries(data)
+    for path in glob.glob(os.path.join(data, "*.bc")):
+        made = os.path.join(light, os.path.basename(path))
+        if path in smaller:
+            module = Module(loaded("libLLVM"), path)
+            module.keep(names)
+            module.write(made)
+        else:
+            os.symlink(os.path.abspath(path), made)
+    return shutil.copy(library, place)
+
+
+def main():
+    source, folder = (os.path.abspath(path) for path in sys.argv[1:])
+    shutil.rmtree(folder, ignore_errors=True)
+    vendors = os.path.join(folder, "vendors")
+    os.makedirs(vendors)
+    for path in glob.glob(os.path.join(INSTALLED, "*.icd")):
+        with open(path, encoding="utf-8") as f:
+            driver = f.read().strip()
+        if "libpocl" in driver:
+            try:
+                driver = make(source, folder, driver)
+                print("tests: PoCL with the built-in functions alone that kernels name")
+            except (OSError, ValueError, AttributeError) as error:
+                print("tests: PoCL as it is installed, which takes longer: %s" % error)
+        write(os.path.join(vendors, os.path.basename(path)), driver + "\n")
+
+
+main()
