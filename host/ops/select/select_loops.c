@@ -5,6 +5,10 @@
 #include "base/half.h"
 #include "base/vector_half.h"
 
+#if ISA == 2
+#include <immintrin.h>
+#endif
+
 /* A loop for each comparison, by vectors.  Those of floats are IEEE 754's. */
 #define EACH(VALUE, LOAD, CONDITION)                                                               \
     for (size_t i = 0; i < n; i++) {                                                               \
@@ -20,7 +24,7 @@
     {                                                                                              \
         const IN *x = (const IN *)array + at;                                                      \
         const VALUE value = MEMBER;                                                                \
-        size_t count = 0;                                                                          \
+        uint16_t count = 0; /* at most SELECT_STRETCH: more lanes of a vector than of 64 bits */   \
                                                                                                    \
         switch (p->where) {                                                                        \
         case TSR_GREATER:                                                                          \
@@ -41,7 +45,7 @@
             EACH(VALUE, LOAD, e == e);                                                             \
         }                                                                                          \
         for (size_t i = 0; i < n; i++)                                                             \
-            count += holds[i];                                                                     \
+            count = (uint16_t)(count + holds[i]);                                                  \
         return count;                                                                              \
     }
 
@@ -71,9 +75,70 @@ select_compare *ISA_NAMED(select_compare_of)(tsr_type type)
     return of[type];
 }
 
+#if ISA == 2
+/* What is selected of a vector, side by side: the lanes behind it are overwritten by the next.
+ * Words of 1 and 2 bytes are widened, since AVX-512 compresses them in an extension alone. */
+enum { BYTES_LANES = 16, HALVES_LANES = 16, WORDS_LANES = 16, LONGS_LANES = 8 };
+
+static inline __mmask16 lanes_held(const unsigned char *holds)
+{
+    const __m128i held = _mm_loadu_si128((const __m128i *)(const void *)holds);
+
+    return _mm_test_epi8_mask(held, held);
+}
+
+static inline size_t compress_bytes(const uint8_t *x, const unsigned char *holds, uint8_t *to)
+{
+    const __mmask16 held = lanes_held(holds);
+    const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)x));
+
+    _mm_storeu_si128((__m128i *)(void *)to,
+                     _mm512_cvtepi32_epi8(_mm512_maskz_compress_epi32(held, wide)));
+    return (size_t)__builtin_popcount(held);
+}
+
+static inline size_t compress_halves(const uint16_t *x, const unsigned char *holds, uint16_t *to)
+{
+    const __mmask16 held = lanes_held(holds);
+    const __m512i wide =
+        _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)x));
+
+    _mm256_storeu_si256((__m256i *)(void *)to,
+                        _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(held, wide)));
+    return (size_t)__builtin_popcount(held);
+}
+
+static inline size_t compress_words(const uint32_t *x, const unsigned char *holds, uint32_t *to)
+{
+    const __mmask16 held = lanes_held(holds);
+
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(held, _mm512_loadu_si512(x)));
+    return (size_t)__builtin_popcount(held);
+}
+
+static inline size_t compress_longs(const uint64_t *x, const unsigned char *holds, uint64_t *to)
+{
+    const __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)holds);
+    const __mmask8 held = (__mmask8)_mm_test_epi8_mask(bytes, bytes);
+
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi64(held, _mm512_loadu_si512(x)));
+    return (size_t)__builtin_popcount(held);
+}
+
+#define VECTORS(kind)                                                                              \
+    for (; i + kind##_LANES <= n; i += kind##_LANES)                                               \
+    count += COMPRESS_##kind(x + i, holds + i, to + count)
+#define COMPRESS_BYTES  compress_bytes
+#define COMPRESS_HALVES compress_halves
+#define COMPRESS_WORDS  compress_words
+#define COMPRESS_LONGS  compress_longs
+#else
+#define VECTORS(kind)
+#endif
+
 /* Every element is stored, and what is not selected overwritten by the next: no branch to be
  * guessed wrong. */
-#define GATHER(name, WORD)                                                                         \
+#define GATHER(name, WORD, kind)                                                                   \
     typedef WORD name##_word;                                                                      \
                                                                                                    \
     static size_t name(const void *array, size_t at, size_t n, const unsigned char *holds,         \
@@ -81,19 +146,20 @@ select_compare *ISA_NAMED(select_compare_of)(tsr_type type)
     {                                                                                              \
         const WORD *x = (const WORD *)array + at;                                                  \
         name##_word *to = out;                                                                     \
-        size_t count = 0;                                                                          \
+        size_t count = 0, i = 0;                                                                   \
                                                                                                    \
-        for (size_t i = 0; i < n; i++) {                                                           \
+        VECTORS(kind);                                                                             \
+        for (; i < n; i++) {                                                                       \
             to[count] = x[i];                                                                      \
             count += holds[i];                                                                     \
         }                                                                                          \
         return count;                                                                              \
     }
 
-GATHER(gather_1, uint8_t)
-GATHER(gather_2, uint16_t)
-GATHER(gather_4, uint32_t)
-GATHER(gather_8, uint64_t)
+GATHER(gather_1, uint8_t, BYTES)
+GATHER(gather_2, uint16_t, HALVES)
+GATHER(gather_4, uint32_t, WORDS)
+GATHER(gather_8, uint64_t, LONGS)
 
 select_gather *ISA_NAMED(select_gather_of)(size_t bytes)
 {
