@@ -1,8 +1,14 @@
 """Bugs in scan's C code, which tests find: scripts/mutants.py plants them."""
 
 PIECES = "cli/test_scan_command"
+LOOPS = "unit/test_scan_simd"
 
 MUTANTS = {
+    "scan-lanes-moved":
+        ("host/ops/scan/scan_vectors.h", "low, v, 0, 1, 4, 5)", 0, "low, v, 0, 1, 4, 4)", LOOPS),
+    "scan-head-from-the-end":
+        ("host/ops/scan/scan_loops.c", "((uintptr_t)out + size) % CACHE_LINE", 0,
+         "(uintptr_t)out % CACHE_LINE", LOOPS),
     "scan-open-from-the-end":
         ("host/ops/scan/scan_partition.c", "(size_t)offsets[above - 1] - at->first", 0,
          "(size_t)offsets[above] - at->first", PIECES),
