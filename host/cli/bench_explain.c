@@ -153,6 +153,8 @@ static void print_asked(const traffic *t, const char *name)
 {
     printf("  work-items ask for %.4g MB of global memory, %.3g times what is compulsory",
            t->requested / 1e6, t->requested / fmax(t->compulsory, 1));
+    if (t->results > 1)
+        printf(", %.3g bytes for each result", t->requested / t->results);
     if (t->first > 1.001 * t->requested)
         printf(", %.3g times less than %s", t->first / t->requested, t->first_name);
     else if (t->first > 0 && t->first < 0.999 * t->requested)
@@ -161,7 +163,7 @@ static void print_asked(const traffic *t, const char *name)
         printf(", as much as %s", t->first_name);
     if (t->local > 0)
         printf("; for %.4g MB of local memory, and a group passes %.4g barrier%s", t->local / 1e6,
-               t->barriers, t->barriers > 1 ? "s" : "");
+               t->barriers, t->barriers == 1 ? "" : "s");
     putchar('\n');
 }
 

@@ -219,9 +219,15 @@ static void forget(classroom *c)
 
 static tsr_status on_device(classroom *c, tsr_error *err)
 {
+    tsr_status st;
+
     if (tsr_device_is_host(c->device))
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "it runs on OpenCL devices");
-    return c->session ? TSR_OK : choice_open(c->device, c->run.o, &c->session, err);
+    if (c->session)
+        return TSR_OK;
+    st = choice_open(c->device, c->run.o, &c->session, err);
+    c->has_limits = !st && roofline_recall(c->session, &c->limits);
+    return st;
 }
 
 static tsr_status in_c(classroom *c, tsr_error *err)
@@ -242,21 +248,17 @@ static tsr_status session_of(classroom *c, const operation *op, const char *name
     return st;
 }
 
-/* The limits of the device: kept from an earlier command, or measured. */
+/* The limits of the device, where rows show them.  They are kept for later commands, so that
+ * --seconds, which is for rows, shortens them only where nothing is to be measured. */
 static tsr_status find_limits(classroom *c, tsr_error *err)
 {
+    const options *o = c->run.o;
     tsr_status st = on_device(c, err);
 
-    if (!st && !c->has_limits)
-        c->has_limits = roofline_recall(c->session, &c->limits);
-    if (!st && !c->has_limits) {
-        /* They are kept for later commands, so that --seconds, which is for rows, shortens them
-         * only where nothing is to be measured. */
-        st = roofline_measure(c->session, false,
-                              c->run.o->given[OPTION_SMALL] ? c->run.o->seconds : 0, &c->limits,
-                              NULL, NULL, err);
-        c->has_limits = !st;
-    }
+    if (st || c->has_limits)
+        return st;
+    st = choice_limits(c->session, o->given[OPTION_SMALL] ? o->seconds : 0, &c->limits, err);
+    c->has_limits = !st;
     return st;
 }
 
@@ -394,8 +396,6 @@ static tsr_status measure_call(classroom *c, const char *line, bool costs, tsr_e
             : bench_problem(op, m->given.size_count ? m->given.size[0] : NULL, &m->given,
                             &m->problem, err);
     st = st ? st : session_of(c, op, m->run.variant, &m->session, err);
-    if (!st && m->session->context && !c->has_limits)
-        c->has_limits = roofline_recall(m->session, &c->limits);
     st = st ? st : bench_variant(m->session, &m->problem, &m->run, &m->how, &m->row, err);
     if (!st && m->row.outcome == RESULT_TIMED && m->row.time.count)
         snprintf(m->line, sizeof(m->line), "%s", line);

@@ -135,23 +135,6 @@ static json_t *json_diagnosis(const diagnosis *d, const char *file)
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-/* The limits of the device: kept ones, else measured now.  One that a kernel reached with a wrong
- * result is unknown, as one that cannot be measured. */
-static tsr_status find_limits(tsr_session *s, limits *out, tsr_error *err)
-{
-    tsr_status st;
-
-    if (roofline_recall(s, out))
-        return TSR_OK;
-    activity_begin("measuring the limits of %s, once", tsr_device_name(&s->device));
-    st = roofline_measure(s, false, 0, out, NULL, NULL, err);
-    activity_end();
-    if (st != TSR_EBOUND)
-        return st;
-    warn("%s; this limit counts as unknown", err->message);
-    return TSR_OK;
-}
-
 static int interrupted(void *context)
 {
     (void)context;
@@ -174,7 +157,7 @@ static tsr_status diagnose_on(tsr_session *s, const problem *p, const options *o
     tsr_status st = TSR_OK;
 
     if (!tsr_device_is_host(&s->device))
-        st = find_limits(s, &found, err);
+        st = choice_limits(s, 0, &found, err);
     if (st)
         return st;
     activity_begin("diagnosing %s", p->op->name);

@@ -171,6 +171,21 @@ tsr_status choice_open(const tsr_device *device, const options *o, tsr_session *
     return TSR_OK;
 }
 
+tsr_status choice_limits(tsr_session *s, double seconds, limits *out, tsr_error *err)
+{
+    tsr_status st;
+
+    if (roofline_recall(s, out))
+        return TSR_OK;
+    activity_begin("measuring the limits of %s, once", tsr_device_name(&s->device));
+    st = roofline_measure(s, false, seconds, out, NULL, NULL, err);
+    activity_end();
+    if (st != TSR_EBOUND)
+        return st;
+    warn("%s; this limit counts as unknown", err->message);
+    return TSR_OK;
+}
+
 void device_id_text(const tsr_device *device, char id[DEVICE_ID_SIZE])
 {
     if (tsr_device_is_host(device))

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "cli/options.h"
+#include "measure/roofline.h"
 #include "tessera/device.h"
 #include "tessera/session.h"
 
@@ -47,6 +48,13 @@ const char *kernel_file_name(const options *o);
 /** Open a session that records device times, with the kernel folder of the options. */
 tsr_status choice_open(const tsr_device *device, const options *o, tsr_session **out,
                        tsr_error *err);
+
+/**
+ * The limits of a session's device: kept ones, else measured now, each for `seconds` of sampling as
+ * roofline_measure has it.  One that a kernel reached with a wrong result counts as unknown, as one
+ * that cannot be measured, and a warning says so.
+ */
+tsr_status choice_limits(tsr_session *s, double seconds, limits *out, tsr_error *err);
 
 enum { DEVICE_ID_SIZE = 32 };
 

@@ -401,25 +401,6 @@ static bool does_anything(const rewriting *r, const function *f)
     return false;
 }
 
-static void find_traced(rewriting *r)
-{
-    bool more = true;
-
-    while (more) {
-        more = false;
-        for (size_t k = 0; k < r->function_count; k++) {
-            function *f = &r->functions[k];
-
-            /* Functions of one name, of which #if takes one, are called alike. */
-            if (f->traced || !does_anything(r, f))
-                continue;
-            for (size_t j = 0; j < r->function_count; j++)
-                if (!strcmp(r->functions[j].name, f->name))
-                    r->functions[j].traced = more = true;
-        }
-    }
-}
-
 bool token_is_left_out(const rewriting *r, size_t i)
 {
     size_t number = 0;
@@ -442,7 +423,9 @@ bool tokens_wait(const rewriting *r, size_t from, size_t end)
     return false;
 }
 
-static void find_waiting(rewriting *r)
+/* Which functions wait, and which have something to record: themselves, or by those that they call,
+ * so that one that is found may let others be found. */
+static void find_by_calls(rewriting *r)
 {
     bool more = true;
 
@@ -451,9 +434,14 @@ static void find_waiting(rewriting *r)
         for (size_t k = 0; k < r->function_count; k++) {
             function *f = &r->functions[k];
 
-            if (f->waits || !tokens_wait(r, f->body, f->body_end))
+            if (!f->waits && tokens_wait(r, f->body, f->body_end))
+                f->waits = more = true;
+            if (f->traced || !does_anything(r, f))
                 continue;
-            f->waits = more = true;
+            /* Functions of one name, of which #if takes one, are called alike. */
+            for (size_t j = 0; j < r->function_count; j++)
+                if (!strcmp(r->functions[j].name, f->name))
+                    r->functions[j].traced = more = true;
         }
     }
 }
@@ -466,6 +454,5 @@ void lesson_parse(rewriting *r, const char *source)
     find_functions(r);
     find_atomics(r);
     find_arrays(r);
-    find_waiting(r);
-    find_traced(r);
+    find_by_calls(r);
 }

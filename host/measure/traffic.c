@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "core/registry.h"
+#include "core/view.h"
 
 traffic traffic_sum(const plan *made)
 {
@@ -49,9 +50,12 @@ void traffic_of(tsr_session *s, const problem *p, const plan *made, traffic *out
 {
     unsigned order[OPERANDS_MAX];
     const problem normal = problem_normal(p, order);
+    operand operands[OPERANDS_MAX];
 
     *out = traffic_sum(made);
     out->compulsory = p->op->bytes(p);
+    if (p->op->result < p->op->operands(p, operands))
+        out->results = view_elements(&operands[p->op->result].view);
     if (p->op->unit == WORK_FLOPS && !(out->flops > 0))
         out->flops = p->op->work(p);
     find_first(s, &normal, out);

@@ -16,6 +16,7 @@ typedef struct traffic {
     double flops;      /* floating-point operations; 0: the work is not counted in these, and no
                           command states them */
     double barriers;   /* that a work-group passes, the commands' sum */
+    double results;    /* elements of its result */
     double first;      /* `requested` of the first step of the ladder that states it for this
                           problem, with its default values; 0: none does */
     char first_name[64];

@@ -326,6 +326,22 @@ class Courses(Case):
                 done += 1
         self.assertGreater(done, 25)
 
+    def test_first_ten_minutes(self):
+        """What docs/course/README.md begins with: one change gives a wrong result, both a right one."""
+        with open(os.path.join(SOURCE, "docs", "course", "README.md"), encoding="utf-8") as f:
+            part = re.search(r"(?s)## The first ten minutes\n(.*?)\n## ", f.read())[1]
+        source = self.succeed(*re.search(r"`tessera (kernels .*) > mine.cl`", part)[1].split()).out
+        verify = re.search(r"`tessera (verify .*)`", part)[1].split() + ["--device", "cpu"]
+        old, new = re.search(r"`(\S+)` into `(\S+)`", part).groups()
+        stored = re.search(r"as well, to `(\S+)`", part)[1]
+        self.assertEqual(source.count(old), 1)
+        once = source.replace(old, new)
+        both = re.sub(r"(?m)^( +)tile_b\S+ = ", r"\g<1>%s = " % stored, once)
+        self.assertNotEqual(both, once)
+        for text, status in ((source, 0), (once, 3), (both, 0)):
+            self.write("mine.cl", text)
+            self.assertEqual(self.tessera(*verify).status, status)
+
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
 class KernelFile(Case):

@@ -2,6 +2,10 @@
 
 # name: (variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
+    # Right results, and more accesses than the plans state.
+    "traffic-histogram-local-twice":
+        ("local", "histogram/histogram_local.cl", "load_value(x, call.x + i)", 0,
+         "fmax(load_value(x, call.x + i), load_value(x, call.x + i))", []),
     "oclgrind-histogram-local-barrier":
         ("local", "histogram/histogram_local.cl", "barrier(CLK_LOCAL_MEM_FENCE);", 1, "",
          ["GROUP=32"]),

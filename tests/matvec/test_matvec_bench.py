@@ -104,6 +104,11 @@ class Kernels(test_bench.Bench):
                          (2 * 16 * 8 * 7, 7 * (2 * (16 * 8 + 16) + 4 * 8)))
         self.assertTrue(row["verified"])
 
+    def test_bytes_for_each_result(self):
+        """A row and x, each of 20 elements of 4 bytes, and the store."""
+        out = self.bench("matvec", "--kernel", "naive", "--size", "30x20", "--explain").out
+        self.assertIn(", %d bytes for each result" % (2 * 20 * 4 + 4), out)
+
     def test_explained_call_of_one_command(self):
         """It moves what the problem takes."""
         r = self.bench("matvec", "--kernel", "row-item", "--size", "30x20", "--explain",

@@ -1,9 +1,10 @@
 """traffic.py [OP VARIANT]: what plans say that work-items ask for, against the accesses that Oclgrind
 counts.
 
-tests/OP/traffic.txt has a line for each call: `exact`; `at-most` where stores that data decide count as
-made; or `local`, of vload and vstore in global memory, which Oclgrind does not count.  Then a variant,
-and options of `bench`.  A step of a ladder without a line is not checked.
+tests/OP/traffic.txt has a line for each call: `exact`; `at-most` where accesses of global memory that
+data decide count as made, `data` where those of local memory do too; or `local`, of vload and vstore in
+global memory, which Oclgrind does not count.  Then a variant, and options of `bench`.  A step of a ladder
+without a line is not checked.  Barriers are exact in all.
 """
 
 import glob
@@ -16,6 +17,10 @@ import tempfile
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 COUNT = re.compile(r"- (load|store) (global|local) \((\d+) bytes\)")
+# Of 32 bits, which it reads and writes; the address space stands in the mangled name.
+ATOMIC = re.compile(r"(\d+) - call _Z\d+atom(?:ic)?_\w+?PU3AS([13])V[ij]")
+BARRIER = re.compile(r"(\d+) - call _Z7barrierj")
+SPACES = {"1": "global", "3": "local"}
 
 
 def calls():
@@ -29,12 +34,14 @@ def calls():
 
 
 def counted(out):
-    """Bytes of each launch, in order: {"global": n, "local": n}."""
+    """Of each launch, in order: bytes of "global" and "local", and "barriers" that work-items passed."""
     launches = []
     for block in out.split("Instructions executed for kernel")[1:]:
-        sums = {"global": 0, "local": 0}
+        sums = {"global": 0, "local": 0, "barriers": sum(map(int, BARRIER.findall(block)))}
         for _, space, size in COUNT.findall(block):
             sums[space] += int(size)
+        for number, space in ATOMIC.findall(block):
+            sums[SPACES[space]] += 8 * int(number)
         launches.append(sums)
     return launches
 
@@ -60,7 +67,7 @@ def run(op, variant, options):
 def wrong(rule, space, stated, measured):
     if rule == "local" and space == "global":
         return False
-    if rule == "at-most" and space == "global":
+    if (rule, space) in (("at-most", "global"), ("data", "global"), ("data", "local")):
         return not measured <= stated <= 2 * measured
     return stated != measured
 
@@ -73,12 +80,14 @@ def main():
         done += 1
         explained, launches = run(op, variant, options)
         for command, counts in zip(explained["commands"], launches, strict=True):
-            for key, space in (("requested_bytes", "global"), ("local_traffic_bytes", "local")):
-                fails = wrong(rule, space, command[key], counts[space])
+            stated = {"global": command["requested_bytes"], "local": command["local_traffic_bytes"],
+                      "barriers": command["barriers"] * command["groups"] * command["group"]}
+            for what, count in counts.items():
+                fails = wrong(rule, what, stated[what], count)
                 bad += fails
-                print("%-4s %s %s %s: %s of %s memory: stated %d, counted %d"
+                print("%-4s %s %s %s: %s, %s: stated %d, counted %d"
                       % ("FAIL" if fails else "ok", op, variant, " ".join(options),
-                         command["kernel"], space, command[key], counts[space]), flush=True)
+                         command["kernel"], what, stated[what], count), flush=True)
     if not done:
         print("FAIL no tests/OP/traffic.txt has a line for this")
     sys.exit(bad > 0 or not done)

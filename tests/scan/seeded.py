@@ -11,6 +11,12 @@ BUGS = {
     "traffic-scan-blelloch-local":
         ("blelloch", "scan/scan_blelloch.cl", "sum = node[PLACE(left)]", 0,
          "sum = fmin(node[PLACE(left)], node[PLACE(left)])", []),
+    "traffic-scan-tile-local":
+        ("three-launches", "scan/scan_tile.clh", "next.value = tile[PLACE(i)];", 0,
+         "next.value = fmin(tile[PLACE(i)], tile[PLACE(i)]);", []),
+    "traffic-scan-tile-barrier":
+        ("three-launches", "scan/scan_tile.clh", "    /* All results are there. */\n", 0,
+         "    barrier(CLK_LOCAL_MEM_FENCE);\n", []),
     "sweep-scan-carry":
         ("chunks", "scan/scan_chunks.cl", "value = combine(value, own);", 0, "value = own;",
          ["CHUNK=64"]),

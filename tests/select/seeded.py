@@ -4,6 +4,10 @@ TILES = ["GROUP=32", "ITEMS=4"]
 
 # name: (variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
+    # Right results, and more accesses than the plans state.
+    "traffic-select-counted-twice":
+        ("three-launches", "select/select_tile.clh", "own += holds(x[call->from + i], value);", 0,
+         "own += holds(x[call->from + i], value) & holds(x[call->from + i], value);", []),
     "sweep-select-carry":
         ("look-back", "select/select_look_back.cl", "STATE_PREFIX + first + all", 0,
          "STATE_PREFIX + all", TILES),

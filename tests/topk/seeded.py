@@ -4,6 +4,10 @@ HEAPS = ["BITS=128", "VECTORS=1", "STRIP=256", "CHUNK=64"]
 
 # name: (variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
+    # Right results, and more accesses than the plans state.
+    "traffic-topk-fetched-twice":
+        ("tiles", "topk/topk_tiles.cl", "held_of(keys[r * GROUP], ", 0,
+         "held_of(min(keys[r * GROUP], keys[r * GROUP]), ", []),
     "sweep-tiles-place":
         ("tiles", "topk/topk_tiles.cl", "(size_t)group * keep", 0,
          "(size_t)(group / 2) * keep", ["KEYS=4", "GROUP=8"]),

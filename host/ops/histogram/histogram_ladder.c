@@ -57,7 +57,37 @@ static void add_clear(const tsr_histogram_problem *p, size_t groups, size_t loca
 
     command_operand(c, HISTOGRAM_COUNTS);
     command_block(c, &call, sizeof(call));
-    c->bytes = (double)view_bytes(&counts);
+    c->bytes = c->traffic.requested = (double)view_bytes(&counts);
+}
+
+/* Bytes of edges that one element asks for: whether it is inside, and where bins are searched one a
+ * step, else two for a guess and two that confirm it, which is nearly always right. */
+static double edge_bytes(const tsr_histogram_problem *p)
+{
+    const double looks = 2 + (p->uneven ? (double)size_log2_up(p->bins) : 4);
+
+    return looks * (double)tsr_type_size(tsr_histogram_edge_type(p->type));
+}
+
+/* An atomic operation reads and writes a word of 32 bits. */
+enum { ATOMIC_BYTES = 8 };
+
+/* What groups with a table of `copies` words a bin ask for: they clear it, count in it, and add up
+ * its bins, all of which count as hit; `reads` is of a bin then. */
+static void state_tables(const tsr_histogram_problem *p, size_t groups, size_t copies, size_t reads,
+                         plan *out)
+{
+    const double words = (double)groups * (double)p->bins;
+    command *c;
+
+    if (!out->count)
+        return;
+    c = &out->commands[out->count - 1];
+    c->traffic.requested =
+        (double)p->n * ((double)tsr_type_size(p->type) + edge_bytes(p)) + words * ATOMIC_BYTES;
+    c->traffic.local =
+        (double)p->n * ATOMIC_BYTES + words * (double)(copies + reads) * (double)sizeof(uint32_t);
+    c->traffic.barriers = 2;
 }
 
 /* The plan of groups of `local` work-items, whose tables take `table` bytes of local memory, of
@@ -129,6 +159,8 @@ static const char *naive_plan(const job *j, plan *out)
     const size_t groups = size_max(size_div_up(p->n, local), 1);
     const view x = histogram_x(p), edges = histogram_edges(p), weights = histogram_weights(p);
     const char *why;
+    double atomics;
+    command *c;
 
     if (p->weights == TSR_HISTOGRAM_F64)
         return "it adds by atomics of 32 bits, and weights are float64";
@@ -136,10 +168,17 @@ static const char *naive_plan(const job *j, plan *out)
     if (why)
         return why;
     histogram_define(p, out);
-    /* An atomic an element. */
-    if (out->count)
-        out->commands[out->count - 1].bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) +
-                                              (double)view_bytes(&weights) + 8 * (double)p->n;
+    if (!out->count)
+        return NULL;
+    c = &out->commands[out->count - 1];
+    /* An atomic an element; two of a float's sum, since what the first one takes for it is a guess.
+     */
+    atomics = (double)p->n * ATOMIC_BYTES;
+    c->bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) + (double)view_bytes(&weights) +
+               atomics;
+    c->traffic.requested = (double)p->n * ((double)tsr_type_size(p->type) + edge_bytes(p)) +
+                           (double)view_bytes(&weights) + (p->weights ? 2 : 1) * atomics;
+    c->traffic.busy = (double)p->n / (double)c->global[0];
     return NULL;
 }
 
@@ -164,10 +203,15 @@ static const char *local_plan(const job *j, plan *out)
 {
     const tsr_histogram_problem *p = histogram_of(j->problem);
     const size_t local = group_of(j);
+    const size_t groups = groups_for(j, local, ELEMENTS_MIN);
     const size_t table = size_min(p->bins, SIZE_MAX / 64) * sizeof(uint32_t);
+    const char *why;
 
     histogram_define(p, out);
-    return plan_groups(j, groups_for(j, local, ELEMENTS_MIN), local, table, table, out);
+    why = plan_groups(j, groups, local, table, table, out);
+    if (!why)
+        state_tables(p, groups, 1, 2, out); /* whether it was hit, and how often */
+    return why;
 }
 
 const variant histogram_local = {.name = "local",
@@ -192,11 +236,15 @@ static const char *copies_plan(const job *j, plan *out)
 {
     const tsr_histogram_problem *p = histogram_of(j->problem);
     const size_t local = group_of(j);
-    const size_t table =
-        size_min(p->bins, SIZE_MAX / 1024) * sizeof(uint32_t) * param(j->params, "COPIES");
+    const size_t groups = groups_for(j, local, ELEMENTS_MIN), copies = param(j->params, "COPIES");
+    const size_t table = size_min(p->bins, SIZE_MAX / 1024) * sizeof(uint32_t) * copies;
+    const char *why;
 
     histogram_define(p, out);
-    return plan_groups(j, groups_for(j, local, ELEMENTS_MIN), local, table, table, out);
+    why = plan_groups(j, groups, local, table, table, out);
+    if (!why)
+        state_tables(p, groups, copies, copies, out);
+    return why;
 }
 
 const variant histogram_copies = {
@@ -214,15 +262,28 @@ const variant histogram_copies = {
 static const char *few_plan(const job *j, plan *out)
 {
     const tsr_histogram_problem *p = histogram_of(j->problem);
-    const size_t local = group_of(j);
+    const size_t local = group_of(j), groups = groups_for(j, local, ELEMENTS_MIN);
+    const double items = (double)groups * (double)local, bins = (double)p->bins;
+    const view edges = histogram_edges(p);
+    const char *why;
+    command *c;
 
     if (p->bins > FEW_MAX)
         return plan_unsupported(out, "it has registers for %d bins, not for %zu", (int)FEW_MAX,
                                 p->bins);
     histogram_define(p, out);
     plan_define(out, "BINS=%zu", p->bins);
-    return plan_groups(j, groups_for(j, local, ELEMENTS_MIN), local, p->bins * sizeof(uint32_t), 0,
-                       out);
+    why = plan_groups(j, groups, local, p->bins * sizeof(uint32_t), 0, out);
+    if (why || !out->count)
+        return why;
+    c = &out->commands[out->count - 1];
+    c->traffic.requested = (double)p->n * (double)tsr_type_size(p->type) +
+                           items * (double)view_bytes(&edges) +
+                           (double)groups * bins * ATOMIC_BYTES;
+    c->traffic.local =
+        items * bins * ATOMIC_BYTES + (double)groups * bins * 2 * (double)sizeof(uint32_t);
+    c->traffic.barriers = 2;
+    return NULL;
 }
 
 const variant histogram_few = {.name = "few",

@@ -66,16 +66,25 @@ static double tree_lanes(size_t items, bool neighbours)
     return lanes;
 }
 
-/* What a tree in local memory asks for: each work-item stores a value, each addition reads two and
- * writes one, and the first work-item reads the result. */
-static void state_tree(command *c, bool neighbours)
+/* What groups ask for that end with a tree in local memory: each work-item stores a value, each
+ * addition reads two and writes one, and `readers` work-items read the result. */
+static void state_group(command *c, size_t readers)
 {
     const size_t items = c->local[0];
     const double groups = (double)size_div_up(c->global[0], items);
 
     c->traffic.requested = c->bytes;
-    c->traffic.local = sizeof(float) * groups * ((double)items + 3 * (double)(items - 1) + 1);
+    c->traffic.local =
+        sizeof(float) * groups * ((double)items + 3 * (double)(items - 1) + (double)readers);
     c->traffic.barriers = size_log2_up(items);
+}
+
+/* The same where a group does nothing else. */
+static void state_tree(command *c, bool neighbours)
+{
+    const size_t items = c->local[0];
+
+    state_group(c, 1);
     if (items > 1)
         c->traffic.busy = (double)(items - 1) / tree_lanes(items, neighbours);
 }
@@ -340,7 +349,11 @@ static const tunable tree_tunables[] = {
 
 static const char *tree_plan(const job *j, plan *out)
 {
-    return plan_groups(j, TREE_ELEMENTS, out);
+    const char *why = plan_groups(j, TREE_ELEMENTS, out);
+
+    for (size_t i = 0; !why && !out->failed && i < out->count; i++)
+        state_group(&out->commands[i], 1);
+    return why;
 }
 
 const variant reduce_tree = {
@@ -372,7 +385,12 @@ static size_t define_vectors(const job *j, plan *out)
 
 static const char *vector_plan(const job *j, plan *out)
 {
-    return plan_groups(j, define_vectors(j, out), out);
+    const char *why = plan_groups(j, define_vectors(j, out), out);
+
+    /* Its function for the tree lets every work-item read the result. */
+    for (size_t i = 0; !why && !out->failed && i < out->count; i++)
+        state_group(&out->commands[i], out->commands[i].local[0]);
+    return why;
 }
 
 const variant reduce_vector = {

@@ -83,6 +83,36 @@ static double moved_bytes(const tsr_scan_problem *p)
            (double)tsr_type_size(tsr_scan_result_type(p)) * (double)scan_elements(p);
 }
 
+/* Bytes of a carry: a value, and whether a segment starts. */
+static double carry_bytes(const layout *x)
+{
+    return (double)x->value + (double)sizeof(uint32_t);
+}
+
+/* What a tile asks of local memory until its work-items know what is before them: elements come and
+ * are read once, and carries go from work-item to work-item (before_item of scan_tile.clh). */
+static double tile_bytes(const layout *x)
+{
+    const double group = (double)x->group, rounds = (double)size_log2_up(x->group);
+    const double handed = (2 * rounds + 3) * group - (double)((size_t)1 << size_log2_up(x->group));
+
+    return 2 * group * (double)x->items * (double)x->value + handed * carry_bytes(x);
+}
+
+static double tile_barriers(const layout *x)
+{
+    return 2 * (double)size_log2_up(x->group) + 3;
+}
+
+/* The same of a launch that stores results: each is written to the tile and read from it, and so is
+ * its element once more. */
+static void state_results(const tsr_scan_problem *p, const layout *x, command *c)
+{
+    c->traffic.local =
+        (double)x->all * tile_bytes(x) + 3 * (double)x->value * (double)scan_elements(p);
+    c->traffic.barriers = tile_barriers(x) + 1;
+}
+
 static const char *plan_three_launches(const job *j, plan *out)
 {
     const tsr_scan_problem *p = scan_of(j->problem);
@@ -106,11 +136,22 @@ static const char *plan_three_launches(const job *j, plan *out)
         command_workspace(c);
         command_block(c, &x.call, sizeof(x.call));
         c->bytes = read_bytes(p) + (double)out->workspace;
+        if (!p->segments) { /* else offsets decide what is read of them */
+            c->traffic.requested = read_bytes(p) + (double)x.all * carry_bytes(&x);
+            c->traffic.local = (double)x.all * tile_bytes(&x);
+            c->traffic.barriers = tile_barriers(&x);
+        }
         c = plan_launch_1d(out, TILE_CARRIES, x.call.rows * adding, adding);
         command_workspace(c);
         command_workspace(c);
         command_block(c, &x.call, sizeof(x.call));
         c->bytes = 2 * (double)out->workspace;
+        /* Carries are read twice, and written without the flag; each work-item reads those of all
+         * before it. */
+        c->traffic.requested = (double)x.all * (2 * carry_bytes(&x) + (double)x.value);
+        c->traffic.local = (double)x.call.rows * carry_bytes(&x) *
+                           ((double)adding + (double)adding * (double)(adding - 1) / 2);
+        c->traffic.barriers = 1;
     }
     c = plan_launch_1d(out, TILE_SCANS, x.all * x.group, x.group);
     add_inputs(c, p);
@@ -121,6 +162,12 @@ static const char *plan_three_launches(const job *j, plan *out)
     command_operand(c, SCAN_RESULT);
     command_block(c, &x.call, sizeof(x.call));
     c->bytes = moved_bytes(p) + (double)out->workspace;
+    if (!p->segments) {
+        c->traffic.requested =
+            moved_bytes(p) +
+            (x.call.tiles > 1 ? (double)c->global[0] * (double)x.value : 0); /* the carry, by all */
+        state_results(p, &x, c);
+    }
     return NULL;
 }
 
@@ -149,6 +196,16 @@ static const char *plan_look_back(const job *j, plan *out)
     command_workspace(c);
     command_block(c, &x.call, sizeof(x.call));
     c->bytes = moved_bytes(p) + (double)out->workspace;
+    if (!p->segments) {
+        /* A tile draws a ticket, publishes two values and states, and finds what is before it by
+         * one state and one value, or by more where those before it are late.  The ticket and what
+         * was found are handed to its work-items. */
+        c->traffic.requested =
+            moved_bytes(p) + (double)x.all * (2 * (double)sizeof(uint32_t) + 3 * carry_bytes(&x));
+        state_results(p, &x, c);
+        c->traffic.local += (double)x.all * (double)(x.group + 1) * carry_bytes(&x);
+        c->traffic.barriers += 2;
+    }
     return NULL;
 }
 

@@ -102,13 +102,32 @@ static void clear_count(const tsr_select_problem *p, plan *out)
               0);
 }
 
+/* What a scan of one word over a group's work-items asks of local memory (group_scan.clh), and its
+ * barriers. */
+static double scan_bytes(size_t group)
+{
+    const double items = (double)group, rounds = (double)size_log2_up(group);
+
+    return (double)sizeof(uint32_t) *
+           (items * (2 + 3 * rounds) - (double)((size_t)1 << size_log2_up(group)) + 1);
+}
+
+static double scan_barriers(size_t group)
+{
+    return 2 * (double)size_log2_up(group) + 1;
+}
+
+/* An atomic addition reads and writes a word. */
+enum { ATOMIC_BYTES = 8 };
+
 /* ---- a counter ----------------------------------------------------------------------------- */
 
 enum { CLEAR, SELECT };
 
 enum { GROUP_COUNTED_CPU = 64 };
 
-static const char *plan_counter(const job *j, plan *out)
+/* @param to  Receives the launch that selects; untouched where there is none. */
+static const char *plan_counter(const job *j, command **to, plan *out)
 {
     const tsr_select_problem *p = select_of(j->problem);
     const char *why = define(j, out);
@@ -126,7 +145,7 @@ static const char *plan_counter(const job *j, plan *out)
     c = plan_launch_1d(out, CLEAR, 1, 1);
     command_operand(c, SELECT_COUNT);
     command_block(c, &call, sizeof(call));
-    c->bytes = sizeof(uint64_t);
+    c->bytes = c->traffic.requested = sizeof(uint64_t);
     if (p->n == 0)
         return NULL;
     c = plan_launch_1d(out, SELECT, size_round_up(p->n, local), local);
@@ -135,14 +154,49 @@ static const char *plan_counter(const job *j, plan *out)
     command_operand(c, SELECT_COUNT);
     command_block(c, &call, sizeof(call));
     c->bytes = element_bytes(p) + stored_bytes(p);
+    c->traffic.busy = (double)p->n / (double)c->global[0];
+    *to = c;
+    return NULL;
+}
+
+static const char *plan_atomic(const job *j, plan *out)
+{
+    command *c = NULL;
+    const char *why = plan_counter(j, &c, out);
+
+    if (!why && c)
+        c->traffic.requested = c->bytes + ATOMIC_BYTES * (double)select_of(j->problem)->n;
+    return why;
+}
+
+static const char *plan_group_atomic(const job *j, plan *out)
+{
+    command *c = NULL;
+    const char *why = plan_counter(j, &c, out);
+    double groups;
+
+    if (why || !c)
+        return why;
+    groups = (double)c->global[0] / (double)c->local[0];
+    c->traffic.requested = c->bytes + ATOMIC_BYTES * groups;
+    /* Where the group begins is stored once, and read by those that have selected. */
+    c->traffic.local = groups * (scan_bytes(c->local[0]) + (double)sizeof(uint32_t)) +
+                       (double)select_of(j->problem)->n * (double)sizeof(uint32_t);
+    c->traffic.barriers = scan_barriers(c->local[0]) + 1;
     return NULL;
 }
 
 static const char *plan_ballot(const job *j, plan *out)
 {
+    command *c = NULL;
+    const char *why;
+
     if (group_limit(j->device, 0) < 32)
         return "it needs work-groups of whole warps";
-    return plan_counter(j, out);
+    why = plan_counter(j, &c, out);
+    if (!why && c)
+        c->traffic.requested = c->bytes + ATOMIC_BYTES * (double)c->global[0] / 32;
+    return why;
 }
 
 static const tunable counter_tunables[] = {
@@ -157,7 +211,7 @@ const variant select_atomic = {
     .build = "",
     .tunables = counter_tunables,
     .tunable_count = ARRAY_COUNT(counter_tunables),
-    .plan = plan_counter,
+    .plan = plan_atomic,
 };
 
 const variant select_group_atomic = {
@@ -168,7 +222,7 @@ const variant select_group_atomic = {
     .build = "",
     .tunables = counter_tunables,
     .tunable_count = ARRAY_COUNT(counter_tunables),
-    .plan = plan_counter,
+    .plan = plan_group_atomic,
 };
 
 const variant select_ballot = {
@@ -221,18 +275,30 @@ static const char *plan_three_launches(const job *j, plan *out)
     command_operand(c, SELECT_X);
     command_workspace(c);
     command_block(c, &call, sizeof(call));
-    c->bytes = element_bytes(p) + (double)out->workspace;
+    c->bytes = c->traffic.requested = element_bytes(p) + (double)out->workspace;
+    c->traffic.local = (double)tiles * scan_bytes(local);
+    c->traffic.barriers = scan_barriers(local);
     c = plan_launch_1d(out, PLACES, adding, adding);
     command_workspace(c);
     command_operand(c, SELECT_COUNT);
     command_block(c, &call, sizeof(call));
     c->bytes = 2 * (double)out->workspace;
+    /* Counts are read twice; each work-item adds up the sums of those before it. */
+    c->traffic.requested = 3 * (double)out->workspace + (double)sizeof(uint64_t);
+    c->traffic.local =
+        (double)sizeof(uint64_t) * ((double)adding + (double)adding * (double)(adding - 1) / 2 + 1);
+    c->traffic.barriers = 1;
     c = plan_launch_1d(out, PUTS, tiles * local, local);
     command_operand(c, SELECT_X);
     add_results(c, p);
     command_workspace(c);
     command_block(c, &call, sizeof(call));
     c->bytes = element_bytes(p) + stored_bytes(p);
+    /* Elements are read twice, and the tile's place by every work-item. */
+    c->traffic.requested =
+        c->bytes + element_bytes(p) + (double)sizeof(uint64_t) * (double)c->global[0];
+    c->traffic.local = (double)tiles * scan_bytes(local);
+    c->traffic.barriers = scan_barriers(local);
     return NULL;
 }
 
@@ -268,6 +334,14 @@ static const char *plan_look_back(const job *j, plan *out)
     command_workspace(c);
     command_block(c, &call, sizeof(call));
     c->bytes = element_bytes(p) + stored_bytes(p) + 2 * (double)out->workspace;
+    /* Elements are read twice.  A tile draws a ticket and publishes twice; it looks at four states
+     * of 32 bits, or more often where those before it are late.  The ticket and where the tile
+     * begins are handed to its work-items. */
+    c->traffic.requested = element_bytes(p) * 2 + stored_bytes(p) + sizeof(uint64_t) +
+                           (double)tiles * (ATOMIC_BYTES + 6 * (double)sizeof(uint32_t));
+    c->traffic.local =
+        (double)tiles * (scan_bytes(local) + 2 * (double)(local + 1) * (double)sizeof(uint32_t));
+    c->traffic.barriers = scan_barriers(local) + 2;
     return NULL;
 }
 

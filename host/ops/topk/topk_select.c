@@ -14,6 +14,7 @@ typedef struct layout {
     size_t first, part; /* keys of a part of the first launch, and of the others */
     size_t group;       /* work-items of a part */
     size_t stored;      /* bytes of what launches leave of a key for the next one */
+    size_t keys, held;  /* of a work-item that sorts a tile; bytes of one.  0: no tile */
 } layout;
 
 /* ---- tiles: a work-group sorts a tile ----------------------------------------------------------
@@ -182,6 +183,23 @@ static topk_call call_of(const tsr_topk_problem *t, const top_space *space)
                        .rows = (uint32_t)sort_rows(p)};
 }
 
+/* What tiles ask for: each key is fetched once, each that is kept is left once, and at each turn
+ * all go through local memory.  A stage beyond those in registers begins with a turn and takes one
+ * more for each level below its first (tile_stage of cl/sort/sort_held_tile.clh); one ends it all.
+ */
+static void state_tiles(const layout *s, command *c)
+{
+    const size_t shift = size_log2_up(s->keys), tile = s->group * s->keys;
+    const double tiles = (double)c->global[0] / (double)c->local[0];
+    size_t turns = s->group > 1;
+
+    for (size_t stage = shift + 1; stage <= size_log2_up(tile); stage++)
+        turns += 1 + (stage - 1) / shift;
+    c->traffic.requested = c->bytes;
+    c->traffic.local = tiles * (double)turns * 2 * (double)tile * (double)s->held;
+    c->traffic.barriers = (double)turns;
+}
+
 /* Launch `level`, on n keys of each row. */
 static void add_level(const tsr_topk_problem *t, const layout *s, const top_space *space,
                       size_t level, size_t n, plan *out)
@@ -208,6 +226,8 @@ static void add_level(const tsr_topk_problem *t, const layout *s, const top_spac
     c->bytes = (double)sort_rows(p) *
                ((double)n * (double)read + (double)left_of(t, s, level, n) *
                                                (double)(last ? sort_element_bytes(p) : s->stored));
+    if (s->keys)
+        state_tiles(s, c);
 }
 
 /* Gather the values that are kept, or put them into their place. */
@@ -225,6 +245,7 @@ static void add_values(const job *j, const top_space *space, unsigned entry, pla
         sort_step_index(c, p);
     command_block(c, &call, sizeof(call));
     sort_step_moves(c, p, topk_kept(t), 2 * p->value_bytes + (gather ? sizeof(int64_t) : 0));
+    c->traffic.requested = c->bytes;
 }
 
 /* Launches until one part of each row is left, and behind them the values. */
@@ -274,7 +295,9 @@ static const char *plan_tiles(const job *j, plan *out)
     l = (layout){.first = s.tile,
                  .part = s.tile,
                  .group = s.group,
-                 .stored = sort_with_index(p) ? 8 : tsr_type_size(p->type)};
+                 .stored = sort_with_index(p) ? 8 : tsr_type_size(p->type),
+                 .keys = s.keys,
+                 .held = s.held};
     plan_set(out, "KEYS", (uint32_t)s.keys);
     plan_set(out, "GROUP", (uint32_t)s.group);
     sort_define_keys(out, p);
