@@ -114,6 +114,17 @@ void warn(const char *format, ...)
     va_end(args);
 }
 
+tsr_status commit_output(output *o, tsr_error *err)
+{
+    text lost = {0};
+    const tsr_status st = output_commit_telling(o, &lost, err);
+
+    if (!st && lost.length)
+        warn("%s", text_get(&lost));
+    text_free(&lost);
+    return st;
+}
+
 void hint(const char *format, ...)
 {
     va_list args;

@@ -2,6 +2,7 @@
 #ifndef CLI_MESSAGES_H
 #define CLI_MESSAGES_H
 
+#include "file/output.h"
 #include "tessera/device.h"
 #include "tessera/session.h"
 #include "tessera/status.h"
@@ -40,6 +41,10 @@ void show_build_log(const char *log);
 
 /** A line that begins with "tessera: warning: ". */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** output_commit(), with a warning of what the file that it replaces had and the new one has not.
+ */
+tsr_status commit_output(output *o, tsr_error *err);
 
 /** A line that begins with "hint: ". */
 void hint(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -215,7 +215,25 @@ static void flush_directory(const char *directory)
     close(fd);
 }
 
-static tsr_status commit_file(output *o, tsr_error *err)
+/* Writing it in place would keep both, and leave half a file where it fails, perhaps in a copy of
+ * the folder that was made of hard links. */
+static void tell_lost(const output *o, int fd, text *lost)
+{
+    const struct stat *old = &o->target.stat;
+    struct stat new;
+
+    if (old->st_nlink > 1)
+        text_format(lost,
+                    "%s: the file that was there has other names (hard links), which keep the "
+                    "old content",
+                    o->name);
+    if (fstat(fd, &new) == 0 && (new.st_uid != old->st_uid || new.st_gid != old->st_gid))
+        text_format(lost, "%s%s: its owner was %u:%u and is %u:%u: only root can give a file away",
+                    lost->length ? "; " : "", o->name, (unsigned)old->st_uid, (unsigned)old->st_gid,
+                    (unsigned)new.st_uid, (unsigned)new.st_gid);
+}
+
+static tsr_status commit_file(output *o, text *lost, tsr_error *err)
 {
     char path[PATH_MAX + NAME_MAX + 2];
     int fd = o->fd;
@@ -228,6 +246,7 @@ static tsr_status commit_file(output *o, tsr_error *err)
         (void)!fchown(fd, old->st_uid, old->st_gid);
         if (fchmod(fd, old->st_mode & 07777) != 0)
             return cannot(o, "set its mode", err);
+        tell_lost(o, fd, lost);
     }
     if (fsync(fd) != 0)
         return cannot(o, "flush", err);
@@ -264,11 +283,20 @@ static tsr_status commit_in_place(output *o, tsr_error *err)
 
 tsr_status output_commit(output *o, tsr_error *err)
 {
+    text lost = {0};
+    const tsr_status status = output_commit_telling(o, &lost, err);
+
+    text_free(&lost);
+    return status;
+}
+
+tsr_status output_commit_telling(output *o, text *lost, tsr_error *err)
+{
     tsr_status status;
 
     assert(o->filled);
     if (o->target.kind == TARGET_FILE)
-        status = commit_file(o, err);
+        status = commit_file(o, lost, err);
     else if (o->target.kind == TARGET_INPLACE)
         status = commit_in_place(o, err);
     else

@@ -10,6 +10,7 @@
 #ifndef FILE_OUTPUT_H
 #define FILE_OUTPUT_H
 
+#include "base/text.h"
 #include "file/array.h"
 #include "tessera/status.h"
 
@@ -48,6 +49,13 @@ tsr_status output_write_bytes(output *o, const void *bytes, size_t size, tsr_err
 
 /** Put what was written in its place.  Frees the output, also on failure. */
 tsr_status output_commit(output *o, tsr_error *err);
+
+/**
+ * The same, and what the file that was replaced had and the new one has not: other names, an owner.
+ *
+ * @param lost  Receives a sentence for each, "; " between them; "" for nothing.
+ */
+tsr_status output_commit_telling(output *o, text *lost, tsr_error *err);
 
 /** Drop what was written and free the output.  NULL is allowed. */
 void output_discard(output *o);

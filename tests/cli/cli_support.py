@@ -101,15 +101,15 @@ class Case(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def keep_folder(self):
-        """The test's folder as it is now, by hard links: outputs replace files, and change none."""
+        """A copy of the test's folder as it is now."""
         kept = os.path.join(tempfile.mkdtemp(prefix="tessera-test-before-"), "folder")
         self.addCleanup(shutil.rmtree, os.path.dirname(kept), ignore_errors=True)
-        shutil.copytree(self.folder, kept, symlinks=True, copy_function=os.link)
+        shutil.copytree(self.folder, kept, symlinks=True)
         return kept
 
     def restore_folder(self, kept):
         shutil.rmtree(self.folder)
-        shutil.copytree(kept, self.folder, symlinks=True, copy_function=os.link)
+        shutil.copytree(kept, self.folder, symlinks=True)
 
     def tessera(self, *args, stdin=b"", binary=False, stdout=None, env=None, timeout=300):
         before = self.keep_folder() if SANITIZED else None

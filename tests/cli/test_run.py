@@ -2,6 +2,7 @@
 class is a test."""
 
 import json
+import os
 import unittest
 
 from cli_support import EXAMPLES, OPERATIONS, Case, has_opencl
@@ -25,6 +26,23 @@ class Run(Case):
 
 
 class OnHost(Run):
+    def test_a_file_with_other_names(self):
+        """It is replaced: the others keep what they have, and a warning says so, once."""
+        self.save_examples()
+        for op in OPERATIONS:
+            call, name = EXAMPLES[op]["CALL"], EXAMPLES[op]["RESULT"][0]
+            with open(self.path(name), "w", encoding="ascii") as f:
+                f.write("old")
+            os.link(self.path(name), self.path("kept"))
+            self.assertEqual(self.succeed(*call, *self.device, "--quiet").err,
+                             "tessera: warning: %s: the file that was there has other names (hard links), "
+                             "which keep the old content\n" % name)
+            with open(self.path("kept"), encoding="ascii") as f:
+                self.assertEqual(f.read(), "old")
+            self.check_example(op)
+            self.assertEqual(self.succeed(*call, *self.device, "--quiet").err, "")
+            os.unlink(self.path("kept"))
+
     def variants(self, op):
         """Those that --kernel accepts on this device."""
         return [v["name"] for v in self.listing(op)[0]["variants"] if v["suited"]]

@@ -94,22 +94,22 @@ static size_t slurp(const char *path, char *to, size_t most)
     return n;
 }
 
-static void put_file(const char *path, const char *text)
+static void put_file(const char *path, const char *content)
 {
     FILE *f = fopen(path, "wb");
 
     assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
+    assert_true(fputs(content, f) >= 0);
     assert_int_equal(fclose(f), 0);
 }
 
-static void holds(const char *path, const char *text)
+static void holds(const char *path, const char *content)
 {
     char found[1024];
     size_t n = slurp(path, found, sizeof(found));
 
-    assert_int_equal(n, strlen(text));
-    assert_memory_equal(found, text, n);
+    assert_int_equal(n, strlen(content));
+    assert_memory_equal(found, content, n);
 }
 
 static float values[] = {1, 2.5f, -0.1f, 4, 5, 6};
@@ -345,6 +345,56 @@ static void owner_is_kept_where_that_is_allowed(void **state)
     assert_int_equal(st.st_uid, 65534);
     assert_int_equal(st.st_gid, 65533);
     assert_int_equal(st.st_mode & 07777, 04755);
+}
+
+/* What becomes of an owner and of other names is said, once. */
+static void write_telling(const char *path, text *lost)
+{
+    output *o;
+
+    assert_int_equal(output_open(path, &o, NULL), TSR_OK);
+    assert_int_equal(output_write(o, &matrix, NULL), TSR_OK);
+    assert_int_equal(output_commit_telling(o, lost, NULL), TSR_OK);
+}
+
+static void other_links_keep_the_old_content(void **state)
+{
+    text lost = {0};
+
+    (void)state;
+    put_file("old.mtx", "old");
+    assert_int_equal(link("old.mtx", "copy.mtx"), 0);
+    write_telling("old.mtx", &lost);
+    assert_string_equal(text_get(&lost), "old.mtx: the file that was there has other names (hard "
+                                         "links), which keep the old content");
+    holds("old.mtx", text_of_matrix);
+    holds("copy.mtx", "old");
+    text_clear(&lost);
+    write_telling("old.mtx", &lost); /* its own by now */
+    write_telling("new.mtx", &lost);
+    assert_string_equal(text_get(&lost), "");
+    text_free(&lost);
+}
+
+static void an_owner_that_is_not_kept_is_told(void **state)
+{
+    text lost = {0};
+    bool told;
+
+    (void)state;
+    put_file("old.mtx", "");
+    assert_int_equal(chmod("old.mtx", 0666), 0);
+    assert_int_equal(chmod(".", 0777), 0);
+    if (seteuid(65534) != 0)
+        skip(); /* only root can be somebody else */
+    write_telling("old.mtx", &lost);
+    told = strstr(text_get(&lost), "old.mtx: its owner was 0:") &&
+           strstr(text_get(&lost), " and is 65534:") &&
+           strstr(text_get(&lost), ": only root can give a file away");
+    assert_int_equal(seteuid(0), 0);
+    assert_true(told);
+    holds("old.mtx", text_of_matrix);
+    text_free(&lost);
 }
 
 static void symbolic_links_are_followed_and_kept(void **state)
@@ -682,6 +732,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(discard_leaves_what_was_there, enter, leave),
         cmocka_unit_test_setup_teardown(mode_is_kept_or_follows_the_umask, enter, leave),
         cmocka_unit_test_setup_teardown(owner_is_kept_where_that_is_allowed, enter, leave),
+        cmocka_unit_test_setup_teardown(other_links_keep_the_old_content, enter, leave),
+        cmocka_unit_test_setup_teardown(an_owner_that_is_not_kept_is_told, enter, leave),
         cmocka_unit_test_setup_teardown(symbolic_links_are_followed_and_kept, enter, leave),
         cmocka_unit_test_setup_teardown(paths_that_cannot_be_written_are_refused_at_open, enter,
                                         leave),

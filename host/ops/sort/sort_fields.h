@@ -46,7 +46,7 @@ extern const field_choice sort_segment_lengths[];
     }
 #define SORT_FIELD_OF_OPTION_ROWS(what_rows_mean)                                                  \
     {                                                                                              \
-        .kind = FIELD_ASKED, .option = "rows", .taken = WITH_FILES, .meaning = what_rows_mean      \
+        .kind = FIELD_ASKED, .option = "rows", .taken = WITH_FILES, .meaning = (what_rows_mean)    \
     }
 #define SORT_FIELDS_OF_ORDER                                                                       \
     {.kind = FIELD_ASKED,                                                                          \
