@@ -785,6 +785,23 @@ static int check_formats(const subcommand *c, const options *o)
     return EXIT_DONE;
 }
 
+static int refuse_too_few(const subcommand *c, const options *o)
+{
+    text names = {0};
+    int status;
+
+    if (c->names == OP_ANY) {
+        append_operations(c, &names);
+        status =
+            wrong_usage("%s: which operation? usage is 'tessera %s %s'; %.*s", c->name, c->name,
+                        c->usage, (int)strcspn(text_get(&names), ".\n"), text_get(&names));
+        text_free(&names);
+        return status;
+    }
+    return wrong_usage("%s: %zu of %zu inputs given: usage is 'tessera %s %s'", c->name,
+                       o->operand_count, c->operands_min, c->name, c->usage);
+}
+
 static int run_command(const subcommand *c, int argc, char **argv)
 {
     const option_set takes = {c->takes.own | TAKES_ALWAYS, c->takes.fields, c->takes.op,
@@ -804,8 +821,7 @@ static int run_command(const subcommand *c, int argc, char **argv)
         status = wrong_usage("%s: unexpected '%s': usage is 'tessera %s %s'", c->name,
                              o.operand[c->operands_max], c->name, c->usage);
     } else if (o.operand_count < c->operands_min && !o.given[OPTION_JOBS]) {
-        status = wrong_usage("%s: %zu of %zu inputs given: usage is 'tessera %s %s'", c->name,
-                             o.operand_count, c->operands_min, c->name, c->usage);
+        status = refuse_too_few(c, &o);
     } else {
         status = check_formats(c, &o);
         status = status ? status : take_kernel(c, &o);

@@ -57,9 +57,11 @@ static tsr_status check_type(const posing *x, tsr_error *err)
     const operation *op = x->problem.op;
     const tsr_type type = x->array[0].type;
     const tsr_precision precision = problem_precision(&x->problem);
+    const bool integers = !type_is_real(type) && !type_is_complex(type) && !type_is_fp8(type);
+    const bool small = op->types & 1u << TSR_I8 && !(op->types & 1u << TSR_I32);
 
     if (!(op->types & 1u << type))
-        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and %s takes %s%s%s%s%s%s%s", x->file[0],
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and %s takes %s%s%s%s%s%s%s%s", x->file[0],
                         array_type_name(&x->array[0]), op->name,
                         op->types & 1u << TSR_I32  ? "int8 to int64, uint8 to uint64, "
                         : op->types & 1u << TSR_U8 ? "uint8, "
@@ -72,7 +74,8 @@ static tsr_status check_type(const posing *x, tsr_error *err)
                         op->types & 1u << TSR_F64 ? "float32 or float64" : "float32",
                         type_is_complex(type)       ? ""
                         : op->types & 1u << TSR_F64 ? "; --as f32 or --as f64 converts"
-                                                    : "; --as f32 converts");
+                                                    : "; --as f32 converts",
+                        small && integers ? ", and --as i8 where its values fit" : "");
     if (precision == TSR_PRECISION_DEFAULT || type_is_complex(type) || /* the operation's to say */
         (type == TSR_I8 && precision == TSR_PRECISION_I8))
         return TSR_OK;

@@ -49,6 +49,14 @@ class Help(HelpCase):
                 for option in re.findall(r" --[\w-]+", line):
                     self.assertRegex(text, r"(?m)^ {5}%s\b" % option)
 
+    def test_a_command_without_its_operation(self):
+        for command in ("bench", "tune", "diagnose"):
+            r = self.fail_with(2, command, says="tessera: %s: which operation? usage is 'tessera %s OP"
+                                                % (command, command))
+            for op in OPERATIONS:
+                self.assertRegex(r.err, r"; OP is .*\b%s\b" % op)
+            self.assertEqual(r.err.count("\n"), 1)
+
     def test_help_names_what_an_option_is_for(self):
         self.assertIn(" overlap: ", self.option("bench", "pinned"))
         self.assertIn("samples", self.option("bench", "repeat"))

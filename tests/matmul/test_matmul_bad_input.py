@@ -49,7 +49,8 @@ class Operands(Bad):
         self.save("i.npy", np.eye(2, dtype=np.int64))
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy",
                      says=("i.npy is int64, and matmul takes int8, float16, bfloat16, float8_e4m3fn, float8_e5m2, complex64, "
-                           "complex128, float32 or float64; --as f32",))
+                           "complex128, float32 or float64; --as f32 or --as f64 converts, and --as i8 where its "
+                           "values fit",))
 
     def test_int8(self):
         self.save("i.npy", np.eye(2, dtype=np.int8))

@@ -135,6 +135,14 @@ MUTANTS = {
         ("host/file/array_convert.c", "(uint64_t)((v & 0x7FF) != 0) << 11", 0, "(uint64_t)0", ARRAY),
     "convert-counts-infinities":
         ("host/file/array_convert.c", " && !isinf(get_f64(a->type, a->data, i))", 0, "", ARRAY),
+    "convert-integer-lowest":
+        ("host/file/array_convert.c", "magnitude == most + 1", 0, "magnitude <= most + 2", ARRAY),
+    "convert-integer-below-0":
+        ("host/file/array_convert.c", "(negative && magnitude && !type_is_signed(to))", 0, "false", ARRAY),
+    "convert-integer-fraction":
+        ("host/file/array_convert.c", " || trunc(value) != value", 0, "", ARRAY),
+    "convert-integer-beyond-64-bits":
+        ("host/file/array_convert.c", "!(fabs(value) < 0x1p64)", 0, "!(fabs(value) <= 0x1p64)", ARRAY),
     "half-ties-to-even":
         ("host/base/half.h", "rest > tie || (rest == tie && (kept & 1))", 0, "rest >= tie", BASE),
     "half-denormals":
@@ -154,6 +162,10 @@ MUTANTS = {
     "output-short-write":
         ("host/file/output.c", "        bytes += n;\n        size -= (size_t)n;", 0,
          "        size -= (size_t)n;", OUTPUT),
+    "output-links-untold":
+        ("host/file/output.c", "if (old->st_nlink > 1)", 0, "if (old->st_nlink > 2)", OUTPUT),
+    "output-owner-untold":
+        ("host/file/output.c", "new.st_uid != old->st_uid || ", 0, "", OUTPUT),
     "output-close-unchecked":
         ("host/file/output.c", "    if (close(fd) != 0 && !status)", 0, "    if (close(fd) != 0 && 0)",
          OUTPUT),

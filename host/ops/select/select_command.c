@@ -205,7 +205,8 @@ static const field fields[] = {
      .value = "CONDITION",
      .meaning = "what holds for the elements that are selected: >, >=, <, <=, == or != and a "
                 "number, isnan or notnan",
-     .expects = "a comparison and a number that float64 holds, as '> 0.5', or isnan or notnan",
+     .expects = "a comparison and a number that float64 holds, in quotes, as '> 0.5', or isnan or "
+                "notnan",
      .reads = is_condition},
     {.name = "with_indices",
      .kind = FIELD_FLAG,
