@@ -102,7 +102,7 @@ tsr_status choice_find(const options *o, choice *out, tsr_error *err)
     if (st)
         return st;
     all = tsr_devices_count(out->list);
-    st = tsr_devices_select(out->list, wanted, out->device, all, &out->count, err);
+    st = tsr_devices_select(out->list, o->value[OPTION_DEVICE], out->device, all, &out->count, err);
     if (st == TSR_ENODEVICE)
         warn_failures(out->list);
     if (st)

@@ -475,24 +475,27 @@ static void append_devices(const tsr_devices *list, text *out)
     text_append(out, "host");
 }
 
-static tsr_status no_match(const tsr_devices *list, const char *which, const char *how,
-                           tsr_error *err)
+static tsr_status no_match(const tsr_devices *list, const char *from, const char *which,
+                           const char *how, tsr_error *err)
 {
     text there = {0};
 
     append_devices(list, &there);
-    tsr_fail(err, TSR_ENAME, 0, "device '%s' %s; there are %s", which, how, text_get(&there));
+    tsr_fail(err, TSR_ENAME, 0, "%sdevice '%s' %s; there are %s", from, which, how,
+             text_get(&there));
     text_free(&there);
     return TSR_ENAME;
 }
 
 /* The name is right, and the machine has no such device. */
-static tsr_status none_of_kind(const tsr_devices *list, const char *kind, tsr_error *err)
+static tsr_status none_of_kind(const tsr_devices *list, const char *from, const char *kind,
+                               tsr_error *err)
 {
     text there = {0};
 
     append_devices(list, &there);
-    tsr_fail(err, TSR_ENODEVICE, 0, "no %s was found; there are %s", kind, text_get(&there));
+    tsr_fail(err, TSR_ENODEVICE, 0, "%sno %s was found; there are %s", from, kind,
+             text_get(&there));
     text_free(&there);
     return TSR_ENODEVICE;
 }
@@ -545,6 +548,8 @@ tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const 
                  {"gpu", "GPU", DEVICE_GPU},
                  {"accelerator", "accelerator", DEVICE_ACCELERATOR},
                  {"host", "host", DEVICE_HOST}};
+    /* A name in the environment is easily forgotten. */
+    const char *from = which ? "" : "TESSERA_DEVICE: ";
     const tsr_device *found[1];
     size_t n;
 
@@ -572,16 +577,16 @@ tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const 
             continue;
         found[0] = first_of(list, kinds[i].kind);
         if (!found[0])
-            return none_of_kind(list, kinds[i].text, err);
+            return none_of_kind(list, from, kinds[i].text, err);
         out[0] = found[0];
         *count = 1;
         return TSR_OK;
     }
     n = all_matches(list, which, NULL, 0);
     if (n == 0)
-        return no_match(list, which, "is not there", err);
+        return no_match(list, from, which, "is not there", err);
     if (n > 1 && strcmp(which, "all") != 0)
-        return no_match(list, which, "fits several", err);
+        return no_match(list, from, which, "fits several", err);
     all_matches(list, which, out, max);
     *count = n < max ? n : max;
     return TSR_OK;

@@ -98,7 +98,10 @@ class Present(Case):
         for name in ("pocl", "PoCL", "pocl 3" if "3." in devices[0]["driver"] else "PoCL "):
             d = json.loads(self.succeed("devices", "--json", "--device", name).out)
             self.assertEqual([x["id"] for x in d["devices"]], pocl)
-        self.fail_with(2, "devices", "--device", "pocls", says="'pocls' is not there")
+        r = self.fail_with(2, "devices", "--device", "pocls", says="'pocls' is not there")
+        self.assertNotIn("TESSERA_DEVICE", r.err)
+        self.fail_with(2, "kernels", OPERATIONS[0], env={"TESSERA_DEVICE": "pocls"},
+                       says=": TESSERA_DEVICE: device 'pocls' is not there; there are ")
 
     def test_one_device(self):
         one = json.loads(self.succeed("devices", "--json").out)["devices"][0]
