@@ -120,6 +120,26 @@ static void test_long_ones(void **state)
     }
 }
 
+/* The chunks of several threads leave none out, where they are not of one length: the first key is
+ * the last one of a prime number of them. */
+static void test_last_of_the_last_chunk(void **state)
+{
+    enum { N = 600011 };
+    const tsr_topk_problem t = {{.type = TSR_U32, .n = N}, .k = 3};
+    const problem p = problem_from(&operation_topk, &t, sizeof(t));
+    uint32_t *keys = malloc(N * sizeof(*keys));
+
+    (void)state;
+    assert_non_null(keys);
+    for (uint32_t i = 0; i < N; i++)
+        keys[i] = i + 1;
+    keys[N - 1] = 0;
+    assert_int_equal(topk_host_top.host(&p, (void *const[]){keys}, NULL), TSR_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(keys[i], i);
+    free(keys);
+}
+
 /* As many as there are, and more. */
 static void test_all_keys(void **state)
 {
@@ -131,8 +151,11 @@ static void test_all_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lengths),       cmocka_unit_test(test_last_of_all),
-        cmocka_unit_test(test_distributions), cmocka_unit_test(test_long_ones),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_last_of_all),
+        cmocka_unit_test(test_distributions),
+        cmocka_unit_test(test_long_ones),
+        cmocka_unit_test(test_last_of_the_last_chunk),
         cmocka_unit_test(test_all_keys),
     };
 
