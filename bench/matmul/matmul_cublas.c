@@ -73,6 +73,9 @@ static void *tf32_open(const peer_problem *p, char *why, size_t why_size)
 
 enum { LT_WORKSPACE = 32 << 20 };
 
+/* The operand of the scales of rows, behind which those of columns are. */
+enum { SCALE_A = 3 };
+
 /* A product of cuBLASLt as its heuristic chose it.  The sums are its more exact ones, which is what
  * it does unasked. */
 typedef struct lt_state {
@@ -90,6 +93,31 @@ static cudaDataType_t lt_type_c(const tsr_matmul_problem *p)
     return p->c_f32 ? CUDA_R_32F : p->c_bf16 ? CUDA_R_16BF : CUDA_R_8F_E4M3;
 }
 
+/* Scales of the rows of op(B)^T and op(A)^T, which it finds by the first set: all have the same. */
+static cublasStatus_t lt_scale(lt_state *x)
+{
+#if CUBLAS_VERSION >= 120900
+    static const cublasLtMatmulDescAttributes_t modes[] = {CUBLASLT_MATMUL_DESC_B_SCALE_MODE,
+                                                           CUBLASLT_MATMUL_DESC_A_SCALE_MODE};
+    static const cublasLtMatmulDescAttributes_t pointers[] = {CUBLASLT_MATMUL_DESC_B_SCALE_POINTER,
+                                                              CUBLASLT_MATMUL_DESC_A_SCALE_POINTER};
+    const cublasLtMatmulMatrixScale_t mode = CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
+    cublasStatus_t rc = CUBLAS_STATUS_SUCCESS;
+
+    for (size_t i = 0; i < 2 && !rc; i++) {
+        const void *scales = peer_cuda_set(&x->common->sets, 0, SCALE_A + i);
+
+        rc = cublasLtMatmulDescSetAttribute(x->product, modes[i], &mode, sizeof(mode));
+        if (!rc)
+            rc = cublasLtMatmulDescSetAttribute(x->product, pointers[i], &scales, sizeof(scales));
+    }
+    return rc;
+#else
+    (void)x;
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+#endif
+}
+
 static cublasStatus_t lt_prepare(lt_state *x)
 {
     const tsr_matmul_problem *p = x->common->sets.problem.problem;
@@ -105,6 +133,8 @@ static cublasStatus_t lt_prepare(lt_state *x)
     if (!rc)
         rc = cublasLtMatmulDescSetAttribute(x->product, CUBLASLT_MATMUL_DESC_TRANSA, &along,
                                             sizeof(along));
+    if (!rc && p->scale_a)
+        rc = lt_scale(x);
     if (!rc)
         rc = cublasLtMatrixLayoutCreate(&x->left, CUDA_R_8F_E4M3, p->k, p->n, (int64_t)p->ldb);
     if (!rc)
@@ -193,6 +223,8 @@ static const char *lt_unsupported(const peer_problem *x)
         why = "it takes FP8 along k only: with --trans-b";
     else if (p->k % 16 || p->m % 16 || p->n % 16 || p->lda % 16 || p->ldb % 16 || p->ldc % 16)
         why = "it takes FP8 in multiples of 16 elements";
+    else if (p->scale_a != p->scale_b)
+        why = "it takes scales of rows and of columns together";
     else if (!p->c_f32 && !p->c_bf16 && p->beta != 0)
         why = "it adds bfloat16 to an FP8 result";
     return why ? why : peer_cuda_unsupported(x);

@@ -5,8 +5,8 @@
  * Work split: work-item (x, y) of a work-group loads element (y, x) of both
  *     tiles and computes element (y, x) of the tile of C.
  * Parameters: TILE; REAL, REAL_BITS (real.clh); FACTOR, RESULT
- *     (matmul_elements.clh); ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B
- *     (matmul_access.clh).
+ *     (matmul_elements.clh); ROUNDED (matmul_rounded.clh); SCALED
+ *     (matmul_scales.clh); TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 3-D, work-groups of TILE x TILE x 1, one per started tile of C, a
  *     layer of them for each product of the batch.
  * Local memory: 2 * TILE * TILE elements.
@@ -16,6 +16,7 @@
 #include "matmul/matmul_access.clh"
 #include "matmul/matmul_call.clh"
 #include "matmul/matmul_rounded.clh"
+#include "matmul/matmul_scales.clh"
 
 #ifndef TILE
 #error "TILE: side of the square tiles"
@@ -23,7 +24,7 @@
 
 __kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void
 matmul_general_tiled(__global const factor *restrict a, __global const factor *restrict b,
-                     __global result *restrict c, const matmul_call call)
+                     __global result *restrict c, const matmul_call call SCALE_ARGUMENTS)
 {
     const uint m = call.m, n = call.n, k = call.k;
     const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
@@ -33,6 +34,8 @@ matmul_general_tiled(__global const factor *restrict a, __global const factor *r
     const uint y = get_local_id(1);
     const uint i = get_global_id(1);
     const uint j = get_group_id(0) * TILE + x;
+    const scales by = SCALES(call.alpha, in_batch(call.offset_scale_a, call.stride_scale_a),
+                             in_batch(call.offset_scale_b, call.stride_scale_b));
     REAL sum = 0;
 
     a += in_batch(call.offset_a, call.stride_a);
@@ -51,6 +54,6 @@ matmul_general_tiled(__global const factor *restrict a, __global const factor *r
     }
     if (i < m && j < n) {
         c += in_batch(call.offset_c, call.stride_c) + (ulong)i * ldc + j;
-        update_result(c, call.alpha, sum, call.beta);
+        update_result(c, scale_at(&by, i, j), sum, call.beta);
     }
 }

@@ -19,7 +19,8 @@
  *     k; SIZED, 1 where the compiler is told the size of the groups; ALIGNED_C,
  *     ALIGNED_A, ALIGNED_B: whether four neighbours that start at a multiple of 4
  *     are an aligned vector; REAL, REAL_BITS (real.clh); FACTOR, RESULT
- *     (matmul_elements.clh); TRANS_A, TRANS_B (matmul_access.clh).
+ *     (matmul_elements.clh); TRANS_A, TRANS_B (matmul_access.clh); SCALED
+ *     (matmul_scales.clh).
  * Launch: 3-D, work-groups of TILE_M * TILE_N / SUMS * SLICES x 1 x 1, one per
  *     started tile of C, a layer of them for each product of the batch, or for
  *     each span of k.
@@ -31,6 +32,7 @@
 #include "matmul/matmul_call.clh"
 #include "matmul/matmul_elements.clh"
 #include "matmul/matmul_parts.clh"
+#include "matmul/matmul_scales.clh"
 
 #ifndef TILE_M
 #error "TILE_M: rows of a work-group's tile"
@@ -232,7 +234,7 @@ IN_REGISTERS void add_slices(real4 *sum, __local real4 *shared, uint slice, uint
 /* call.span is what a layer takes of k, where groups share it: a multiple of DEPTH. */
 __kernel GROUP void matmul_pipelined(__global const factor *restrict a,
                                      __global const factor *restrict b, __global output *restrict c,
-                                     const matmul_call call)
+                                     const matmul_call call SCALE_ARGUMENTS)
 {
     const uint m = call.m, n = call.n;
     const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
@@ -255,6 +257,8 @@ __kernel GROUP void matmul_pipelined(__global const factor *restrict a,
     real4 sum[ROWS * VECTORS_N]; /* row by row */
     __local const REAL *columns_a = tiles_a + slice * STEPS * ROW_A + row;
     __local const REAL *rows_b = tiles_b + slice * STEPS * ROW_B + column;
+    const scales by = SCALES(call.alpha, in_batch(call.offset_scale_a, call.stride_scale_a),
+                             in_batch(call.offset_scale_b, call.stride_scale_b));
     uint now = 0, p0 = 0;
 
 #pragma unroll ARRAYS
@@ -305,6 +309,6 @@ __kernel GROUP void matmul_pipelined(__global const factor *restrict a,
     add_slices(sum, shared, slice, item % SLICE_ITEMS);
     if (slice > 0)
         return;
-    update_block(c + in_batch(call.offset_c, call.stride_c), ldc, i0 + row, j0 + column, m, n,
-                 call.alpha, sum, call.beta);
+    update_block(c + in_batch(call.offset_c, call.stride_c), ldc, i0 + row, j0 + column, m, n, &by,
+                 sum, call.beta);
 }

@@ -22,10 +22,10 @@
  *     stored transposed, and A and B have changed places; STAGES; BAND (matmul_bands.clh);
  *     TRANS_A, TRANS_B (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace;
  *     FUSED: whether the groups that multiply stage; SINGLE: whether each has one tile or part
- *     alone; SPLITS: whether they share k; C_VECTOR (matmul_lanes.clh); UNIT_GROUPS: for how many
- *     groups a compute unit is to have registers; PERSISTENT, of launches alone; LAST_ADDS
- *     (last_group.clh); CONSUMERS, PRODUCERS, PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES as the
- *     host counts with them (below).
+ *     alone; SPLITS: whether they share k; C_VECTOR (matmul_lanes.clh); SCALED (matmul_scales.clh);
+ *     UNIT_GROUPS: for how many groups a compute unit is to have registers; PERSISTENT, of launches
+ *     alone; LAST_ADDS (last_group.clh); CONSUMERS, PRODUCERS, PREPARE_ITEMS, PIECE, ROW_BYTES and
+ *     MAP_BYTES as the host counts with them (below).
  * Launch: 1-D, the preparation, where a launch of its own stages, in work-groups of 256, one for
  *     each 64 x 64 elements; then groups of CONSUMERS + PRODUCERS: with PERSISTENT = 1 as many as
  *     compute units hold or as there are tiles and parts, with 2 one each.
@@ -43,6 +43,7 @@
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_elements.clh"
 #include "matmul/matmul_lanes.clh"
+#include "matmul/matmul_scales.clh"
 
 #define FORMAT_TF32 0
 #define FORMAT_BF16 1
@@ -150,6 +151,7 @@ typedef REAL_N(4) real4;
  * bytes; `pieces` that groups stage, pieces_a of A; parts of k, of `span` blocks each. */
 typedef struct tensor_call {
     ulong offset_a, offset_b, offset_c;
+    ulong offset_scale_a, offset_scale_b;
     ulong staged_a, staged_b, sums;
     uint m, n, k;
     uint lda, ldb, ldc;
@@ -571,7 +573,8 @@ static inline void end_staging(__global group_counter *counters)
 /* C from its first element, and what becomes of sums. */
 typedef struct output {
     uint m, n;
-    REAL alpha, beta;
+    scales by;
+    REAL beta;
     __global result *c;
     uint ldc;
 } output;
@@ -583,8 +586,9 @@ static inline __global result *at(const output *o, uint i, uint j)
 }
 
 /* Whether sums go to C through local memory: but for several tiles of aligned vectors of 2 bytes an
- * element or more, of which lanes store enough at once. */
-#define THROUGH (!TURNED && (SINGLE || C_VECTOR < 4 || RESULT_FP8))
+ * element or more, of which lanes store enough at once.  Those with scales do, of which a lane
+ * needs few at a time there: the scales of all columns of its sums are more than registers hold. */
+#define THROUGH (!TURNED && (SINGLE || C_VECTOR < 4 || RESULT_FP8 || SCALED))
 
 #if THROUGH
 /* Sums go to C through local memory that each warp has for itself, PASS columns of 16 rows at a
@@ -619,18 +623,29 @@ IN_REGISTERS void read_pass(const output *o, uint row, uint column, REAL *before
     }
 }
 
+/* The scales of LANE columns; of those beyond the last one its own. */
+IN_REGISTERS void column_scales(const output *o, uint column, REAL *columns)
+{
+#pragma unroll
+    for (uint e = 0; e < LANE; e++)
+        columns[e] = column_scale(&o->by, min(column + e, o->n - 1));
+}
+
 /* A pass that overwrites: a loop, as instructions that run once would have to be fetched first. */
 static inline void write_pass(const output *o, __local const REAL *take, uint row, uint column)
 {
     __global result *to = at(o, row, column);
+    REAL columns[LANE];
 
+    column_scales(o, column, columns);
 #pragma unroll 4
     for (uint s = 0; s < STEPS; s++) {
+        const REAL scale = row < o->m ? row_scale(&o->by, row) : 1;
         REAL out[LANE];
 
 #pragma unroll
         for (uint e = 0; e < LANE; e++)
-            out[e] = o->alpha * take[e];
+            out[e] = scale_of(&o->by, scale, columns[e]) * take[e];
         if (row < o->m && column < o->n)
             write_lane(to, o->n - column, out);
         row += DOWN;
@@ -644,14 +659,18 @@ IN_REGISTERS void update_pass(const output *o, __local const REAL *take, uint ro
                               const REAL *before)
 {
     __global result *to = at(o, row, column);
+    REAL columns[LANE];
 
+    column_scales(o, column, columns);
 #pragma unroll
     for (uint s = 0; s < STEPS; s++) {
+        const REAL scale = row + s * DOWN < o->m ? row_scale(&o->by, row + s * DOWN) : 1;
         REAL out[LANE];
 
 #pragma unroll
         for (uint e = 0; e < LANE; e++)
-            out[e] = o->alpha * take[s * DOWN * PITCH + e] + o->beta * before[s * LANE + e];
+            out[e] = scale_of(&o->by, scale, columns[e]) * take[s * DOWN * PITCH + e] +
+                     o->beta * before[s * LANE + e];
         if (row + s * DOWN < o->m && column < o->n)
             write_lane(to, o->n - column, out);
         to += (ulong)DOWN * o->ldc;
@@ -756,8 +775,8 @@ IN_REGISTERS void update_row(const output *o, uint row, uint j, uint high, REAL 
 {
 #pragma unroll
     for (uint e = 0; e < HELD / 4; e++) {
-        sums[FIRST(high, e)] *= o->alpha;
-        sums[FIRST(high, e) + 1] *= o->alpha;
+        sums[FIRST(high, e)] *= o->by.alpha;
+        sums[FIRST(high, e) + 1] *= o->by.alpha;
     }
     if (o->beta == 0 || row >= o->m)
         return;
@@ -848,7 +867,8 @@ static inline void store_tile(const output *o, __local const REAL *tile, uint2 s
             const uint e = first + b * CONSUMERS, r = e % TILE_M, c = e / TILE_M;
 
             if (e < TILE_M * TILE_N && start.y + r < o->m && start.x + c < o->n) {
-                const REAL scaled = o->alpha * tile[r * PITCH + c];
+                const REAL scaled =
+                    scale_at(&o->by, start.y + r, start.x + c) * tile[r * PITCH + c];
 
                 update_result(at(o, start.y + r, start.x + c), 1,
                               o->beta == 0 ? scaled : scaled + o->beta * before[b], 0);
@@ -880,11 +900,12 @@ IN_REGISTERS void store_sums(const output *o, uint i, uint j, const REAL *sums)
         for (uint e = 0; e < SINGLES; e++) {
             const uint r = i + ROW_OF(first + e), c = j + COLUMN_OF(first + e);
 
-            if (r < o->m && c < o->n)
-                update_result(at(o, r, c), 1,
-                              o->beta == 0 ? o->alpha * sums[first + e]
-                                           : o->alpha * sums[first + e] + o->beta * before[e],
+            if (r < o->m && c < o->n) {
+                const REAL scaled = scale_at(&o->by, r, c) * sums[first + e];
+
+                update_result(at(o, r, c), 1, o->beta == 0 ? scaled : scaled + o->beta * before[e],
                               0);
+            }
         }
     }
 }
@@ -1167,7 +1188,7 @@ static inline void scale(const output *o, const team *t)
             const uint i = start.y + e / TILE_N, j = start.x + e % TILE_N;
 
             if (i < o->m && j < o->n)
-                update_result(at(o, i, j), o->alpha, 0, o->beta);
+                update_result(at(o, i, j), o->by.alpha, 0, o->beta);
         }
     }
 }
@@ -1176,7 +1197,8 @@ static inline void scale(const output *o, const team *t)
  * to add up. */
 __kernel __attribute__((reqd_work_group_size(CONSUMERS + PRODUCERS, 1, 1))) void
 matmul_tensor(__global const factor *a, __global const factor *b, __global result *c,
-              __global uchar *work, __global group_counter *counters, const tensor_call call)
+              __global uchar *work, __global group_counter *counters,
+              const tensor_call call SCALE_ARGUMENTS)
 {
     __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
@@ -1187,7 +1209,12 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
     __local REAL *own = (__local REAL *)memory; /* where nothing is to come any more */
 #endif
     __local uint last;
-    const output o = {call.m, call.n, call.alpha, call.beta, c + call.offset_c, call.ldc};
+    const output o = {call.m,
+                      call.n,
+                      SCALES(call.alpha, call.offset_scale_a, call.offset_scale_b),
+                      call.beta,
+                      c + call.offset_c,
+                      call.ldc};
     const uint down = (call.m + TILE_M - 1) / TILE_M, across = (call.n + TILE_N - 1) / TILE_N;
     const team t = {.blocks = (call.k + BLOCK_K - 1) / BLOCK_K,
                     .span = call.span,

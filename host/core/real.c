@@ -636,6 +636,8 @@ static long double underflow_of(const real_scaled *p)
 static double judge(const scaled *x, double got)
 {
     const real_sum *first = x->part[0].sum;
+    const bool saturates = type_is_fp8(first->result);
+    const double most = formats[first->result].most;
     long double exact, error, bound;
     outcome o = outcome_of(x);
 
@@ -644,16 +646,16 @@ static double judge(const scaled *x, double got)
 
         /* Infinity times a sum: its sign, or NaN, may hang on the rounding of the sum. */
         if (p->sum->unsure || isinf(p->alpha) || isinf(p->beta))
-            return isfinite(got) ? INFINITY : 0;
+            return saturates       ? (isnan(got) || fabs(got) == most ? 0 : INFINITY)
+                   : isfinite(got) ? INFINITY
+                                   : 0;
     }
     if (!isfinite(got))
-        return class_fits(&o, got) && !(isinf(got) && type_is_fp8(first->result)) ? 0 : INFINITY;
+        return class_fits(&o, got) && !(isinf(got) && saturates) ? 0 : INFINITY;
     exact = exact_value(x);
-    if (type_is_fp8(first->result)) {
-        const long double most = formats[first->result].most;
-
+    if (saturates) {
         /* What is infinite, or may be, has become the largest number. */
-        if (fabs(got) == (double)most && class_fits(&o, copysign(INFINITY, got)))
+        if (fabs(got) == most && class_fits(&o, copysign(INFINITY, got)))
             return 0;
         exact = fmaxl(fminl(exact, most), -most);
     }
@@ -673,6 +675,13 @@ double real_judge(const real_sum *s, double alpha, double beta, double c, double
     const real_sum none = {.type = s->type, .result = s->result, .flushes = s->flushes};
     const scaled x = {.part = {{alpha == 0 ? &none : s, alpha, beta, beta == 0 ? 0 : c}},
                       .count = 1};
+
+    return judge(&x, got);
+}
+
+double real_judge_scaled(const real_sum *s, double alpha, double beta, double c, double got)
+{
+    const scaled x = {.part = {{s, alpha, beta, beta == 0 ? 0 : c}}, .count = 1};
 
     return judge(&x, got);
 }

@@ -194,6 +194,9 @@ long double real_stored_bound(tsr_type result, long double value, long double er
  */
 double real_judge(const real_sum *s, double alpha, double beta, double c, double got);
 
+/** The same where alpha is a factor like any other: 0 times what is not finite is NaN. */
+double real_judge_scaled(const real_sum *s, double alpha, double beta, double c, double got);
+
 /** A number that is alpha times a sum plus beta c. */
 typedef struct real_scaled {
     const real_sum *sum;

@@ -61,6 +61,15 @@ extern "C" {
  * stays NaN; or it is float32 (c_f32) or bfloat16 (c_bf16).  The scales of whole matrices are
  * factors of alpha.
  *
+ * Rows of op(A) and columns of op(B) of FP8 may have scales of their own, m and n numbers of
+ * float32 (scale_a, scale_b), which follow one another from an offset on, and for the next product
+ * of a batch start a stride further on: a stride of 0 has all products share them.  Row i and
+ * column j then have alpha (scale_a[i] scale_b[j]), rounded to float32 after each product, in place
+ * of alpha; where there are scales of one alone, alpha times them.  So that factor may overflow,
+ * and underflow, though the result would not.  Any number is a scale: of 0 it makes 0 of a finite
+ * sum, NaN of infinity, and NaN stays NaN; none is read where alpha or k is 0.  Problems with
+ * scales go to tsr_matmul_scaled and tsr_matmul_scaled_enqueue.
+ *
  * Products of float16 and bfloat16 operands are exact in float32 but for overflow and
  * underflow, and are added up in it; a result of 16 bits is rounded once, to nearest even:
  * float16's are infinite from 65520 on.
@@ -83,13 +92,16 @@ typedef struct tsr_matmul_problem {
     bool conj_a, conj_b;      /* op(A), op(B) is conjugated, of complex operands; of others false */
     double alpha_im, beta_im; /* imaginary parts of alpha and beta; 0 but of complex operands */
     bool c_bf16;              /* C is bfloat16, where A and B are FP8 */
+    bool scale_a, scale_b; /* rows of op(A), columns of op(B), of FP8, have scales of their own */
+    size_t offset_scale_a, offset_scale_b; /* in numbers */
+    size_t stride_scale_a, stride_scale_b; /* read where batch is over 1 */
 } tsr_matmul_problem;
 
 /** A problem of no element, float32, alpha 1, beta 0, all else 0, in C and C++: sizes follow. */
 #define TSR_MATMUL_PROBLEM_INIT                                                                    \
     {                                                                                              \
         TSR_F32, TSR_PRECISION_DEFAULT, 0, 0, 0, false, false, 1.0, 0.0, 0, 0, 0, 0, 0, 0, false,  \
-            TSR_ROW_MAJOR, 0, 0, 0, 0, false, false, 0.0, 0.0, false                               \
+            TSR_ROW_MAJOR, 0, 0, 0, 0, false, false, 0.0, 0.0, false, false, false, 0, 0, 0, 0     \
     }
 
 /**
@@ -157,6 +169,45 @@ TSR_API tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *pr
 TSR_API tsr_status tsr_matmul_enqueue(tsr_session *session, const tsr_matmul_problem *problem,
                                       cl_mem a, cl_mem b, cl_mem c, const tsr_run *run,
                                       tsr_report *report, tsr_error *err);
+
+/** The arrays of a product whose rows or columns have scales. */
+typedef struct tsr_matmul_arrays {
+    const void *a, *b;
+    void *c;
+    const float *scale_a, *scale_b; /* NULL but where the problem has them */
+} tsr_matmul_arrays;
+
+/** The same in OpenCL buffers. */
+typedef struct tsr_matmul_buffers {
+    cl_mem a, b, c;
+    cl_mem scale_a, scale_b; /* of float32; NULL but where the problem has them */
+} tsr_matmul_buffers;
+
+/**
+ * As tsr_matmul, of a problem that may have scales of rows and columns: problem->scale_a says that
+ * x->scale_a holds one for each row of op(A), problem->scale_b that x->scale_b does for each column
+ * of op(B).  They are read alone, may be one array, and share no element with C.  Products that are
+ * multiplied as they arrive take them whole; batches with scales that the device does not hold go
+ * product by product.
+ *
+ * @param x  The arrays stay the caller's.
+ * @return as tsr_matmul; TSR_EINVAL also where an array of scales is NULL that the problem has, or
+ *         is there and the problem has none, or where the operands are not FP8.
+ */
+TSR_API tsr_status tsr_matmul_scaled(tsr_session *session, const tsr_matmul_problem *problem,
+                                     const tsr_matmul_arrays *x, const tsr_run *run,
+                                     tsr_report *report, tsr_error *err);
+
+/**
+ * As tsr_matmul_enqueue, likewise.
+ *
+ * @param x  The buffers, those of scales among them, must live, unmodified, until the work is done;
+ *           the structure itself is read before the return alone.
+ */
+TSR_API tsr_status tsr_matmul_scaled_enqueue(tsr_session *session,
+                                             const tsr_matmul_problem *problem,
+                                             const tsr_matmul_buffers *x, const tsr_run *run,
+                                             tsr_report *report, tsr_error *err);
 
 #ifdef __cplusplus
 }

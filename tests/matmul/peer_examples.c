@@ -35,6 +35,8 @@ static const tsr_matmul_problem examples[] = {
     {F8, .m = 160, .n = 96, .k = 224, .trans_b = true, .alpha = 0.5},
     {F8, .m = 48, .n = 80, .k = 32, .trans_b = true, .alpha = -1, .beta = 2, .c_f32 = true},
     {F8, .m = 48, .n = 80, .k = 272, .trans_b = true, .alpha = 1, .beta = 0.5, .c_bf16 = true},
+    {F8, .m = 48, .n = 80, .k = 272, .trans_b = true, .alpha = 1, .c_bf16 = true, .scale_a = true,
+     .scale_b = true},
 };
 
 static const tsr_matmul_problem refused[] = {
@@ -44,6 +46,7 @@ static const tsr_matmul_problem refused[] = {
     {C64, .m = 4, .n = 4, .k = 4, .conj_a = true, .alpha = 1},
     {I8, .m = 5, .n = 5, .k = 5, .alpha = 1},
     {F8, .m = 16, .n = 16, .k = 16, .alpha = 1},
+    {F8, .m = 16, .n = 16, .k = 16, .trans_b = true, .alpha = 1, .scale_a = true},
 };
 
 bool peer_example(size_t i, problem *out)

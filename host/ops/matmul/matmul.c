@@ -101,6 +101,27 @@ static tsr_status check_type(const tsr_matmul_problem *p, tsr_error *err)
     return real_check_scale("matmul", "beta_im", part, p->beta_im, err);
 }
 
+/* Scales of rows or columns. */
+static tsr_status check_scales(const tsr_matmul_problem *p, tsr_error *err)
+{
+    const view scales[] = {matmul_scales_a(p), matmul_scales_b(p)};
+    const bool there[] = {p->scale_a, p->scale_b};
+    size_t bytes;
+
+    if ((p->scale_a || p->scale_b) && !type_is_fp8(p->type))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "matmul: rows and columns of FP8 have scales, and the operands are %s",
+                        tsr_type_name(p->type));
+    for (size_t i = 0; i < 2; i++)
+        if (there[i] && !view_extent(&scales[i], &bytes))
+            return tsr_fail(err, TSR_EOVERFLOW, 0,
+                            "matmul: %s of %zu numbers (offset %zu, %zu of them with stride %zu) "
+                            "exceeds %zu bytes",
+                            i ? "scale_b" : "scale_a", scales[i].length, scales[i].offset,
+                            scales[i].count, scales[i].stride, SIZE_MAX);
+    return TSR_OK;
+}
+
 static tsr_status check(const problem *q, tsr_error *err)
 {
     const tsr_matmul_problem *p = matmul_of(q);
@@ -123,6 +144,8 @@ static tsr_status check(const problem *q, tsr_error *err)
         st = real_check_scale("matmul", "alpha", real_sums(p->type), p->alpha, err);
     if (st == TSR_OK)
         st = real_check_scale("matmul", "beta", real_sums(p->type), p->beta, err);
+    if (st == TSR_OK)
+        st = check_scales(p, err);
     if (st == TSR_OK)
         st = check_matrix("A", &a, p->layout, err);
     if (st == TSR_OK)
@@ -156,8 +179,18 @@ static void normalize(problem *q, unsigned order[OPERANDS_MAX])
     p->offset_b = given.offset_a;
     p->stride_a = given.stride_b;
     p->stride_b = given.stride_a;
+    p->scale_a = given.scale_b;
+    p->scale_b = given.scale_a;
+    p->offset_scale_a = given.offset_scale_b;
+    p->offset_scale_b = given.offset_scale_a;
+    p->stride_scale_a = given.stride_scale_b;
+    p->stride_scale_b = given.stride_scale_a;
     order[MATMUL_A] = MATMUL_B;
     order[MATMUL_B] = MATMUL_A;
+    if (given.scale_a || given.scale_b) {
+        order[MATMUL_SCALE_A] = MATMUL_SCALE_B;
+        order[MATMUL_SCALE_B] = MATMUL_SCALE_A;
+    }
 }
 
 static size_t operands(const problem *q, operand out[OPERANDS_MAX])
@@ -165,6 +198,7 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
     const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
     const bool overwrites = !matmul_reads_c(p);
+    const view scales_a = matmul_scales_a(p), scales_b = matmul_scales_b(p);
 
     out[MATMUL_A] = view_operand("A", &a, ACCESS_READ);
     out[MATMUL_B] = view_operand("B", &b, ACCESS_READ);
@@ -172,14 +206,26 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
     out[MATMUL_C].whole = overwrites;
     if (!matmul_reads_factors(p) || p->m == 0 || p->n == 0)
         out[MATMUL_A].bytes = out[MATMUL_B].bytes = 0; /* neither is read */
-    return 3;
+    if (!p->scale_a && !p->scale_b)
+        return MATMUL_MATRICES;
+    out[MATMUL_SCALE_A] = view_operand("scale_a", &scales_a, ACCESS_READ);
+    out[MATMUL_SCALE_B] = view_operand("scale_b", &scales_b, ACCESS_READ);
+    if (!(matmul_scaled(p) & SCALES_A))
+        out[MATMUL_SCALE_A].bytes = 0;
+    if (!(matmul_scaled(p) & SCALES_B))
+        out[MATMUL_SCALE_B].bytes = 0;
+    return MATMUL_OPERANDS;
 }
 
 static size_t *offset(problem *q, size_t i)
 {
     tsr_matmul_problem *p = matmul_in(q);
 
-    return i == MATMUL_A ? &p->offset_a : i == MATMUL_B ? &p->offset_b : &p->offset_c;
+    return i == MATMUL_A         ? &p->offset_a
+           : i == MATMUL_B       ? &p->offset_b
+           : i == MATMUL_C       ? &p->offset_c
+           : i == MATMUL_SCALE_A ? &p->offset_scale_a
+                                 : &p->offset_scale_b;
 }
 
 static double work(const problem *q)
@@ -195,8 +241,11 @@ static double bytes(const problem *q)
     const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
     const double read = matmul_reads_factors(p) ? view_elements(&a) + view_elements(&b) : 0;
+    const view scales_a = matmul_scales_a(p), scales_b = matmul_scales_b(p);
+    const double scales = (matmul_scaled(p) & SCALES_A ? (double)view_bytes(&scales_a) : 0) +
+                          (matmul_scaled(p) & SCALES_B ? (double)view_bytes(&scales_b) : 0);
 
-    return (double)tsr_type_size(p->type) * read +
+    return (double)tsr_type_size(p->type) * read + scales +
            (double)tsr_type_size(c.type) * view_elements(&c) * (matmul_reads_c(p) ? 2 : 1);
 }
 
@@ -232,10 +281,18 @@ static void describe(const problem *q, text *out)
         text_format(out, " alpha %g%+gi beta %g%+gi", p->alpha, p->alpha_im, p->beta, p->beta_im);
     else if (matmul_alpha(p) != 1 || matmul_beta(p) != 0)
         text_format(out, " alpha %g beta %g", p->alpha, p->beta);
+    if (p->scale_a || p->scale_b)
+        text_format(out, " scales of%s%s%s", p->scale_a ? " rows" : "",
+                    p->scale_a && p->scale_b ? " and" : "", p->scale_b ? " columns" : "");
     if (a.ld != a.length || b.ld != b.length || c.ld != c.length)
         text_format(out, " ld %zu %zu %zu", a.ld, b.ld, c.ld);
     if (p->offset_a || p->offset_b || p->offset_c)
         text_format(out, " offsets %zu %zu %zu", p->offset_a, p->offset_b, p->offset_c);
+    if (p->offset_scale_a || p->offset_scale_b)
+        text_format(out, " offsets of scales %zu %zu", p->offset_scale_a, p->offset_scale_b);
+    if (batch > 1 && ((p->scale_a && p->stride_scale_a != p->m) ||
+                      (p->scale_b && p->stride_scale_b != p->n)))
+        text_format(out, " strides of scales %zu %zu", p->stride_scale_a, p->stride_scale_b);
     if (!is_dense(&a, batch) || !is_dense(&b, batch) || !is_dense(&c, batch))
         text_format(out, " strides %zu %zu %zu", a.stride, b.stride, c.stride);
 }
@@ -512,10 +569,17 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     return names_of_gpu(small, ARRAY_COUNT(small), q, d, out);
 }
 
-/* Where C has memory for what it copies: float16 in float32. */
+/* Whether C code serves any size: of float16, and of FP8 whose rows or columns have scales, which
+ * the kernels for CPUs do not take. */
+static bool suits_c(const tsr_matmul_problem *p)
+{
+    return p->type == TSR_F16 || p->scale_a || p->scale_b;
+}
+
+/* Where C has memory for what it copies: float16 and FP8 in float32. */
 static bool c_has_memory(const problem *p)
 {
-    return matmul_of(p)->type != TSR_F16 || work(p) <= 0x1p37;
+    return !suits_c(matmul_of(p)) || work(p) <= 0x1p37;
 }
 
 /* A product is as fast there as by kernels on a CPU: what is saved are launches, and compiling.  Of
@@ -523,7 +587,7 @@ static bool c_has_memory(const problem *p)
  * half to all of it. */
 static const char *prefer_c(const problem *p, const device_facts *d)
 {
-    const bool halves = matmul_of(p)->type == TSR_F16 && c_has_memory(p);
+    const bool halves = suits_c(matmul_of(p)) && c_has_memory(p);
 
     if (matmul_of(p)->type == TSR_I8)
         return "simd";

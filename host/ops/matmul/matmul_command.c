@@ -81,6 +81,18 @@ static const field fields[] = {
      .option = "conj-b",
      .taken = WITH_FILES | WITH_SIZES,
      .meaning = "take B conjugated; with --trans-b that is B^H"},
+    {.name = "scale_a",
+     .kind = FIELD_FLAG,
+     .offset = offsetof(tsr_matmul_problem, scale_a),
+     .option = "scaled-a",
+     .taken = WITH_SIZES,
+     .meaning = "rows of op(A), of FP8, have scales of their own"},
+    {.name = "scale_b",
+     .kind = FIELD_FLAG,
+     .offset = offsetof(tsr_matmul_problem, scale_b),
+     .option = "scaled-b",
+     .taken = WITH_SIZES,
+     .meaning = "columns of op(B), of FP8, have scales of their own"},
     PRODUCT_FACTOR_FIELDS(tsr_matmul_problem, CLASS_POWER_OF_2),
     {.name = "alpha_im",
      .kind = FIELD_REAL,
@@ -132,16 +144,28 @@ static const problem_member members[] = {
     PROBLEM_MEMBER(tsr_matmul_problem, stride_b, COUNT),
     PROBLEM_MEMBER(tsr_matmul_problem, stride_c, COUNT),
     PROBLEM_MEMBER(tsr_matmul_problem, c_bf16, FLAG),
+    PROBLEM_MEMBER(tsr_matmul_problem, offset_scale_a, COUNT),
+    PROBLEM_MEMBER(tsr_matmul_problem, offset_scale_b, COUNT),
+    PROBLEM_MEMBER(tsr_matmul_problem, stride_scale_a, COUNT),
+    PROBLEM_MEMBER(tsr_matmul_problem, stride_scale_b, COUNT),
 };
 
 static const file_use files[] = {
     {.operand = MATMUL_A},
     {.operand = MATMUL_B},
     {.option = "add", .meaning = "add this, times beta, to the product", .operand = MATMUL_C},
+    {.option = "scale-a",
+     .meaning = "multiply each row of op(A), of FP8, by its number in this vector",
+     .operand = MATMUL_SCALE_A,
+     .as_it_is = true},
+    {.option = "scale-b",
+     .meaning = "multiply each column of op(B), of FP8, by its number in this vector",
+     .operand = MATMUL_SCALE_B,
+     .as_it_is = true},
 };
 
 static const operation_help help = {
-    .usage = "A B -o C [--alpha X] [--beta Y --add C0]",
+    .usage = "A B -o C [--alpha X] [--beta Y --add C0] [--scale-a S] [--scale-b T]",
     .summary = "multiply matrices: C := alpha op(A) op(B) + beta C0",
     .details =
         "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
@@ -150,7 +174,9 @@ static const operation_help help = {
         "complex64, complex128 and int8 matrices are .npy files alone.  Of int8 matrices C is\n"
         "int32, modulo 2^32, and --alpha and --beta are whole numbers.  --as f8e4m3 and f8e5m2\n"
         "make FP8 of every input, rounded and saturated, or take files of a byte an element for\n"
-        "it; of such operands C is FP8 too, unless --out-type says otherwise.\n",
+        "it; of such operands C is FP8 too, unless --out-type says otherwise.  --scale-a and\n"
+        "--scale-b are float32 vectors of as many numbers as op(A) has rows and op(B) columns;\n"
+        "all products of a batch share them.\n",
     .examples = "tessera matmul a.npy b.npy -o c.npy --verify\n"
                 "tessera matmul x.npy x.npy --trans-b --precision tf32 -o products.mtx\n",
 };
@@ -175,10 +201,44 @@ static tsr_status lay_out(problem *p, const given_options *given, const char *si
                        &q->stride_a) &&
         lay_out_matrix(q->trans_b ? q->n : q->k, q->trans_b ? q->k : q->n, padding, &q->ldb,
                        &q->stride_b) &&
-        lay_out_matrix(q->m, q->n, padding, &q->ldc, &q->stride_c))
+        lay_out_matrix(q->m, q->n, padding, &q->ldc, &q->stride_c)) {
+        q->stride_scale_a = q->m;
+        q->stride_scale_b = q->n;
         return TSR_OK;
+    }
     return tsr_fail(err, TSR_EOVERFLOW, 0,
                     "--size '%s' is too large: a matrix has at most %zu elements", size, SIZE_MAX);
+}
+
+/* A vector of scales, which all products share: float32, and wider numbers rounded to it. */
+static tsr_status pose_scales(posing *x, unsigned i, size_t count, bool *there, tsr_error *err)
+{
+    array *a = &x->array[i];
+    const char *lines = i == MATMUL_SCALE_A ? "rows" : "columns";
+    const char *matrix = i == MATMUL_SCALE_A ? "op(A)" : "op(B)";
+    char shape[SHAPE_SIZE];
+    size_t overflowed = 0;
+    tsr_status st = TSR_OK;
+
+    *there = x->file[i] != NULL;
+    if (!*there)
+        return TSR_OK;
+    if (!type_is_fp8(matmul_of(&x->problem)->type))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s: %s of FP8 have scales, and the matrices are %s; --as f8e4m3 converts",
+                        x->file[i], lines, tsr_type_name(matmul_of(&x->problem)->type));
+    if (array_count(a) != count || a->rank == 0)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and %s has %zu %s: a scale each", x->file[i],
+                        shape_text(a, shape), matrix, count, lines);
+    if (type_is_complex(a->type) || a->type == TSR_BF16)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and scales are float32", x->file[i],
+                        array_type_name(a));
+    if (a->type != TSR_F32)
+        st = array_convert(a, TSR_F32, &overflowed, err);
+    if (!st && overflowed)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: %zu of %zu scales are infinite as float32",
+                        x->file[i], overflowed, count);
+    return st;
 }
 
 static tsr_status pose(posing *x, tsr_error *err)
@@ -211,7 +271,9 @@ static tsr_status pose(posing *x, tsr_error *err)
                         x->file[MATMUL_A], shape_text(a, left), p->trans_a ? " transposed" : "",
                         x->file[MATMUL_B], shape_text(b, right), p->trans_b ? " transposed" : "",
                         p->k, inner);
-    st = broadcast_of(x, MATMUL_A, a_batch, MATMUL_B, b_batch, &batch, err);
+    st = pose_scales(x, MATMUL_SCALE_A, p->m, &p->scale_a, err);
+    st = st ? st : pose_scales(x, MATMUL_SCALE_B, p->n, &p->scale_b, err);
+    st = st ? st : broadcast_of(x, MATMUL_A, a_batch, MATMUL_B, b_batch, &batch, err);
     if (st)
         return st;
     result.rank = batch.rank;

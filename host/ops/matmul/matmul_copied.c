@@ -231,7 +231,7 @@ static const char *plan_cp_async(const job *j, plan *out)
     define(j, &t, k.parts > 1 ? p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)), out);
     plan_set(out, "SPLIT", (uint32_t)k.parts);
     plan_define(out, "SPLITS=%d", k.parts > 1);
-    matmul_define_parts(out);
+    matmul_define_parts(p, out);
     /* One group a tile, which bands put in order: along one dimension. */
     command_launch_2d(&grid, MULTIPLY, tiles_count(p, &t) * t.items, 1, t.items, 1);
     matmul_parts_commands(j, k, &grid, SUM, out);

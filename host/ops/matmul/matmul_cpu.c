@@ -59,6 +59,7 @@ static const char *plan_block(const job *j, plan *out)
                                  : matmul_unsupported_types(j, out);
     command *c;
 
+    why = why ? why : matmul_unsupported_scales(p, out);
     if (why)
         return why;
     matmul_define_operands(p, out);
@@ -145,6 +146,7 @@ static const char *unsupported_panels(const job *j, block b, plan *out)
                          param(j->params, "DEPTH") * matmul_real_size(p);
     const char *why = matmul_unsupported_types(j, out);
 
+    why = why ? why : matmul_unsupported_scales(p, out);
     return why ? why : private_unsupported(j->device, bytes, &out->reason);
 }
 

@@ -31,6 +31,7 @@ static const char *plan_general(const job *j, plan *out)
         return why;
     matmul_define_operands(p, out);
     matmul_define_rounding(p, out);
+    matmul_define_scales(p, out);
     launch(j, size_div_up(p->n, side), size_div_up(p->m, side), side, side, out);
     return NULL;
 }
@@ -62,6 +63,7 @@ static const char *plan_general_tiled(const job *j, plan *out)
         return why;
     matmul_define_operands(p, out);
     matmul_define_rounding(p, out);
+    matmul_define_scales(p, out);
     launch(j, size_div_up(p->n, tile), size_div_up(p->m, tile), tile, tile, out);
     return NULL;
 }

@@ -49,6 +49,54 @@ enum { BLOCK_K = 128, BLOCK_N = 512, STRIP_M = 8 };
 
 /* ---- operands that are not what the loops read --------------------------------------------- */
 
+/* C := factor sum + beta C, where rows or columns have scales; c holds C without gaps. */
+static void scale_sums(const tsr_matmul_problem *p, void *const operands[], const float *sums,
+                       float *c)
+{
+    const unsigned scaled = matmul_scaled(p);
+    const float *scale_a = scaled & SCALES_A ? operands[MATMUL_SCALE_A] : NULL;
+    const float *scale_b = scaled & SCALES_B ? operands[MATMUL_SCALE_B] : NULL;
+    const float beta = (float)matmul_beta(p);
+
+    for (size_t i = 0; i < p->m; i++)
+        for (size_t j = 0; j < p->n; j++) {
+            float *to = &c[i * p->n + j];
+            const float x = matmul_factor(p, scale_a, scale_b, i, j) * sums[i * p->n + j];
+
+            *to = beta == 0 ? x : x + beta * *to;
+        }
+}
+
+/* The product of copies: of scaled rows or columns its sums come beside C first. */
+static tsr_status multiply_copies(const tsr_matmul_problem *p, void *const operands[],
+                                  void *const copy[], matmul_host_loops *loops, const void *with,
+                                  tsr_error *err)
+{
+    tsr_matmul_problem plain = *p;
+    float *sums = NULL;
+    size_t bytes;
+    tsr_status st;
+
+    plain.type = real_sums(p->type);
+    plain.c_f32 = plain.c_bf16 = plain.scale_a = plain.scale_b = false;
+    plain.lda = plain.ldb = plain.ldc = 0;
+    plain.offset_a = plain.offset_b = plain.offset_c = 0;
+    if (!matmul_scaled(p))
+        return loops(&plain, copy, with, err);
+    plain.alpha = 1;
+    plain.beta = 0;
+    if (size_mul(p->m, p->n, &bytes) && size_mul(bytes, sizeof(float), &bytes))
+        sums = scratch_take(bytes);
+    if (!sums)
+        return tsr_fail(err, TSR_ENOMEM, 0, "matmul: no memory for %zu x %zu sums beside C", p->m,
+                        p->n);
+    st = loops(&plain, (void *const[]){copy[MATMUL_A], copy[MATMUL_B], sums}, with, err);
+    if (st == TSR_OK)
+        scale_sums(p, operands, sums, copy[MATMUL_C]);
+    scratch_give(sums);
+    return st;
+}
+
 /* Elements of 16 and 8 bits, and precisions that round the factors: on copies in the type of the
  * sums. */
 static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operands[],
@@ -61,15 +109,10 @@ static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operand
     void *const copy[3] = {view_copy(&a, operands[0], p->precision),
                            view_copy(&b, operands[1], p->precision),
                            view_copy(&c, operands[2], TSR_PRECISION_DEFAULT)};
-    tsr_matmul_problem plain = *p;
     tsr_status st = TSR_OK;
 
-    plain.type = real_sums(p->type);
-    plain.c_f32 = plain.c_bf16 = false;
-    plain.lda = plain.ldb = plain.ldc = 0;
-    plain.offset_a = plain.offset_b = plain.offset_c = 0;
     if (copy[0] && copy[1] && copy[2])
-        st = loops(&plain, copy, with, err);
+        st = multiply_copies(p, operands, copy, loops, with, err);
     else
         st = tsr_fail(err, TSR_ENOMEM, 0, "matmul: no memory for copies of %zu x %zu x %zu", p->m,
                       p->n, p->k);

@@ -41,6 +41,44 @@ static host_rows rows_c(const tsr_matmul_problem *p, const void *c, size_t i, si
                    matmul_ld_c(p), tsr_type_size(matmul_type_c(p)));
 }
 
+/* Slots of the scales of a product, which come whole, and theirs in a piece whose first row and
+ * column are i and j of product e. */
+static void scale_slots(const tsr_matmul_problem *q, partition *out)
+{
+    if (matmul_scaled(q) & SCALES_A)
+        out->slots[MATMUL_SCALE_A] = (operand_slots){1, q->m * sizeof(float), 0};
+    if (matmul_scaled(q) & SCALES_B)
+        out->slots[MATMUL_SCALE_B] = (operand_slots){1, q->n * sizeof(float), 0};
+}
+
+static size_t scale_bytes(const tsr_matmul_problem *q)
+{
+    const unsigned scaled = matmul_scaled(q);
+
+    return ((scaled & SCALES_A ? q->m : 0) + (scaled & SCALES_B ? q->n : 0)) * sizeof(float);
+}
+
+static slice scale_slice(const void *array, size_t offset, size_t count, size_t e)
+{
+    return (slice){.slot = e,
+                   .rows = host_bytes((const float *)array + offset, count * sizeof(float)),
+                   .blocks = 1,
+                   .in = true};
+}
+
+static void scale_slices(const tsr_matmul_problem *q, void *const host[], size_t e, size_t i,
+                         size_t j, piece *out)
+{
+    tsr_matmul_problem *one = matmul_in(&out->problem);
+
+    if (matmul_scaled(q) & SCALES_A)
+        out->slice[MATMUL_SCALE_A] = scale_slice(host[MATMUL_SCALE_A], q->offset_scale_a, q->m, e);
+    if (matmul_scaled(q) & SCALES_B)
+        out->slice[MATMUL_SCALE_B] = scale_slice(host[MATMUL_SCALE_B], q->offset_scale_b, q->n, e);
+    one->offset_scale_a = i;
+    one->offset_scale_b = j;
+}
+
 /* ---- groups of a batch ----------------------------------------------------------------------- */
 
 static bool batch_of(const problem *p, batch *out)
@@ -50,7 +88,7 @@ static bool batch_of(const problem *p, batch *out)
     *out = (batch){.operand = {matmul_matrix_a(q), matmul_matrix_b(q), matmul_matrix_c(q)},
                    .count = matmul_batch(q),
                    .reads_result = matmul_reads_c(q)};
-    return matmul_reads_factors(q) && q->m && q->n && q->k;
+    return matmul_reads_factors(q) && q->m && q->n && q->k && !matmul_scaled(q);
 }
 
 static problem group_of(const problem *whole, size_t count)
@@ -87,7 +125,7 @@ static bool tiles_bytes(const tsr_matmul_problem *q, size_t m, size_t n, size_t 
     return size_mul(m, SLOTS_A, &panels) && size_add(panels, n * SLOTS_B, &panels) &&
            size_mul(panels, q->k, &panels) && size_mul(panels, size, &panels) &&
            size_mul(m, n, &tiles) && size_mul(tiles, SLOTS_C * size_c, &tiles) &&
-           size_add(panels, tiles, out);
+           size_add(panels, tiles, out) && size_add(*out, scale_bytes(q), out);
 }
 
 static bool tiles_fit(const tsr_matmul_problem *q, size_t m, size_t n, const stream_budget *budget)
@@ -97,7 +135,7 @@ static bool tiles_fit(const tsr_matmul_problem *q, size_t m, size_t n, const str
 
     /* The whole is no more than size_t holds, and so is each. */
     return tiles_bytes(q, m, n, &bytes) && bytes <= budget->all &&
-           size_max(m, n) * q->k * size <= budget->each &&
+           size_max(m, n) * q->k * size <= budget->each && scale_bytes(q) <= budget->each &&
            m * n * tsr_type_size(matmul_type_c(q)) <= budget->each;
 }
 
@@ -140,6 +178,7 @@ static void tiles_piece(const partition *p, void *const host[], size_t i, piece 
                                    .blocks = 1,
                                    .in = matmul_reads_c(&q),
                                    .out = true};
+    scale_slices(&q, host, e, at_m, at_n, out);
 }
 
 static const partition_kind in_tiles = {.name = "tiles", .piece = tiles_piece};
@@ -183,6 +222,7 @@ static tsr_status choose_tiles(const stream_budget *budget, const tsr_matmul_pro
                        .slots = {{SLOTS_A, m * q->k * size, 0},
                                  {SLOTS_B, n * q->k * size, 0},
                                  {SLOTS_C, m * n * tsr_type_size(matmul_type_c(q)), 0}}};
+    scale_slots(q, out);
     rows = size_div_up(q->m, m);
     columns = size_div_up(q->n, n);
     if (size_mul(rows, columns, &each))
@@ -328,6 +368,7 @@ static void slabs_piece(const partition *p, void *const host[], size_t i, piece 
                                    .blocks = 1,
                                    .in = matmul_reads_c(&q),
                                    .out = last};
+    scale_slices(&q, host, e, row, 0, out);
 }
 
 /* The slab of op(B) is the larger part of what a piece waits for. */
@@ -364,7 +405,7 @@ static void choose_slabs(const stream_budget *budget, const problem *p, size_t c
     size_t dense = 0, before;
     bool large, whole;
 
-    for (size_t i = 0; i < MATMUL_OPERANDS; i++)
+    for (size_t i = 0; i < MATMUL_MATRICES; i++)
         dense += dense_bytes(q, i);
     large = stream_bytes(p) >= STREAMED_MIN;
     whole = !budget->limited && (count > 1 ? dense < PIECE_MIN : !large);
@@ -380,8 +421,9 @@ static void choose_slabs(const stream_budget *budget, const problem *p, size_t c
                                    : q->k;
         out->cut[STRIP] = part_of(q->m, large ? STRIP_STEP : 1);
     }
-    for (size_t i = 0; i < MATMUL_OPERANDS; i++)
+    for (size_t i = 0; i < MATMUL_MATRICES; i++)
         out->slots[i] = (operand_slots){1, dense_bytes(q, i), 0};
+    scale_slots(q, out);
     before = slabs_before(out->cut[SLAB_FIRST], q->k);
     size_mul(before + size_div_up(q->m, out->cut[STRIP]), count, &out->pieces);
     for (size_t i = 0; i <= before; i++)

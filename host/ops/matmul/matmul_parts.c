@@ -31,8 +31,9 @@ k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth)
     return cut;
 }
 
-void matmul_define_parts(plan *out)
+void matmul_define_parts(const tsr_matmul_problem *p, plan *out)
 {
+    matmul_define_scales(p, out);
     plan_define(out, "SUM_ITEMS=%d", SUM_ITEMS);
 }
 
@@ -61,6 +62,7 @@ void matmul_parts_sum(const job *j, const tsr_matmul_problem *p, k_parts k, unsi
     command_workspace(c);
     command_operand(c, MATMUL_C);
     matmul_pass(c, p, &call);
+    matmul_scales(c, p, false);
 }
 
 void matmul_parts_commands(const job *j, k_parts k, const command *grid, unsigned sum, plan *out)
@@ -88,6 +90,7 @@ void matmul_parts_commands(const job *j, k_parts k, const command *grid, unsigne
         command_operand(&c, MATMUL_B);
         command_workspace(&c);
         matmul_pass(&c, p, &call);
+        matmul_scales(&c, p, false);
         plan_append(out, &c);
         matmul_parts_sum(j, &one, k, sum, out);
     }

@@ -14,8 +14,8 @@ typedef struct k_parts {
 /** k in up to so many parts, each a multiple of `depth` but the last, as the workspace allows. */
 k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth);
 
-/** SUM_ITEMS, of every program that has the kernel. */
-void matmul_define_parts(plan *out);
+/** SUM_ITEMS and SCALED, of every program that has the kernel. */
+void matmul_define_parts(const tsr_matmul_problem *p, plan *out);
 
 /** Bytes of the sums of one product's parts; 0 where there is one part. */
 size_t matmul_parts_workspace(const tsr_matmul_problem *p, k_parts k);

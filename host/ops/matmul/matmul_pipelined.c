@@ -267,7 +267,7 @@ static const char *plan_pipelined(const job *j, plan *out)
     plan_set(out, "REGISTERS", limited ? s.registers : 255);
     matmul_define_operands(p, out);
     matmul_define_aligned(j, out);
-    matmul_define_parts(out);
+    matmul_define_parts(p, out);
     plan_define(out, "ALIGNED_C=%d",
                 splits ? !on_cpu(j) && p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)));
     plan_define(out, "SPLITS=%d", splits);

@@ -64,6 +64,13 @@ const char *matmul_unsupported_rounding(const job *j, plan *out)
     return why ? why : real_unsupported(p->type, TSR_PRECISION_DEFAULT, j->device, &out->reason);
 }
 
+const char *matmul_unsupported_scales(const tsr_matmul_problem *p, plan *out)
+{
+    if (!matmul_scaled(p))
+        return NULL;
+    return plan_unsupported(out, "it does not scale the rows of A or the columns of B");
+}
+
 const char *matmul_unsupported_several(const tsr_matmul_problem *p, plan *out)
 {
     if (matmul_batch(p) > 1)
@@ -146,6 +153,11 @@ void matmul_define_rounding(const tsr_matmul_problem *p, plan *out)
                 real_rounding(p->type, p->precision) > 0 ? names[p->precision] : "NOT");
 }
 
+void matmul_define_scales(const tsr_matmul_problem *p, plan *out)
+{
+    plan_define(out, "SCALED=%u", matmul_scaled(p));
+}
+
 void matmul_define_aligned(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
@@ -186,6 +198,10 @@ matmul_call matmul_call_of(const tsr_matmul_problem *p)
                      .stride_a = matmul_matrix_a(p).stride,
                      .stride_b = matmul_matrix_b(p).stride,
                      .stride_c = matmul_matrix_c(p).stride,
+                     .offset_scale_a = p->offset_scale_a,
+                     .offset_scale_b = p->offset_scale_b,
+                     .stride_scale_a = matmul_scales_a(p).stride,
+                     .stride_scale_b = matmul_scales_b(p).stride,
                      .m = (uint32_t)p->m,
                      .n = (uint32_t)p->n,
                      .k = (uint32_t)k,
@@ -232,6 +248,10 @@ tsr_matmul_problem matmul_turned(const tsr_matmul_problem *p)
     t.ldc = matmul_ld_c(p);
     t.offset_a = p->offset_b;
     t.offset_b = p->offset_a;
+    t.scale_a = p->scale_b;
+    t.scale_b = p->scale_a;
+    t.offset_scale_a = p->offset_scale_b;
+    t.offset_scale_b = p->offset_scale_a;
     return t;
 }
 
@@ -239,6 +259,14 @@ void matmul_factors(command *c, bool turned)
 {
     command_operand(c, turned ? MATMUL_B : MATMUL_A);
     command_operand(c, turned ? MATMUL_A : MATMUL_B);
+}
+
+void matmul_scales(command *c, const tsr_matmul_problem *p, bool turned)
+{
+    if (!matmul_scaled(p))
+        return;
+    command_operand(c, turned ? MATMUL_SCALE_B : MATMUL_SCALE_A);
+    command_operand(c, turned ? MATMUL_SCALE_A : MATMUL_SCALE_B);
 }
 
 void matmul_arguments(command *c, const tsr_matmul_problem *p)
@@ -249,6 +277,7 @@ void matmul_arguments(command *c, const tsr_matmul_problem *p)
     command_operand(c, MATMUL_B);
     command_operand(c, MATMUL_C);
     matmul_pass(c, p, &call);
+    matmul_scales(c, p, false);
 }
 
 /* ---- shapes ------------------------------------------------------------------------------ */

@@ -27,6 +27,9 @@ const char *matmul_unsupported_rounding(const job *j, plan *out);
 /** The same for kernels that take int8 and FP8 too. */
 const char *matmul_unsupported_types(const job *j, plan *out);
 
+/** That rows or columns have scales, which the variant does not take. */
+const char *matmul_unsupported_scales(const tsr_matmul_problem *p, plan *out);
+
 /** That there are several products. */
 const char *matmul_unsupported_several(const tsr_matmul_problem *p, plan *out);
 
@@ -57,6 +60,9 @@ void matmul_define_operands(const tsr_matmul_problem *p, plan *out);
 /** ROUNDED, what factors are rounded to as they are loaded: cl/matmul/matmul_rounded.clh. */
 void matmul_define_rounding(const tsr_matmul_problem *p, plan *out);
 
+/** SCALED, whether rows and columns have scales: cl/matmul/matmul_scales.clh. */
+void matmul_define_scales(const tsr_matmul_problem *p, plan *out);
+
 /** ALIGNED_A and ALIGNED_B: whether vectors of four are aligned (matmul_aligned). */
 void matmul_define_aligned(const job *j, plan *out);
 
@@ -70,6 +76,7 @@ void matmul_layers(command *c, size_t layers);
 typedef struct matmul_call {
     uint64_t offset_a, offset_b, offset_c;
     uint64_t stride_a, stride_b, stride_c;
+    uint64_t offset_scale_a, offset_scale_b, stride_scale_a, stride_scale_b;
     uint32_t m, n, k;
     uint32_t lda, ldb, ldc;
     uint32_t span, batch;
@@ -84,7 +91,7 @@ typedef struct matmul_call {
     } scale;
 } matmul_call;
 
-_Static_assert(offsetof(matmul_call, scale) == 112 && sizeof(matmul_call) <= BLOCK_BYTES_MAX,
+_Static_assert(offsetof(matmul_call, scale) == 144 && sizeof(matmul_call) <= BLOCK_BYTES_MAX,
                "as OpenCL C lays it out, and no larger than a command's");
 
 /** Of a product, or a batch, into C. */
@@ -103,7 +110,11 @@ tsr_matmul_problem matmul_turned(const tsr_matmul_problem *p);
 /** A and B as arguments, B first where they have changed places. */
 void matmul_factors(command *c, bool turned);
 
-/** The arguments A, B and C, and matmul_call_of the problem. */
+/** The last arguments of kernels of cl/matmul/matmul_scales.clh: the scales of rows and columns,
+ *  where there are any; those of columns first where these have become rows. */
+void matmul_scales(command *c, const tsr_matmul_problem *p, bool turned);
+
+/** The arguments A, B and C, matmul_call_of the problem, and its scales. */
 void matmul_arguments(command *c, const tsr_matmul_problem *p);
 
 /* ---- shapes ------------------------------------------------------------------------------ */

@@ -20,12 +20,19 @@ void matmul_fill(const problem *q, uint64_t seed, distribution f, void *const ar
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix matrix[] = {matmul_matrix_a(p), matmul_matrix_b(p), matmul_matrix_c(p)};
+    const view scales_a = matmul_scales_a(p), scales_b = matmul_scales_b(p);
     const tsr_type part = type_part(matmul_type_c(p));
     operand o[OPERANDS_MAX];
 
     q->op->operands(q, o);
     for (size_t i = MATMUL_A; i <= MATMUL_C; i++)
         view_fill(&o[i], &matrix[i], f, random_stream(seed, i), arrays[i]);
+    if (matmul_scaled(p) & SCALES_A)
+        view_fill(&o[MATMUL_SCALE_A], &scales_a, f, random_stream(seed, MATMUL_SCALE_A),
+                  arrays[MATMUL_SCALE_A]);
+    if (matmul_scaled(p) & SCALES_B)
+        view_fill(&o[MATMUL_SCALE_B], &scales_b, f, random_stream(seed, MATMUL_SCALE_B),
+                  arrays[MATMUL_SCALE_B]);
     /* What beta == 0 must not read. */
     if (!matmul_reads_c(p))
         for (size_t i = 0; i < o[MATMUL_C].bytes / tsr_type_size(part); i += 3)
@@ -77,6 +84,28 @@ static const tsr_matmul_problem sweep_large[] = {
      .trans_a = true,
      .type = TSR_F8E5M2,
      .c_bf16 = true},
+    {.m = 513, .n = 260, .k = 80, .alpha = 2, .type = TSR_F8E4M3, .scale_a = true, .scale_b = true},
+    {.m = 131,
+     .n = 257,
+     .k = 1104,
+     .alpha = 1,
+     .beta = -1,
+     .trans_b = true,
+     .type = TSR_F8E4M3,
+     .c_bf16 = true,
+     .scale_b = true,
+     .offset_scale_b = 3},
+    {.m = 20,
+     .n = 300,
+     .k = 1100,
+     .alpha = 1,
+     .beta = 1,
+     .trans_b = true,
+     .type = TSR_F8E5M2,
+     .c_f32 = true,
+     .scale_a = true,
+     .scale_b = true,
+     .offset_scale_a = 1},
     {.m = 257,
      .n = 129,
      .k = 99,
@@ -98,6 +127,10 @@ static void spread(tsr_matmul_problem *p, size_t more)
     p->offset_a = 5;
     p->offset_b = more % 3;
     p->offset_c = 7;
+    if (p->scale_a)
+        p->offset_scale_a = 1 + more % 4;
+    if (p->scale_b)
+        p->offset_scale_b = more % 5;
 }
 
 /* Make a batch of a problem in one of the ways there are; of one product in most of 16. */
@@ -112,6 +145,10 @@ static void repeat(tsr_matmul_problem *p, size_t way)
     p->stride_a = a.lines * a.ld + gap;
     p->stride_b = b.lines * b.ld + gap;
     p->stride_c = c.lines * c.ld + gap;
+    if (p->scale_a)
+        p->stride_scale_a = way % 2 ? p->m + gap : 0;
+    if (p->scale_b)
+        p->stride_scale_b = way % 3 ? p->n + 1 : 0;
     if (way % 16 == 0)
         p->stride_a = 0; /* shared */
     if (way % 16 == 1)
@@ -305,6 +342,36 @@ static tsr_matmul_problem sweep_fp8(size_t i, size_t shapes)
     return p;
 }
 
+/* FP8 whose rows, columns or both have scales: of inputs of every kind, so that among them are 0,
+ * infinity and NaN, and powers of two.  The result stays as it is for some in a row, as builds do.
+ */
+enum { SCALED = 48, SCALED_TINY = 9 };
+
+static tsr_matmul_problem sweep_scaled(size_t i, size_t shapes)
+{
+    static const double scales[][2] = {{1, 0}, {2, 1}, {-1.5, -0.5}, {0, 1}};
+    const size_t *shape = sweep_shapes[(i + i / 9 + 7) % shapes];
+    const double *scale = scales[(i + i / 5) % ARRAY_COUNT(scales)];
+    tsr_matmul_problem p = {.type = i / 3 % 2 ? TSR_F8E5M2 : TSR_F8E4M3,
+                            .m = shape[0],
+                            .n = shape[1],
+                            .k = shape[2],
+                            .trans_a = i / 6 % 4 == 1,
+                            .trans_b = i / 6 % 4 != 0,
+                            .alpha = scale[0],
+                            .beta = scale[1],
+                            .c_f32 = i / 3 % 3 == 0,
+                            .c_bf16 = i / 3 % 3 == 1,
+                            .scale_a = i % 3 != 1,
+                            .scale_b = i % 3 != 0,
+                            .layout = i % 5 == 2 ? TSR_COLUMN_MAJOR : TSR_ROW_MAJOR};
+
+    if (i / 2 % 2)
+        spread(&p, i);
+    repeat(&p, 3 * i + 4);
+    return p;
+}
+
 bool matmul_sweep(size_t i, bool tiny, problem *out)
 {
     const size_t shapes = tiny ? TINY_SHAPES : ARRAY_COUNT(sweep_shapes);
@@ -314,6 +381,7 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
     const size_t large = tiny ? 0 : ARRAY_COUNT(sweep_large);
     const size_t complex = tiny ? COMPLEX_TINY : COMPLEX;
     const size_t whole = tiny ? WHOLE_TINY : WHOLE, fp8 = tiny ? FP8_TINY : FP8;
+    const size_t scaled = tiny ? SCALED_TINY : SCALED;
 
     *out = (problem){.op = &operation_matmul};
     if (i < shapes * combinations) {
@@ -351,6 +419,11 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
         return true;
     }
     i -= fp8;
+    if (i < scaled) {
+        *matmul_in(out) = sweep_scaled(i, shapes);
+        return true;
+    }
+    i -= scaled;
     if (i >= large)
         return false;
     *matmul_in(out) = sweep_large[i];
@@ -366,6 +439,7 @@ typedef struct judged {
     const tsr_matmul_problem *p;
     const device_facts *device;
     const void *a, *b, *before, *after;
+    const float *scale_a, *scale_b; /* NULL where no line has one */
     size_t product, batch; /* number of the product, of so many; 0 of 1 but for one of a batch */
 } judged;
 
@@ -496,10 +570,37 @@ static void judge_int8(const judged *j, size_t i, size_t column, verdict *out)
     out->ok = false;
 }
 
+/* Whether a scale, or their product, may count as 0 on a device that flushes denormals. */
+static bool factor_may_vanish(const judged *j, size_t i, size_t column)
+{
+    const tsr_matmul_problem *p = j->p;
+    const float row = j->scale_a ? j->scale_a[p->offset_scale_a + i] : 1;
+    const float other = j->scale_b ? j->scale_b[p->offset_scale_b + column] : 1;
+    const float factor = matmul_factor(p, j->scale_a, j->scale_b, i, column);
+
+    return !j->device->denormals_f32 && (fabsf(row) < FLT_MIN || fabsf(other) < FLT_MIN ||
+                                         fabsf(row * other) < FLT_MIN || fabsf(factor) < FLT_MIN);
+}
+
+/* An element whose row or column has a scale: one that is 0 is not passed over, as alpha is. */
+static double judge_scaled(const judged *j, size_t i, size_t column, const real_sum *s, double c,
+                           double got)
+{
+    const double factor = matmul_factor(j->p, j->scale_a, j->scale_b, i, column);
+    const double beta = matmul_beta(j->p);
+    const double error = real_judge_scaled(s, factor, beta, c, got);
+
+    return error > 1 && factor_may_vanish(j, i, column)
+               ? fmin(error, real_judge_scaled(s, 0, beta, c, got))
+               : error;
+}
+
 static void judge_element(const judged *j, size_t i, size_t column, verdict *out)
 {
     const tsr_matmul_problem *p = j->p;
-    const double alpha = matmul_alpha(p), beta = matmul_beta(p);
+    const bool scaled = j->scale_a || j->scale_b;
+    double alpha = matmul_alpha(p);
+    const double beta = matmul_beta(p);
     real_sum s = real_sum_start(p->type, p->precision, j->device);
     const tsr_type type_c = matmul_type_c(p);
     double c = 0, got;
@@ -519,9 +620,13 @@ static void judge_element(const judged *j, size_t i, size_t column, verdict *out
     if (beta != 0)
         c = real_get(type_c, j->before, matmul_index_c(p, i, column));
     got = real_get(type_c, j->after, matmul_index_c(p, i, column));
+    if (scaled)
+        alpha = matmul_factor(p, j->scale_a, j->scale_b, i, column);
     note_error(j, i, column,
-               (judgement){"", real_judge(&s, alpha, beta, c, got), got,
-                           (double)(alpha * real_sum_value(&s) + beta * (long double)c)},
+               (judgement){"",
+                           scaled ? judge_scaled(j, i, column, &s, c, got)
+                                  : real_judge(&s, alpha, beta, c, got),
+                           got, (double)(alpha * real_sum_value(&s) + beta * (long double)c)},
                out);
 }
 
@@ -631,7 +736,16 @@ typedef struct projection {
     long double *column; /* n: the columns' norms */
     long double norm;    /* Frobenius norm of the columns that take part */
     long double widest;  /* the largest norm of one of them */
+    long double top;   /* the largest scale of a column, and the smallest that is not 0: 1 where */
+    long double least; /* columns have none */
 } projection;
+
+/* The scale of a column, as it is multiplied into op(B) here: the order of the product is
+ * matmul_factor's, whose two roundings more row_tolerance allows for. */
+static double column_scale(const judged *j, size_t column)
+{
+    return j->scale_b ? (double)j->scale_b[j->p->offset_scale_b + column] : 1;
+}
 
 /* Whether a factor is finite as it is multiplied. */
 static bool takes_part(const tsr_matmul_problem *p, double x)
@@ -657,8 +771,8 @@ static void project_columns(const judged *j, size_t first, projection *x)
                 const double b =
                     real_get(type_part(p->type), j->b, parts * matmul_index_b(p, q, c) + part);
 
-                if (takes_part(p, b))
-                    x->column[c] += (long double)b * b;
+                if (takes_part(p, b) && isfinite(column_scale(j, c)))
+                    x->column[c] += (long double)b * b * column_scale(j, c) * column_scale(j, c);
                 else
                     x->signs[c] = 0;
             }
@@ -679,9 +793,9 @@ static void project_row(const judged *j, size_t q, projection *x)
         *image = 0;
         for (size_t c = 0; c < p->n; c++)
             if (x->signs[c] != 0)
-                *image +=
-                    real_get(type_part(p->type), j->b, parts * matmul_index_b(p, q, c) + part) *
-                    x->signs[c];
+                *image += (long double)real_get(type_part(p->type), j->b,
+                                                parts * matmul_index_b(p, q, c) + part) *
+                          (x->signs[c] * column_scale(j, c));
         if (part == 1 && p->conj_b)
             *image = -*image;
     }
@@ -703,20 +817,35 @@ static void project(const judged *j, projection *x)
     for (long long q = 0; q < rows; q++)
         project_row(j, (size_t)q, x);
     x->norm = x->widest = 0;
+    x->top = x->least = 1;
     for (size_t c = 0; c < p->n; c++) {
+        const long double scale = x->signs[c] != 0 ? fabsl(column_scale(j, c)) : 0;
+
+        if (scale > 0) {
+            x->top = fmaxl(x->top, scale);
+            x->least = fminl(x->least, scale);
+        }
         x->norm += x->column[c];
         x->widest = fmaxl(x->widest, sqrtl(x->column[c]));
     }
     x->norm = sqrtl(x->norm);
 }
 
-/* What row i of C times the signs may be off by; INFINITY where an element may overflow.  `a` and
- * `c` are norms of the rows of op(A) and of C as it was, `largest` C's largest magnitude. */
-static long double row_tolerance(const tsr_matmul_problem *p, const projection *x, long double a,
-                                 long double c, long double largest)
+/* Norms of a row of op(A) and of C as it was, and C's largest magnitude there. */
+typedef struct row_norms {
+    long double a, c, largest;
+} row_norms;
+
+/* What row i of C times the signs may be off by; INFINITY where an element may overflow.  `scale`
+ * is the row's. */
+static long double row_tolerance(const judged *j, const projection *x, double scale, row_norms r)
 {
+    const tsr_matmul_problem *p = j->p;
+    const long double a = r.a, c = r.c, largest = r.largest;
     const tsr_type part = type_part(matmul_type_c(p));
-    const long double alpha = fabsl((long double)matmul_alpha(p)) + fabsl(matmul_alpha_im(p));
+    const long double alpha =
+        (fabsl((long double)matmul_alpha(p)) + fabsl(matmul_alpha_im(p))) * fabsl(scale);
+    const bool scaled = j->scale_a || j->scale_b;
     const long double beta = fabsl((long double)matmul_beta(p)) + fabsl(matmul_beta_im(p));
     const size_t terms = p->k * type_parts(p->type);
     const long double n = (long double)p->n, k = (long double)terms;
@@ -728,12 +857,17 @@ static long double row_tolerance(const tsr_matmul_problem *p, const projection *
                               : lost > 0 ? sqrtl(k) * real_least(p->type)
                                          : 0;
     const long double size =
-        fmaxl(1, alpha) * (a + floor) * (x->norm + sqrtl(n) * floor) + beta * c;
+        fmaxl(1, alpha) * (a + floor) * (x->norm + sqrtl(n) * floor * x->top) + beta * c;
     const long double added =
-        real_product_bound(p->type, v, terms + (type_is_complex(p->type) ? 4 : 2));
+        real_product_bound(p->type, v, terms + (type_is_complex(p->type) || scaled ? 4 : 2));
     const long double error = added + lost * (1 + added);
-    const long double widest = fmaxl(1, alpha) * (a + floor) * (x->widest + floor) + beta * largest;
+    const long double widest =
+        fmaxl(1, alpha) * (a + floor) * (x->widest + floor * x->top) + beta * largest;
 
+    /* A factor that overflows or loses bits on its way: left to the samples. */
+    if (scaled && (fabsl(scale) * x->top > FLT_MAX || alpha * x->top > FLT_MAX ||
+                   (scale != 0 && fminl(fabsl(scale), alpha) * x->least < FLT_MIN)))
+        return INFINITY;
     if (!(widest < real_most(part) / (1 + 2 * error)))
         return INFINITY;
     return SIGN_SIGMAS * real_stored_bound(part, size, error * size) + n * (k + 2) * FLT_MIN +
@@ -801,17 +935,19 @@ static void sum_row_c(const judged *j, size_t i, const projection *x, row_sums *
 static void judge_row(const judged *j, size_t i, const projection *x, verdict *out)
 {
     const tsr_matmul_problem *p = j->p;
-    const long double alpha = matmul_alpha(p), alpha_im = matmul_alpha_im(p);
+    const double scale = j->scale_a ? (double)j->scale_a[p->offset_scale_a + i] : 1;
+    const long double alpha = matmul_alpha(p) * (long double)scale, alpha_im = matmul_alpha_im(p);
     const long double beta = matmul_beta(p), beta_im = matmul_beta_im(p);
     row_sums r = {.a = 0};
     long double tolerance;
     char product[40];
 
-    if (!sum_row_a(j, i, x, &r))
+    if (!isfinite(scale) || !sum_row_a(j, i, x, &r))
         return;
     sum_row_c(j, i, x, &r);
-    tolerance =
-        row_tolerance(p, x, sqrtl(r.a), sqrtl(r.c), r.largest * (long double)type_parts(p->type));
+    tolerance = row_tolerance(
+        j, x, scale,
+        (row_norms){sqrtl(r.a), sqrtl(r.c), r.largest * (long double)type_parts(p->type)});
     if (!isfinite(tolerance) || !isfinite(r.c))
         return;
     for (size_t part = 0; part < type_parts(p->type); part++) {
@@ -957,6 +1093,8 @@ tsr_status matmul_verify(const problem *q, const device_facts *d, const void *co
                 .b = before[MATMUL_B],
                 .before = before[MATMUL_C],
                 .after = after[MATMUL_C],
+                .scale_a = matmul_scaled(p) & SCALES_A ? before[MATMUL_SCALE_A] : NULL,
+                .scale_b = matmul_scaled(p) & SCALES_B ? before[MATMUL_SCALE_B] : NULL,
                 .batch = 1};
     findings f = {.out = out, .failed_at = SIZE_MAX};
 

@@ -27,7 +27,10 @@ static inline problem matmul_problem(tsr_matmul_problem p)
 }
 
 /* The operands, in order. */
-enum { MATMUL_A, MATMUL_B, MATMUL_C, MATMUL_OPERANDS };
+enum { MATMUL_A, MATMUL_B, MATMUL_C, MATMUL_MATRICES };
+
+/* Behind them, where rows or columns have scales, both of these. */
+enum { MATMUL_SCALE_A = MATMUL_MATRICES, MATMUL_SCALE_B, MATMUL_OPERANDS };
 
 /* Where the elements of a line, which follow one another, are: op(A)'s along k and op(B)'s along n,
  * or, where it is turned, op(A)'s along m and op(B)'s along k.  Elements of C follow one another
@@ -141,6 +144,17 @@ static inline matmul_matrix matmul_matrix_c(const tsr_matmul_problem *p)
                             matmul_batch(p), p->stride_c);
 }
 
+/* Scales of the rows of op(A), and of the columns of op(B), where there are any. */
+static inline view matmul_scales_a(const tsr_matmul_problem *p)
+{
+    return view_of(TSR_F32, 1, p->m, p->m, p->offset_scale_a, matmul_batch(p), p->stride_scale_a);
+}
+
+static inline view matmul_scales_b(const tsr_matmul_problem *p)
+{
+    return view_of(TSR_F32, 1, p->n, p->n, p->offset_scale_b, matmul_batch(p), p->stride_scale_b);
+}
+
 /* Product e of a batch, alone. */
 static inline tsr_matmul_problem matmul_product(const tsr_matmul_problem *p, size_t e)
 {
@@ -150,6 +164,8 @@ static inline tsr_matmul_problem matmul_product(const tsr_matmul_problem *p, siz
     one.offset_a += e * matmul_matrix_a(p).stride;
     one.offset_b += e * matmul_matrix_b(p).stride;
     one.offset_c += e * matmul_matrix_c(p).stride;
+    one.offset_scale_a += e * matmul_scales_a(p).stride;
+    one.offset_scale_b += e * matmul_scales_b(p).stride;
     return one;
 }
 
@@ -197,6 +213,29 @@ static inline bool matmul_reads_c(const tsr_matmul_problem *p)
 static inline size_t matmul_k_read(const tsr_matmul_problem *p)
 {
     return matmul_reads_factors(p) ? p->k : 0;
+}
+
+/* Which scales are read: SCALES_A, SCALES_B, both, or 0, as where there is nothing to scale. */
+enum { SCALES_A = 1, SCALES_B = 2 };
+
+static inline unsigned matmul_scaled(const tsr_matmul_problem *p)
+{
+    if (!matmul_reads_factors(p) || p->m == 0 || p->n == 0)
+        return 0;
+    return (p->scale_a ? SCALES_A : 0) | (p->scale_b ? SCALES_B : 0);
+}
+
+/* What the sum of row i and column j is multiplied with, of scales from their first one on: of one
+ * product.  Those that are not there are not read. */
+static inline float matmul_factor(const tsr_matmul_problem *p, const float *scale_a,
+                                  const float *scale_b, size_t i, size_t j)
+{
+    const unsigned scaled = matmul_scaled(p);
+    const float row = scaled & SCALES_A ? scale_a[p->offset_scale_a + i] : 1;
+    const float column = scaled & SCALES_B ? scale_b[p->offset_scale_b + j] : 1;
+    const float both = row * column;
+
+    return (float)matmul_alpha(p) * both;
 }
 
 /* Bytes of a number in local memory, registers and sums of parts. */

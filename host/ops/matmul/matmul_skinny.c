@@ -252,7 +252,7 @@ static const char *plan_groups(const job *j, const skinny *s, const layout *x, p
     plan_set(out, "SPLIT", (uint32_t)k.parts);
     matmul_define_operands(p, out);
     matmul_define_rounding(p, out);
-    matmul_define_parts(out);
+    matmul_define_parts(p, out);
     plan_define(out, "FEW_ROWS=%d", s->few_rows);
     plan_define(out, "FEW=%zu", few);
     plan_define(out, "ITEMS=%zu", x->items);

@@ -182,7 +182,7 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k
     t.tiles = size_div_up(p.m, tile_m) * size_div_up(p.n, tile_n);
     t.consumers = tile_m == 64 ? GROUP : 2 * GROUP;
     if (!turn && t.tiles * k.parts > units * (sums <= 32 ? most : 1) &&
-        (matmul_vector_c(&c) < 4 || type_is_fp8(c.type)))
+        (matmul_vector_c(&c) < 4 || type_is_fp8(c.type) || matmul_scaled(&p)))
         own = t.consumers / 32 * OWN;
     if (sums <= 32 && t.tiles * k.parts > units)
         budget = (tile_m == 64 ? LOCAL_THIRD : LOCAL_HALF) - own;
@@ -320,6 +320,7 @@ double matmul_tensor_time(const problem *q, const device_facts *d)
 /* The scalars of both kernels: tensor_call of cl/matmul/matmul_tensor.cl. */
 typedef struct tensor_call {
     uint64_t offset_a, offset_b, offset_c;
+    uint64_t offset_scale_a, offset_scale_b;
     uint64_t staged_a, staged_b, sums;
     uint32_t m, n, k;
     uint32_t lda, ldb, ldc;
@@ -331,7 +332,7 @@ typedef struct tensor_call {
     } scale;
 } tensor_call;
 
-_Static_assert(sizeof(tensor_call) == 104 && sizeof(tensor_call) <= BLOCK_BYTES_MAX,
+_Static_assert(sizeof(tensor_call) == 120 && sizeof(tensor_call) <= BLOCK_BYTES_MAX,
                "as OpenCL C lays it out, and no larger than a command's");
 
 /* That the product cannot run, by what it is alone. */
@@ -370,6 +371,7 @@ static void define(const tsr_matmul_problem *p, const tiling *t, const source *a
     plan_set(out, "STAGES", (uint32_t)t->stages);
     plan_set(out, "SPLIT", (uint32_t)t->k.parts);
     matmul_define_operands(p, out);
+    matmul_define_scales(p, out);
     plan_define(out, "FORMAT=%u", format(p));
     plan_define(out, "TURNED=%d", t->turned);
     plan_define(out, "STAGED_A=%d", a->staged);
@@ -418,6 +420,8 @@ static const char *plan_tensor(const job *j, plan *out)
     call = (tensor_call){.offset_a = p.offset_a,
                          .offset_b = p.offset_b,
                          .offset_c = p.offset_c,
+                         .offset_scale_a = p.offset_scale_a,
+                         .offset_scale_b = p.offset_scale_b,
                          .staged_a = size_max(groups, 1) * MAPS,
                          .m = (uint32_t)p.m,
                          .n = (uint32_t)p.n,
@@ -470,6 +474,7 @@ static const char *plan_tensor(const job *j, plan *out)
     command_workspace(c);
     command_group_counters(c);
     command_block(c, &call, sizeof(call));
+    matmul_scales(c, &p, t.turned);
     return NULL;
 }
 

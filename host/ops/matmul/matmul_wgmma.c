@@ -285,7 +285,7 @@ static const char *plan_wgmma(const job *j, plan *out)
     plan_set(out, "TILE_M", (uint32_t)c.tile_m);
     plan_set(out, "SPLIT", (uint32_t)c.k.parts);
     matmul_define_operands(p, out);
-    matmul_define_parts(out);
+    matmul_define_parts(p, out);
     plan_define(out, "PRODUCTS=%u", products(p));
     plan_define(out, "BLOCK_K=%zu", block_k(p));
     plan_define(out, "ROW_BYTES=%d", ROW_BYTES);
