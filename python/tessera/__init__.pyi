@@ -127,6 +127,7 @@ class TopK(NamedTuple):
 
 def matmul(a: _ArrayLike, b: _ArrayLike, out: _Array | None = None, *, alpha: complex = 1.0,
            beta: complex = 0.0, conj_a: bool = False, conj_b: bool = False,
+           scale_a: _ArrayLike | None = None, scale_b: _ArrayLike | None = None,
            dtype: DTypeLike = None, precision: str | None = None, device: _Which = None,
            kernel: str | None = None, settings: _Settings = None) -> Any: ...
 def matvec(a: _ArrayLike, x: _ArrayLike, out: _Array | None = None, *, alpha: float = 1.0,

@@ -60,6 +60,12 @@ class Failures(Failing):
         self.stream((*CALL, "--pinned", "on"), "1M", 5,
                     "clEnqueueWriteBufferRect")
 
+    def test_streamed_scales(self):
+        self.save("s.npy", np.ones(40, np.float32))
+        self.save("t.npy", np.ones(50, np.float32))
+        self.stream(("matmul", "a.npy", "b.npy", "-o", "out.npy", "--kernel", "general", "--as", "f8e4m3",
+                     "--scale-a", "s.npy", "--scale-b", "t.npy"), "3K", 5)
+
     def test_streamed_batch(self):
         self.save("a.npy", np.ones((30, 5, 6), np.float32))
         self.save("b.npy", np.ones((30, 6, 7), np.float32))

@@ -13,6 +13,22 @@ MUTANTS = {
          "if (false)", PROOF),
     "matmul-fp8-saturation":
         ("host/core/real.c", "exact = fmaxl(fminl(exact, most), -most);", 0, "", PROOF),
+    "matmul-scale-of-the-row-before":
+        ("host/ops/matmul/matmul_shape.h", "scale_a[p->offset_scale_a + i]", 0,
+         "scale_a[p->offset_scale_a + (i ? i - 1 : 0)]", "unit/test_matmul_scales"),
+    "matmul-scales-not-turned":
+        ("host/ops/matmul/matmul.c", "        order[MATMUL_SCALE_A] = MATMUL_SCALE_B;\n"
+         "        order[MATMUL_SCALE_B] = MATMUL_SCALE_A;\n", 0, "", "unit/test_matmul_scales"),
+    "matmul-scales-of-a-strip":
+        ("host/ops/matmul/matmul_partition.c", "one->offset_scale_a = i;", 0, "one->offset_scale_a = 0;",
+         "unit/test_matmul_scales"),
+    "matmul-scale-0-passed-over":
+        ("host/core/real.c", ".part = {{s, alpha, beta, beta == 0 ? 0 : c}}, .count = 1};", 0,
+         ".part = {{s, alpha == 0 ? 1 : alpha, beta, beta == 0 ? 0 : c}}, .count = 1};",
+         "unit/test_matmul_scales"),
+    "matmul-rows-are-not-projected":
+        ("host/ops/matmul/matmul_proof.c", "matmul_alpha(p) * (long double)scale", 0, "matmul_alpha(p)",
+         "unit/test_matmul_scales"),
     "matmul-int8-weights-even":
         ("host/ops/matmul/matmul_proof.c", "(uint32_t)random_u64(&state) | 1;", 0,
          "(uint32_t)random_u64(&state) << 1;", PROOF),

@@ -78,6 +78,23 @@ def fp8_codes(x, name):
     return (np.where(x == 0, 0, bits - (120 << 3)) | np.where(x < 0, 0x80, 0)).astype("u1")
 
 
+def check_wrong_scales(ts, rows, columns, device):
+    a, b = np.ones((len(rows), 2), np.float32), np.ones((2, len(columns)), np.float32)
+    for error, says, call in (
+            (ValueError, "rows and columns of FP8 have scales", dict(scale_a=rows)),
+            (ValueError, "scale_b has shape (%d,), and there are" % (len(columns) + 1),
+             dict(scale_b=np.ones(len(columns) + 1, np.float32))),
+            (ValueError, "scale_a has shape (1, %d)" % (len(rows) + 1),
+             dict(scale_a=np.ones((1, len(rows) + 1), np.float32))),
+            (TypeError, "scale_a is complex64", dict(scale_a=rows.astype("c8")))):
+        try:
+            ts.matmul(a, b, device=device, **call)
+        except error as e:
+            assert says in str(e), e
+        else:
+            raise AssertionError(says)
+
+
 def check_fp8(rng, ts, device):
     """Sums of whole numbers are exact.  FP8 is bytes here: no type of NumPy's own is needed."""
     name = rng.choice(["float8_e4m3fn", "float8_e5m2"]).item()
@@ -94,6 +111,10 @@ def check_fp8(rng, ts, device):
     assert np.all(np.abs(got - exact / 2) <= np.abs(exact) * 2.0**-9)
     (c,) = op(*given, alpha=2.0**-9, **call)
     assert len(memoryview(c).cast("B")) == m * n
+    rows, columns = ((2.0 ** rng.integers(-4, 5, count)).astype("f4") for count in (m, n))
+    (c,) = op(*given, None, rows, columns, out_type=True, scale_a=True, scale_b=True, **call)
+    assert np.array_equal(np.frombuffer(c, "f4").reshape(m, n), exact * (rows[:, None] * columns))
+    check_wrong_scales(ts, rows, columns, device)
     try:
         import ml_dtypes
     except ImportError:
@@ -106,6 +127,10 @@ def check_fp8(rng, ts, device):
         got = ts.matmul(a, b.T, dtype=wanted, device=device)
         assert got.dtype == (dtype if wanted is None else wanted)
         assert np.array_equal(got.astype("f4"), expected.astype("f4"))
+    for scale_a, scale_b in ((rows, columns), (rows[:, None], None), (None, columns[None].astype("f8"))):
+        got = ts.matmul(a, b.T, dtype=np.float32, scale_a=scale_a, scale_b=scale_b, device=device)
+        assert np.array_equal(got, exact * (1 if scale_a is None else rows[:, None]) *
+                              (1 if scale_b is None else columns))
 
 
 def check(rng, ts, device):

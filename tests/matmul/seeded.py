@@ -30,6 +30,19 @@ BUGS = {
          "(1 << FP8_DROPPED)", []),
     "sweep-fp8-saturation":
         ("general", "common/fp8.clh", "fmin(fabs(x), (float##n)FP8_MOST)", 0, "fabs(x)", []),
+    # Scales of rows and columns.
+    "sweep-fp8-scale-of-the-next-row":
+        ("general", "matmul/matmul_scales.clh", "s->a[i]", 0, "s->a[i ^ 1]", []),
+    "sweep-fp8-scale-of-first-column":
+        ("general-tiled", "matmul/matmul_scales.clh", "s->b[j]", 0, "s->b[0]", []),
+    "sweep-fp8-scale-of-a-neighbour":
+        ("pipelined", "matmul/matmul_scales.clh", "min(j + 1, n - 1)", 0, "j", []),
+    "sweep-fp8-scale-of-a-product":
+        ("general", "matmul/matmul_general.cl", "in_batch(call.offset_scale_a, call.stride_scale_a)", 0,
+         "call.offset_scale_a", []),
+    "sweep-fp8-scale-of-parts":
+        ("pipelined", "matmul/matmul_parts.clh", "scale_at(&by, o / n, o % n)", 0,
+         "scale_at(&by, o % m, o % n)", ["SPLIT=2"]),
     # Complex numbers.
     "sweep-complex-conjugate":
         ("complex-general", "matmul/matmul_complex.clh", "sign * x.y", 0, "x.y", []),

@@ -92,6 +92,25 @@ class Operands(Bad):
         self.refused("matvec", "good.npy", "good.npy", "-o", "c.npy", "--as", "f8e4m3", status=2,
                      says="f8e4m3")
 
+    def test_scales(self):
+        fp8 = ("matmul", "good.npy", "good.npy", "-o", "c.npy", "--as", "f8e4m3")
+        self.save("s3.npy", np.ones(3, np.float32))
+        self.refused(*fp8, "--scale-a", "s3.npy", says="s3.npy is a vector of 3, and op(A) has 2 rows: a scale each")
+        self.refused(*fp8, "--scale-b", "s3.npy", says="s3.npy is a vector of 3, and op(B) has 2 columns")
+        self.save("one.npy", np.float32(1))
+        self.refused(*fp8, "--scale-b", "one.npy", says="one.npy is a scalar")
+        self.save("z.npy", np.ones(2, np.complex64))
+        self.refused(*fp8, "--scale-a", "z.npy", says="z.npy is complex64, and scales are float32")
+        self.save("wide.npy", np.array([1, 1e300]))
+        self.refused(*fp8, "--scale-a", "wide.npy", says="wide.npy: 1 of 2 scales are infinite as float32")
+        self.save("s.npy", np.ones(2, np.float32))
+        self.refused("matmul", "good.npy", "good.npy", "-o", "c.npy", "--scale-a", "s.npy",
+                     says="s.npy: rows of FP8 have scales, and the matrices are float32; --as f8e4m3")
+        self.refused(*fp8, "--scaled-a", status=2, says="--scaled-a")
+        self.refused(*fp8, "--scale-a", "none.npy", says="none.npy")
+        self.refused("bench", "matmul", "--scaled-b", "--size", "4", status=2,
+                     says="rows and columns of FP8 have scales, and the operands are float32")
+
     def test_complex(self):
         self.save("z.npy", np.eye(2, dtype="complex64"))
         self.save("w.npy", np.eye(2, dtype="complex128"))

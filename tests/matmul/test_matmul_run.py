@@ -122,6 +122,22 @@ class OnHost(test_run.Run):
         bits = array.astype(np.float32).view("u4")
         return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("u2").view("V2")
 
+    def test_scales_of_rows_and_columns(self):
+        """Whole numbers times powers of two are exact; a batch shares its scales."""
+        rng = np.random.default_rng(8)
+        a, b = (rng.integers(-8, 9, s).astype(np.float32) for s in ((3, 5, 40), (40, 7)))
+        rows, columns = 2.0 ** rng.integers(-5, 6, (5, 1)), 2.0 ** rng.integers(-5, 6, 7)
+        c0 = rng.integers(-9, 9, (3, 5, 7)).astype(np.float32)
+        for name, x in (("a.npy", a), ("b.npy", b), ("c0.npy", c0), ("rows.npy", rows),
+                        ("columns.npy", columns.astype(np.float32))):
+            self.save(name, x)
+        for scales in (("rows",), ("columns",), ("rows", "columns")):
+            flags = [x for s in scales for x in ("--scale-a" if s == "rows" else "--scale-b", s + ".npy")]
+            self.matmul("a.npy", "b.npy", "--as", "f8e4m3", "--out-type", "f32", "--alpha", "0.5", "--beta", "2",
+                        "--add", "c0.npy", *flags, "--verify")
+            factor = 0.5 * (rows if "rows" in scales else 1) * (columns if "columns" in scales else 1)
+            np.testing.assert_array_equal(self.load("c.npy"), factor * (a @ b) + 2 * c0)
+
     def fp8(self, name):
         """(values of the codes that are numbers, their codes), smallest first."""
         fraction, bias, most = (3, 7, 0x7E) if name == "f8e4m3" else (2, 15, 0x7B)

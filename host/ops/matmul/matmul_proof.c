@@ -146,9 +146,9 @@ static void repeat(tsr_matmul_problem *p, size_t way)
     p->stride_b = b.lines * b.ld + gap;
     p->stride_c = c.lines * c.ld + gap;
     if (p->scale_a)
-        p->stride_scale_a = way % 2 ? p->m + gap : 0;
+        p->stride_scale_a = way % 5 ? p->m + gap : 0;
     if (p->scale_b)
-        p->stride_scale_b = way % 3 ? p->n + 1 : 0;
+        p->stride_scale_b = way / 2 % 2 ? p->n + 1 : 0;
     if (way % 16 == 0)
         p->stride_a = 0; /* shared */
     if (way % 16 == 1)
