@@ -290,8 +290,8 @@ static void describe(const problem *q, text *out)
         text_format(out, " offsets %zu %zu %zu", p->offset_a, p->offset_b, p->offset_c);
     if (p->offset_scale_a || p->offset_scale_b)
         text_format(out, " offsets of scales %zu %zu", p->offset_scale_a, p->offset_scale_b);
-    if (batch > 1 && ((p->scale_a && p->stride_scale_a != p->m) ||
-                      (p->scale_b && p->stride_scale_b != p->n)))
+    if (batch > 1 &&
+        ((p->scale_a && p->stride_scale_a != p->m) || (p->scale_b && p->stride_scale_b != p->n)))
         text_format(out, " strides of scales %zu %zu", p->stride_scale_a, p->stride_scale_b);
     if (!is_dense(&a, batch) || !is_dense(&b, batch) || !is_dense(&c, batch))
         text_format(out, " strides %zu %zu %zu", a.stride, b.stride, c.stride);
