@@ -1,4 +1,4 @@
-"""tessera cache, and what broken entries and folders do to a run: nothing but time."""
+"""tessera cache, and what broken entries and folders do to a run: nothing but time.  Unoptimized kernels do here."""
 
 import fcntl
 import glob
