@@ -10,8 +10,10 @@
 /* Samples for a pivot, and half as many of fewer words. */
 enum { SAMPLES = 15, MANY = 512 };
 
-/* Words of so many vectors are sorted in registers. */
-enum { VECTORS_MAX = 8 };
+/* Words of so many vectors are sorted in registers: all loops over them are unrolled. */
+enum { VECTORS_MAX = 16 };
+
+#define UNROLL _Pragma("GCC unroll 16")
 
 #define WORD             uint32_t
 #define SIGNED           int32_t
@@ -71,7 +73,7 @@ bool ISA_NAMED(sort_quick_64)(uint64_t *from, uint64_t *to, size_t n)
 size_t ISA_NAMED(sort_split_32)(const uint32_t *from, uint32_t *to, size_t n)
 {
 #if ISA == 2
-    return partition_32(from, to, n, median_32(from, n));
+    return split_32(from, to, n, median_32(from, n));
 #else
     (void)from, (void)to, (void)n;
     return 0;
@@ -81,7 +83,7 @@ size_t ISA_NAMED(sort_split_32)(const uint32_t *from, uint32_t *to, size_t n)
 size_t ISA_NAMED(sort_split_64)(const uint64_t *from, uint64_t *to, size_t n)
 {
 #if ISA == 2
-    return partition_64(from, to, n, median_64(from, n));
+    return split_64(from, to, n, median_64(from, n));
 #else
     (void)from, (void)to, (void)n;
     return 0;

@@ -3,9 +3,12 @@
  * each, with WORD the type, LANES of them in a vector, V(name) the intrinsic of that name for it,
  * and NAMED(name) the name with the type at its end.
  *
- * A pass partitions words from one array into the other: each vector is compressed to those that
- * are less than the pivot, which are put behind the others of that kind, and the rest, which are
- * put before the rest that is there already.
+ * A pass partitions the words of one array: each vector is compressed to those that are less than
+ * the pivot and to the rest, which go behind the others of their kind, one kind in the array itself
+ * and one in another.  Both grow upwards and none faster than words are read, so that whole vectors
+ * are stored: what is behind the words of a kind is overwritten by those that come.
+ *
+ *     from   | rest | unread ...        to   | less | free ...
  */
 
 typedef struct NAMED(part) {
@@ -27,68 +30,121 @@ static inline MASK NAMED(from_to)(size_t n, size_t v)
     return n > v * LANES ? NAMED(first)(n - v * LANES) : 0;
 }
 
-/* Compare each lane with the one whose number differs in the bits of `other`: the lesser word goes
- * to the lane whose number lacks `bit`, the highest of them. */
-static inline __attribute__((always_inline)) void NAMED(exchange)(__m512i word[], size_t vectors,
-                                                                  size_t other, size_t bit)
+/* ---- a few words ----------------------------------------------------------------------------- */
+
+/* The words of up to VECTORS_MAX vectors are columns, one a lane, of a word of each vector.  Sorting
+ * columns compares whole vectors; the columns are then merged, two by two. */
+
+static inline __attribute__((always_inline)) void NAMED(in_order)(__m512i *a, __m512i *b)
 {
-    static const uint16_t with_bit[] = {[1] = 0xAAAA, [2] = 0xCCCC, [4] = 0xF0F0, [8] = 0xFF00};
-    const __m512i lanes = _mm512_xor_si512(LANE_NUMBERS, V(set1)((SIGNED)other));
+    const __m512i least = V_UNSIGNED(min)(*a, *b);
 
-    for (size_t v = 0; v < vectors; v++) {
-        const __m512i there = V(permutexvar)(lanes, word[v]);
+    *b = V_UNSIGNED(max)(*a, *b);
+    *a = least;
+}
 
-        word[v] = V_UNSIGNED(mask_max)(V_UNSIGNED(min)(word[v], there), (MASK)with_bit[bit],
-                                       word[v], there);
+/* Sort the columns of each `run` vectors, which are bitonic sequences. */
+static inline __attribute__((always_inline)) void NAMED(halve)(__m512i word[], size_t vectors,
+                                                               size_t run)
+{
+    UNROLL
+    for (size_t apart = run / 2; apart; apart /= 2)
+        UNROLL
+        for (size_t first = 0; first < vectors; first += 2 * apart)
+            UNROLL
+            for (size_t v = first; v < first + apart; v++)
+                NAMED(in_order)(&word[v], &word[v + apart]);
+}
+
+/* Sort each column: two sorted runs, one of them mirrored, are a bitonic sequence. */
+static inline __attribute__((always_inline)) void NAMED(sort_columns)(__m512i word[],
+                                                                      size_t vectors)
+{
+    UNROLL
+    for (size_t run = 2; run <= vectors; run *= 2) {
+        UNROLL
+        for (size_t first = 0; first < vectors; first += run)
+            UNROLL
+            for (size_t v = 0; v < run / 2; v++)
+                NAMED(in_order)(&word[first + v], &word[first + run - 1 - v]);
+        NAMED(halve)(word, vectors, run / 2);
     }
 }
 
-/* Merge each run of so many vectors, whose halves are in order.  The second half is read backwards,
- * and so becomes the greater words of a bitonic sequence backwards, which is one as well. */
-static inline __attribute__((always_inline)) void NAMED(merge)(__m512i word[], size_t vectors,
-                                                               size_t run)
+/* The lesser words of two vectors in the lanes whose number lacks `bit`, the greater in the others. */
+static inline __attribute__((always_inline)) __m512i NAMED(by_lane)(__m512i a, __m512i b, size_t bit)
 {
-    const __m512i backwards = _mm512_xor_si512(LANE_NUMBERS, V(set1)(LANES - 1));
-    __m512i before[VECTORS_MAX];
+    static const uint16_t with_bit[] = {[1] = 0xAAAA, [2] = 0xCCCC, [4] = 0xF0F0, [8] = 0xFF00};
 
-    for (size_t v = 0; v < vectors; v++)
-        before[v] = word[v];
-    for (size_t first = 0; first < vectors; first += run)
-        for (size_t v = first; v < first + run / 2; v++) {
-            const size_t mirrored = 2 * first + run - 1 - v;
-            const __m512i there = V(permutexvar)(backwards, before[mirrored]);
-
-            word[v] = V_UNSIGNED(min)(before[v], there);
-            word[v + run / 2] = V_UNSIGNED(max)(before[v], there);
-        }
-    for (size_t apart = run / 4; apart; apart /= 2)
-        for (size_t first = 0; first < vectors; first += 2 * apart)
-            for (size_t v = first; v < first + apart; v++) {
-                const __m512i here = word[v], there = word[v + apart];
-
-                word[v] = V_UNSIGNED(min)(here, there);
-                word[v + apart] = V_UNSIGNED(max)(here, there);
-            }
-    for (size_t bit = LANES / 2; bit; bit /= 2)
-        NAMED(exchange)(word, vectors, bit, bit);
+    return V_UNSIGNED(mask_max)(V_UNSIGNED(min)(a, b), (MASK)with_bit[bit], a, b);
 }
 
-/* Sort up to so many vectors of words by a bitonic network: behind the words the greatest there is.
- */
+/* Merge runs of so many columns two by two.  A word of one is compared with the one as far from the
+ * end of the other; what is then in each run is a bitonic sequence, of columns and along them. */
+static inline __attribute__((always_inline)) void NAMED(merge_columns)(__m512i word[],
+                                                                       size_t vectors, size_t run)
+{
+    const __m512i mirrored = _mm512_xor_si512(LANE_NUMBERS, V(set1)((SIGNED)(2 * run - 1)));
+
+    UNROLL
+    for (size_t v = 0; v < (vectors + 1) / 2; v++) {
+        const size_t u = vectors - 1 - v;
+        const __m512i a = word[v], b = word[u];
+
+        word[v] = NAMED(by_lane)(a, V(permutexvar)(mirrored, b), run);
+        if (u != v)
+            word[u] = NAMED(by_lane)(b, V(permutexvar)(mirrored, a), run);
+    }
+    UNROLL
+    for (size_t bit = run / 2; bit; bit /= 2) {
+        const __m512i other = _mm512_xor_si512(LANE_NUMBERS, V(set1)((SIGNED)bit));
+
+        UNROLL
+        for (size_t v = 0; v < vectors; v++)
+            word[v] = NAMED(by_lane)(word[v], V(permutexvar)(other, word[v]), bit);
+    }
+    NAMED(halve)(word, vectors, vectors);
+}
+
+/* Columns one behind the other become rows.  To shuffle the halves of the vectors perfectly moves
+ * the topmost bit of each word's number to its end, and so the vector's number behind the lane's. */
+static inline __attribute__((always_inline)) void NAMED(columns_to_rows)(__m512i word[],
+                                                                         size_t vectors)
+{
+    const __m512i half = V(set1)(LANES / 2);
+    const __m512i odd = V(slli)(_mm512_and_si512(LANE_NUMBERS, V(set1)(1)), LANES == 16 ? 4 : 3);
+    const __m512i low = _mm512_or_si512(V(srli)(LANE_NUMBERS, 1), odd);
+    const __m512i high = V(add)(low, half);
+    __m512i before[VECTORS_MAX];
+
+    UNROLL
+    for (size_t bit = 1; bit < vectors; bit *= 2) {
+        UNROLL
+        for (size_t v = 0; v < vectors; v++)
+            before[v] = word[v];
+        UNROLL
+        for (size_t v = 0; v < vectors / 2; v++) {
+            word[2 * v] = V(permutex2var)(before[v], low, before[v + vectors / 2]);
+            word[2 * v + 1] = V(permutex2var)(before[v], high, before[v + vectors / 2]);
+        }
+    }
+}
+
+/* Sort up to so many vectors of words: behind the words the greatest there is. */
 static inline __attribute__((always_inline)) void NAMED(sort_in)(const WORD *from, size_t n,
                                                                  WORD *to, size_t vectors)
 {
     __m512i word[VECTORS_MAX];
 
+    UNROLL
     for (size_t v = 0; v < vectors; v++)
         word[v] = V(mask_loadu)(V(set1)(-1), NAMED(from_to)(n, v), from + v * LANES);
-    for (size_t run = 2; run <= LANES; run *= 2) {
-        NAMED(exchange)(word, vectors, run - 1, run / 2);
-        for (size_t bit = run / 4; bit; bit /= 2)
-            NAMED(exchange)(word, vectors, bit, bit);
-    }
-    for (size_t run = 2; run <= vectors; run *= 2)
-        NAMED(merge)(word, vectors, run);
+    NAMED(sort_columns)(word, vectors);
+    UNROLL
+    for (size_t run = 1; run < LANES; run *= 2)
+        NAMED(merge_columns)(word, vectors, run);
+    NAMED(columns_to_rows)(word, vectors);
+    UNROLL
     for (size_t v = 0; v < vectors; v++)
         V(mask_storeu)(to + v * LANES, NAMED(from_to)(n, v), word[v]);
 }
@@ -102,12 +158,57 @@ static void NAMED(sort_few)(const WORD *from, size_t n, WORD *to)
         NAMED(sort_in)(from, n, to, 2);
     else if (n <= 4 * LANES)
         NAMED(sort_in)(from, n, to, 4);
-    else
+    else if (n <= 8 * LANES)
         NAMED(sort_in)(from, n, to, 8);
+    else
+        NAMED(sort_in)(from, n, to, 16);
+}
+
+/* ---- many words ------------------------------------------------------------------------------ */
+
+/* Words less than the pivot to the front of `low`, others to the front of `high`; returns how many
+ * are less.  One of these may be `from`. */
+static size_t NAMED(partition)(const WORD *from, WORD *low, WORD *high, size_t n, WORD pivot)
+{
+    enum { AT_ONCE = 4 }; /* so that no vector waits for the count of another */
+    const __m512i p = V(set1)((SIGNED)pivot);
+    size_t lows = 0, i = 0;
+
+    for (; i + AT_ONCE * LANES <= n; i += AT_ONCE * LANES) {
+        __m512i v[AT_ONCE];
+        MASK less[AT_ONCE];
+        size_t at[AT_ONCE + 1];
+
+        at[0] = lows;
+        UNROLL
+        for (size_t k = 0; k < AT_ONCE; k++) {
+            v[k] = V(loadu)(from + i + k * LANES);
+            less[k] = V_MASK(cmplt)(v[k], p);
+            at[k + 1] = at[k] + (size_t)__builtin_popcount(less[k]);
+        }
+        UNROLL
+        for (size_t k = 0; k < AT_ONCE; k++) {
+            V(storeu)(low + at[k], V(maskz_compress)(less[k], v[k]));
+            V(storeu)(high + (i + k * LANES - at[k]), V(maskz_compress)((MASK)~less[k], v[k]));
+        }
+        lows = at[AT_ONCE];
+    }
+    for (; i < n; i += LANES) {
+        const MASK all = NAMED(first)(n - i);
+        const __m512i v = V(maskz_loadu)(all, from + i);
+        const MASK less = V_MASK(cmplt)(v, p) & all, rest = (MASK)~less & all;
+        const size_t count = (size_t)__builtin_popcount(less);
+
+        V(mask_storeu)(low + lows, NAMED(first)(count), V(maskz_compress)(less, v));
+        V(mask_storeu)(high + (i - lows), NAMED(first)((size_t)__builtin_popcount(rest)),
+                       V(maskz_compress)(rest, v));
+        lows += count;
+    }
+    return lows;
 }
 
 /* Words less than the pivot to the front of `to`, others behind them; returns how many are less. */
-static size_t NAMED(partition)(const WORD *from, WORD *to, size_t n, WORD pivot)
+static size_t NAMED(split)(const WORD *from, WORD *to, size_t n, WORD pivot)
 {
     const __m512i p = V(set1)((SIGNED)pivot);
     size_t low = 0, high = n, i = 0;
@@ -163,8 +264,9 @@ static WORD NAMED(middle)(const WORD *from, size_t n)
 static void NAMED(sort)(NAMED(part) p)
 {
     while (p.n > VECTORS_MAX * LANES) {
+        WORD *const result = p.stays ? p.from : p.to, *const rest = p.stays ? p.to : p.from;
         WORD pivot;
-        size_t low;
+        size_t low, high;
 
         if (p.samples_left) {
             pivot = NAMED(median)(p.from, p.n);
@@ -172,16 +274,15 @@ static void NAMED(sort)(NAMED(part) p)
         } else {
             pivot = NAMED(middle)(p.from, p.n);
         }
-        low = NAMED(partition)(p.from, p.to, p.n, pivot);
-        if (low == 0) {
-            /* It is the least of them: those that are equal to it are in order. */
-            low = pivot == (WORD)-1 ? p.n : NAMED(partition)(p.from, p.to, p.n, (WORD)(pivot + 1));
-            if (p.stays)
-                memcpy(p.from, p.to, low * sizeof(WORD));
-        } else {
-            NAMED(sort)((NAMED(part)){p.to, p.from, low, !p.stays, p.samples_left});
-        }
-        p = (NAMED(part)){p.to + low, p.from + low, p.n - low, !p.stays, p.samples_left};
+        low = NAMED(partition)(p.from, result, rest, p.n, pivot);
+        high = p.n - low;
+        if (low) /* the space behind the rest is as large */
+            NAMED(sort)((NAMED(part)){result, rest + high, low, true, p.samples_left});
+        else if (pivot != (WORD)-1) /* it is the least: those that are equal to it are in order */
+            low = NAMED(partition)(rest, result, rest, p.n, (WORD)(pivot + 1));
+        else
+            low = p.n, memcpy(result, rest, p.n * sizeof(WORD));
+        p = (NAMED(part)){rest, result + low, p.n - low, false, p.samples_left};
     }
     NAMED(sort_few)(p.from, p.n, p.stays ? p.from : p.to);
 }
