@@ -48,6 +48,19 @@ static void *alloc_huge(size_t bytes)
     return memory;
 }
 
+/* Let the system have the pages of large memory if it needs them, which have no content any more
+ * but the head's.  False: it cannot. */
+static bool lend(const head *h)
+{
+#ifdef MADV_FREE
+    if (h->bytes <= SCRATCH_LENT_MAX)
+        return madvise((char *)h + HUGE_PAGE, h->bytes + sizeof(*h) - HUGE_PAGE, MADV_FREE) == 0;
+#else
+    (void)h;
+#endif
+    return false;
+}
+
 void *scratch_take(size_t bytes)
 {
     head *h;
@@ -74,8 +87,8 @@ void scratch_give(void *memory)
     if (!h)
         return;
     before = keeps ? pthread_getspecific(kept) : NULL;
-    if (!keeps || h->bytes > SCRATCH_KEPT_MAX || (before && before->bytes >= h->bytes) ||
-        pthread_setspecific(kept, h) != 0)
+    if (!keeps || (before && before->bytes >= h->bytes) ||
+        (h->bytes > SCRATCH_KEPT_MAX && !lend(h)) || pthread_setspecific(kept, h) != 0)
         free(h);
     else
         free(before);

@@ -16,8 +16,10 @@
 /* Bytes around each operand that are not to change. */
 enum { GUARD = 64 };
 
-/* `outlier`: key 1 is 0 whatever the others are. */
-static void compare_with_qsort(const tsr_sort_problem *s, distribution how, bool outlier)
+/* Changes n keys of so many bytes before they are sorted. */
+typedef void change_keys(unsigned char *keys, size_t n, size_t bytes);
+
+static void compare_with_qsort(const tsr_sort_problem *s, distribution how, change_keys *change)
 {
     const problem p = sort_problem(*s);
     operand o[OPERANDS_MAX];
@@ -34,8 +36,8 @@ static void compare_with_qsort(const tsr_sort_problem *s, distribution how, bool
         }
     }
     operation_sort.fill(&p, 11, how, given[0]);
-    if (outlier)
-        memset((char *)given[0][0] + tsr_type_size(s->type), 0, tsr_type_size(s->type));
+    if (change)
+        change(given[0][0], s->n, tsr_type_size(s->type));
     for (size_t i = 0; i < count; i++)
         memcpy(given[1][i], given[0][i], o[i].bytes);
     assert_int_equal(sort_qsort.host(&p, given[0], NULL), TSR_OK);
@@ -49,7 +51,7 @@ static void compare_with_qsort(const tsr_sort_problem *s, distribution how, bool
 
 static void same_as_qsort(const tsr_sort_problem *s, distribution how)
 {
-    compare_with_qsort(s, how, false);
+    compare_with_qsort(s, how, NULL);
 }
 
 /* A key alone, with an index, with values, with both; ascending and descending. */
@@ -70,8 +72,8 @@ static void in_every_mode(tsr_type type, size_t n, distribution how)
 /* Around where the ways of sorting change. */
 static void test_lengths(void **state)
 {
-    static const size_t lengths[] = {0,  1,  2,   3,   8,   31,  32,   33,   63,  64,
-                                     65, 66, 100, 127, 128, 129, 1000, 4095, 4097};
+    static const size_t lengths[] = {0,   1,   2,   3,   8,   31,  32,  33,  63,   64,   65,  66,
+                                     100, 127, 128, 129, 255, 256, 257, 319, 1000, 4095, 4097};
 
     (void)state;
     for (int t = 0; t < TSR_TYPE_COUNT; t++)
@@ -85,6 +87,52 @@ static void test_distributions(void **state)
     for (int t = 0; t < TSR_TYPE_COUNT; t++)
         for (int how = 0; how < DISTRIBUTION_COUNT && sort_takes((tsr_type)t); how++)
             in_every_mode((tsr_type)t, 300, (distribution)how);
+}
+
+static void all_greatest(unsigned char *keys, size_t n, size_t bytes)
+{
+    memset(keys, 0xFF, n * bytes);
+}
+
+static void most_greatest(unsigned char *keys, size_t n, size_t bytes)
+{
+    for (size_t i = 0; i < n; i++)
+        if (i % 64 != 5)
+            memset(keys + i * bytes, 0xFF, bytes);
+}
+
+static void most_least(unsigned char *keys, size_t n, size_t bytes)
+{
+    for (size_t i = 0; i < n; i++)
+        if (i % 64 != 5)
+            memset(keys + i * bytes, 0, bytes);
+}
+
+/* Keys of which most are the least or the greatest there are, next to which no pivot is. */
+static void test_extremes(void **state)
+{
+    static change_keys *const changes[] = {all_greatest, most_greatest, most_least};
+    static const tsr_type types[] = {TSR_U32, TSR_U64};
+    static const size_t lengths[] = {257, 5000, 70001};
+
+    (void)state;
+    for (size_t t = 0; t < ARRAY_COUNT(types); t++)
+        for (size_t c = 0; c < ARRAY_COUNT(changes); c++)
+            for (size_t i = 0; i < ARRAY_COUNT(lengths); i++)
+                compare_with_qsort(&(tsr_sort_problem){.type = types[t], .n = lengths[i]},
+                                   DISTRIBUTION_UNIFORM, changes[c]);
+}
+
+/* Every length of a few words, and of many that leave a few. */
+static void test_each_length(void **state)
+{
+    static const tsr_type types[] = {TSR_U32, TSR_F64};
+
+    (void)state;
+    for (size_t t = 0; t < ARRAY_COUNT(types); t++)
+        for (size_t n = 1; n < 700; n++)
+            same_as_qsort(&(tsr_sort_problem){.type = types[t], .n = n, .descending = n & 1},
+                          DISTRIBUTION_UNIFORM);
 }
 
 /* In buckets, by several threads where there are several processors. */
@@ -107,7 +155,7 @@ static void test_long_ones(void **state)
 /* In even buckets, whose size a sample decides. */
 static void test_even_buckets(void **state)
 {
-    enum { N = (1 << 20) + 77, NOT_SPLIT = (1 << 22) + 3 };
+    enum { N = (1 << 18) + 77, NOT_SPLIT = (1 << 22) + 3 };
 
     (void)state;
     for (int how = 0; how < DISTRIBUTION_COUNT; how++)
@@ -116,10 +164,18 @@ static void test_even_buckets(void **state)
             (distribution)how);
     same_as_qsort(&(tsr_sort_problem){.type = TSR_F64, .n = N, .value_bytes = 1},
                   DISTRIBUTION_PLAIN);
+    for (int how = 0; how < DISTRIBUTION_COUNT; how++)
+        same_as_qsort(&(tsr_sort_problem){.type = TSR_I32, .n = N}, (distribution)how);
     same_as_qsort(&(tsr_sort_problem){.type = TSR_U8, .n = N}, DISTRIBUTION_PLAIN);
     same_as_qsort(&(tsr_sort_problem){.type = TSR_I64, .n = N}, DISTRIBUTION_PLAIN);
     same_as_qsort(&(tsr_sort_problem){.type = TSR_I64, .n = N}, DISTRIBUTION_FEW);
     same_as_qsort(&(tsr_sort_problem){.type = TSR_F64, .n = NOT_SPLIT}, DISTRIBUTION_PLAIN);
+}
+
+static void outlier(unsigned char *keys, size_t n, size_t bytes)
+{
+    (void)n;
+    memset(keys + bytes, 0, bytes);
 }
 
 /* One key that the sample missed, below or above all others: even buckets would have all words in
@@ -135,7 +191,7 @@ static void test_an_outlier(void **state)
             compare_with_qsort(
                 &(tsr_sort_problem){
                     .type = types[t], .n = N, .argsort = mode & 1, .descending = mode & 2},
-                DISTRIBUTION_CONSTANT, true);
+                DISTRIBUTION_CONSTANT, outlier);
 }
 
 /* Among the equal keys of long sequences an index and values stay in their order. */
@@ -182,7 +238,8 @@ int main(void)
         cmocka_unit_test(test_lengths),      cmocka_unit_test(test_distributions),
         cmocka_unit_test(test_long_ones),    cmocka_unit_test(test_long_ones_are_stable),
         cmocka_unit_test(test_even_buckets), cmocka_unit_test(test_an_outlier),
-        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_parts),        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_each_length),
     };
 
     return cmocka_run_group_tests_name("sort in C", tests, NULL, NULL);

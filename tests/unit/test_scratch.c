@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/scratch.h"
 
@@ -36,6 +37,25 @@ static void what_is_given_back_is_taken_again(void **state)
     scratch_give(NULL);
 }
 
+/* Large memory is kept, though the system may have its pages; larger is not. */
+static void large_memory_is_lent(void **state)
+{
+    const size_t large = 2 * (size_t)SCRATCH_KEPT_MAX;
+    unsigned char *first = scratch_take(large);
+
+    (void)state;
+    assert_non_null(first);
+    memset(first, 3, large);
+    scratch_give(first);
+#ifdef MADV_FREE
+    assert_ptr_equal(scratch_take(large), first);
+    memset(first, 4, large);
+    scratch_give(first);
+    assert_ptr_equal(scratch_take(large / 2), first);
+    scratch_give(first);
+#endif
+}
+
 static void *take(void *mine)
 {
     unsigned char *memory = scratch_take(1000);
@@ -61,6 +81,7 @@ static void threads_share_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_given_back_is_taken_again),
+                                       cmocka_unit_test(large_memory_is_lent),
                                        cmocka_unit_test(threads_share_nothing)};
 
     return cmocka_run_group_tests_name("scratch memory", tests, NULL, NULL);

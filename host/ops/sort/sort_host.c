@@ -30,9 +30,18 @@ typedef struct sorting {
  * buckets: one fits a cache, and all that are written side by side fit a table of pages. */
 enum { BUCKETS_FROM = 1 << 16, BUCKET_KEYS = 1 << 15, BUCKET_BITS_MIN = 5, BUCKET_BITS_MAX = 8 };
 
-/* Of so many keys, a sample says which values of their first bits make buckets of about one size:
- * those of floats lie close together. */
-enum { EVEN_FROM = 1 << 20, EVEN_BITS = 16, EVEN_VALUES = 1 << EVEN_BITS, EVEN_SAMPLES = 1 << 12 };
+/* Of so many keys a sample decides what is a bucket.  Where one value of the first BUCKET_BITS_MAX
+ * bits has more than an EVEN_SHARE, as with floats, which lie close together, values of more bits
+ * make buckets of about one size: EVEN_BITS of them, fewer of short words, whose floats have fewer
+ * bits of exponent. */
+enum {
+    EVEN_FROM = 1 << 18,
+    EVEN_SAMPLES = 1 << 11,
+    EVEN_SHARE = 40,
+    EVEN_BITS = 16,
+    EVEN_BITS_SHORT = 14,
+    EVEN_VALUES = 1 << EVEN_BITS
+};
 
 /* A bucket of a larger share, and that many keys, is put into buckets again, so that no thread has
  * it alone. */
@@ -155,35 +164,54 @@ static void sort_short(const sequence *q, size_t n)
     unload(q, q->x->kind->sort(q->words, q->other, n, varies), (sort_part){0, n});
 }
 
-/* The topmost bits of those that vary: so many that a bucket of evenly spread keys is small. */
-static digit bucket_digit(uint64_t varies, size_t n)
+/* So many of the topmost bits that vary, or all of them. */
+static digit topmost(uint64_t varies, unsigned bits)
 {
     const unsigned top = 64 - (unsigned)__builtin_clzll(varies);
-    const unsigned wanted = size_log2_up(size_div_up(n, BUCKET_KEYS));
-    const unsigned bits = wanted < BUCKET_BITS_MIN   ? BUCKET_BITS_MIN
-                          : wanted > BUCKET_BITS_MAX ? BUCKET_BITS_MAX
-                                                     : wanted;
 
     return top > bits ? (digit){.shift = top - bits, .bits = bits} : (digit){.bits = top};
 }
 
-/* The topmost bits of those that vary, with buckets for their values that have about as many words
- * each, in the sequence's memory.  *even: no bucket of the sample has more than a LARGE_SHARE. */
-static digit even_digit(const sequence *q, const unsigned char *words, sort_part part,
-                        uint64_t varies, bool *even)
+/* The topmost bits that vary: so many that a bucket of evenly spread keys is small. */
+static digit bucket_digit(uint64_t varies, size_t n)
 {
-    const unsigned top = 64 - (unsigned)__builtin_clzll(varies);
-    digit d = {.shift = top > EVEN_BITS ? top - EVEN_BITS : 0,
-               .bits = top > EVEN_BITS ? EVEN_BITS : top};
-    const size_t values = (size_t)1 << d.bits, apart = part.n / EVEN_SAMPLES;
+    const unsigned wanted = size_log2_up(size_div_up(n, BUCKET_KEYS));
+
+    return topmost(varies, wanted < BUCKET_BITS_MIN   ? BUCKET_BITS_MIN
+                           : wanted > BUCKET_BITS_MAX ? BUCKET_BITS_MAX
+                                                      : wanted);
+}
+
+/* Count the values that a digit has in a sample of the words, in q->cells. */
+static void count_sample(const sequence *q, sort_part part, digit d)
+{
+    const size_t apart = part.n / EVEN_SAMPLES;
+
+    memset(q->cells, 0, digit_counts(d) * sizeof(*q->cells));
+    for (size_t i = 0; i < EVEN_SAMPLES; i++)
+        q->x->kind->count(q->words, part.start + apart * i + apart / 2, 1, d, q->cells);
+}
+
+/* The topmost bits that vary, each value of which is a bucket, if none of a sample has more than an
+ * EVEN_SHARE; else more bits, with buckets for their values that have about as many words each, in
+ * the sequence's memory.  *even: no bucket of the sample has more than a LARGE_SHARE. */
+static digit even_digit(const sequence *q, sort_part part, uint64_t varies, bool *even)
+{
     uint8_t *bucket = (uint8_t *)(q->cells + EVEN_VALUES);
+    digit d = topmost(varies, BUCKET_BITS_MAX);
     size_t before = 0, start = 0; /* of the value, and of its bucket */
 
+    count_sample(q, part, d);
     *even = true;
-    memset(q->cells, 0, values * sizeof(*q->cells));
-    for (size_t i = 0; i < EVEN_SAMPLES; i++)
-        q->x->kind->count(words, part.start + apart * i + apart / 2, 1, d, q->cells);
-    for (size_t v = 0; v < values; v++) {
+    for (size_t v = 0; v < digit_counts(d); v++)
+        *even = *even && q->cells[v] <= EVEN_SAMPLES / EVEN_SHARE;
+    if (*even)
+        return d;
+
+    d = topmost(varies, q->x->kind->bytes > sizeof(uint32_t) ? EVEN_BITS : EVEN_BITS_SHORT);
+    count_sample(q, part, d);
+    *even = true;
+    for (size_t v = 0; v < digit_counts(d); v++) {
         bucket[v] = (uint8_t)size_min(before * BUCKETS / EVEN_SAMPLES, BUCKETS - 1);
         if (v && bucket[v] != bucket[v - 1])
             start = before;
@@ -279,12 +307,14 @@ static sort_part bucket_at(const buckets *x, size_t i)
 static void sort_bucket(void *context, size_t i, size_t who)
 {
     const buckets *x = context;
+    const sort_words *kind = x->q->x->kind;
     const sort_part b = bucket_at(x, i);
 
     (void)who;
-    if (b.n && b.n <= x->large)
+    if (b.n &&
+        b.n <= x->large) /* words that may be split are sorted by vectors, which need no bits */
         sort_and_put(x->q, x->other, x->words, b,
-                     x->q->x->kind->varies(x->other, b.start, b.start, b.n));
+                     kind->split ? UINT64_MAX : kind->varies(x->other, b.start, b.start, b.n));
 }
 
 /* Put words from `words` into buckets in `other` by a digit, which threads then sort.  A large
@@ -390,8 +420,7 @@ static void load_chunk(void *context, size_t c, size_t who)
 static digit first_digit(const sequence *q, size_t n, uint64_t varies, bool *even)
 {
     *even = false;
-    return n < EVEN_FROM ? bucket_digit(varies, n)
-                         : even_digit(q, q->words, (sort_part){0, n}, varies, even);
+    return n < EVEN_FROM ? bucket_digit(varies, n) : even_digit(q, (sort_part){0, n}, varies, even);
 }
 
 static void sort_long(const sequence *q, size_t n, size_t threads)
@@ -402,21 +431,16 @@ static void sort_long(const sequence *q, size_t n, size_t threads)
     loading loaded = {.q = q, .n = n, .chunks = threads};
     halves h = {q, q->other, q->words, all, 0, 1};
     bool even;
-    digit by = {0};
+    digit by;
 
     team_run(threads, threads, load_chunk, &loaded);
     if (!loaded.varies) {
         unload(q, q->words, all);
         return;
     }
-    if (kind->bytes < sizeof(uint64_t)) {
-        h.low = splits ? kind->split(q->words, q->other, n) : 0;
-        if (!h.low)
-            by = first_digit(q, n, loaded.varies, &even);
-    } else { /* even buckets take a fifth less time than splits, and others far more */
-        by = first_digit(q, n, loaded.varies, &even);
-        h.low = splits && !even ? kind->split(q->words, q->other, n) : 0;
-    }
+    by = first_digit(q, n, loaded.varies, &even);
+    /* Even buckets take a fifth less time than splits, and others far more. */
+    h.low = splits && !even ? kind->split(q->words, q->other, n) : 0;
     if (h.low)
         team_run(2, 2, sort_half, &h);
     else

@@ -37,35 +37,68 @@ static uint64_t NAMED(varies)(const void *words, size_t one, size_t first, size_
     return varies;
 }
 
-static inline size_t NAMED(value)(WORD w, digit d)
+/* Where a word is counted: `even` is whether the digit has buckets, a constant for the compiler. */
+static inline __attribute__((always_inline)) size_t NAMED(value)(WORD w, digit d, bool even)
 {
-    return ORDER(w) >> d.shift & (((size_t)1 << d.bits) - 1);
+    const size_t value = ORDER(w) >> d.shift & (((size_t)1 << d.bits) - 1);
+
+    return even ? d.bucket[value] : value;
+}
+
+/* Of four words each is read before a count is written, which might be a word for all that the
+ * compiler knows. */
+static inline __attribute__((always_inline)) void NAMED(count_by)(const WORD *w, size_t n, digit d,
+                                                                  bool even, size_t counts[])
+{
+    size_t i = 0;
+
+    for (; i + 4 <= n; i += 4) {
+        const size_t value[] = {NAMED(value)(w[i], d, even), NAMED(value)(w[i + 1], d, even),
+                                NAMED(value)(w[i + 2], d, even), NAMED(value)(w[i + 3], d, even)};
+
+        counts[value[0]]++;
+        counts[value[1]]++;
+        counts[value[2]]++;
+        counts[value[3]]++;
+    }
+    for (; i < n; i++)
+        counts[NAMED(value)(w[i], d, even)]++;
 }
 
 static void NAMED(count)(const void *words, size_t first, size_t n, digit d, size_t counts[])
 {
-    const WORD *w = (const WORD *)words + first;
-
     if (d.bucket)
-        for (size_t i = 0; i < n; i++)
-            counts[d.bucket[NAMED(value)(w[i], d)]]++;
+        NAMED(count_by)((const WORD *)words + first, n, d, true, counts);
     else
-        for (size_t i = 0; i < n; i++)
-            counts[NAMED(value)(w[i], d)]++;
+        NAMED(count_by)((const WORD *)words + first, n, d, false, counts);
+}
+
+static inline __attribute__((always_inline)) void
+NAMED(scatter_by)(const WORD *w, size_t n, digit d, bool even, size_t at[], WORD *to)
+{
+    size_t i = 0;
+
+    for (; i + 4 <= n; i += 4) {
+        const WORD word[] = {w[i], w[i + 1], w[i + 2], w[i + 3]};
+        const size_t value[] = {NAMED(value)(word[0], d, even), NAMED(value)(word[1], d, even),
+                                NAMED(value)(word[2], d, even), NAMED(value)(word[3], d, even)};
+
+        to[at[value[0]]++] = word[0];
+        to[at[value[1]]++] = word[1];
+        to[at[value[2]]++] = word[2];
+        to[at[value[3]]++] = word[3];
+    }
+    for (; i < n; i++)
+        to[at[NAMED(value)(w[i], d, even)]++] = w[i];
 }
 
 static void NAMED(scatter)(const void *words, size_t first, size_t n, digit d, size_t at[],
                            void *out)
 {
-    const WORD *w = (const WORD *)words + first;
-    WORD *to = out;
-
     if (d.bucket)
-        for (size_t i = 0; i < n; i++)
-            to[at[d.bucket[NAMED(value)(w[i], d)]]++] = w[i];
+        NAMED(scatter_by)((const WORD *)words + first, n, d, true, at, out);
     else
-        for (size_t i = 0; i < n; i++)
-            to[at[NAMED(value)(w[i], d)]++] = w[i];
+        NAMED(scatter_by)((const WORD *)words + first, n, d, false, at, out);
 }
 
 static void *NAMED(sort)(void *words, void *other, size_t n, uint64_t varies)

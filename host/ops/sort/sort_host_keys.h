@@ -8,7 +8,7 @@ static inline KEY NAMED(unmap)(const sort_map *m, KEY word)
 {
     const KEY bits = (KEY)((KEY)(word ^ (KEY)m->down) + (KEY)m->bias);
 
-    return bits ^ (bits >> (8 * sizeof(KEY) - 1) ? (KEY)m->flip_positive : (KEY)m->flip_negative);
+    return bits ^ SORT_FLIP(KEY, *m, (KEY)~bits); /* the sign bit is flipped, if any is */
 }
 
 static uint64_t NAMED(load_alone)(const sort_map *map, const void *keys, size_t first, size_t n,

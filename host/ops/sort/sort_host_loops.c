@@ -7,13 +7,18 @@
 #if ISA == 2 /* AVX-512 */
 #include <immintrin.h>
 
-/* Samples for a pivot, and half as many of fewer words. */
-enum { SAMPLES = 15, MANY = 512 };
+/* Nine vectors are samples for a pivot, and three of fewer words. */
+enum { MANY = 512 };
 
 /* Words of so many vectors are sorted in registers: all loops over them are unrolled. */
 enum { VECTORS_MAX = 16 };
 
-#define UNROLL _Pragma("GCC unroll 16")
+#define PRAGMA(x) _Pragma(#x)
+#ifdef __clang__
+#define UNROLL(most) PRAGMA(clang loop unroll(full))
+#else
+#define UNROLL(most) PRAGMA(GCC unroll most)
+#endif
 
 #define WORD             uint32_t
 #define SIGNED           int32_t
@@ -22,6 +27,7 @@ enum { VECTORS_MAX = 16 };
 #define V(name)          _mm512_##name##_epi32
 #define V_MASK(name)     _mm512_##name##_epu32_mask
 #define V_UNSIGNED(name) _mm512_##name##_epu32
+#define V_FIRST(v)       _mm_cvtsi128_si32(_mm512_castsi512_si128(v))
 #define LANE_NUMBERS     _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define NAMED(name)      name##_32
 #include "ops/sort/sort_host_quick.h"
@@ -32,6 +38,7 @@ enum { VECTORS_MAX = 16 };
 #undef V
 #undef V_MASK
 #undef V_UNSIGNED
+#undef V_FIRST
 #undef LANE_NUMBERS
 #undef NAMED
 
@@ -42,6 +49,7 @@ enum { VECTORS_MAX = 16 };
 #define V(name)          _mm512_##name##_epi64
 #define V_MASK(name)     _mm512_##name##_epu64_mask
 #define V_UNSIGNED(name) _mm512_##name##_epu64
+#define V_FIRST(v)       _mm_cvtsi128_si64(_mm512_castsi512_si128(v))
 #define LANE_NUMBERS     _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0)
 #define NAMED(name)      name##_64
 #include "ops/sort/sort_host_quick.h"

@@ -32,8 +32,8 @@ static inline MASK NAMED(from_to)(size_t n, size_t v)
 
 /* ---- a few words ----------------------------------------------------------------------------- */
 
-/* The words of up to VECTORS_MAX vectors are columns, one a lane, of a word of each vector.  Sorting
- * columns compares whole vectors; the columns are then merged, two by two. */
+/* The words of up to VECTORS_MAX vectors are columns: one for each lane, with a word of each
+ * vector. Sorting columns compares whole vectors; the columns are then merged two by two. */
 
 static inline __attribute__((always_inline)) void NAMED(in_order)(__m512i *a, __m512i *b)
 {
@@ -47,32 +47,32 @@ static inline __attribute__((always_inline)) void NAMED(in_order)(__m512i *a, __
 static inline __attribute__((always_inline)) void NAMED(halve)(__m512i word[], size_t vectors,
                                                                size_t run)
 {
-    UNROLL
-    for (size_t apart = run / 2; apart; apart /= 2)
-        UNROLL
-        for (size_t first = 0; first < vectors; first += 2 * apart)
-            UNROLL
-            for (size_t v = first; v < first + apart; v++)
+    UNROLL(16)
+    for (size_t apart = run / 2; apart; apart /= 2) {
+        UNROLL(16)
+        for (size_t v = 0; v < vectors; v++)
+            if (!(v & apart))
                 NAMED(in_order)(&word[v], &word[v + apart]);
+    }
 }
 
 /* Sort each column: two sorted runs, one of them mirrored, are a bitonic sequence. */
 static inline __attribute__((always_inline)) void NAMED(sort_columns)(__m512i word[],
                                                                       size_t vectors)
 {
-    UNROLL
+    UNROLL(16)
     for (size_t run = 2; run <= vectors; run *= 2) {
-        UNROLL
-        for (size_t first = 0; first < vectors; first += run)
-            UNROLL
-            for (size_t v = 0; v < run / 2; v++)
-                NAMED(in_order)(&word[first + v], &word[first + run - 1 - v]);
+        UNROLL(16)
+        for (size_t v = 0; v < vectors; v++)
+            if (!(v & run / 2))
+                NAMED(in_order)(&word[v], &word[v ^ (run - 1)]);
         NAMED(halve)(word, vectors, run / 2);
     }
 }
 
-/* The lesser words of two vectors in the lanes whose number lacks `bit`, the greater in the others. */
-static inline __attribute__((always_inline)) __m512i NAMED(by_lane)(__m512i a, __m512i b, size_t bit)
+/* In lanes whose number lacks `bit` the lesser words of two vectors, in the others the greater. */
+static inline __attribute__((always_inline)) __m512i NAMED(by_lane)(__m512i a, __m512i b,
+                                                                    size_t bit)
 {
     static const uint16_t with_bit[] = {[1] = 0xAAAA, [2] = 0xCCCC, [4] = 0xF0F0, [8] = 0xFF00};
 
@@ -86,7 +86,7 @@ static inline __attribute__((always_inline)) void NAMED(merge_columns)(__m512i w
 {
     const __m512i mirrored = _mm512_xor_si512(LANE_NUMBERS, V(set1)((SIGNED)(2 * run - 1)));
 
-    UNROLL
+    UNROLL(16)
     for (size_t v = 0; v < (vectors + 1) / 2; v++) {
         const size_t u = vectors - 1 - v;
         const __m512i a = word[v], b = word[u];
@@ -95,19 +95,20 @@ static inline __attribute__((always_inline)) void NAMED(merge_columns)(__m512i w
         if (u != v)
             word[u] = NAMED(by_lane)(b, V(permutexvar)(mirrored, a), run);
     }
-    UNROLL
+    UNROLL(16)
     for (size_t bit = run / 2; bit; bit /= 2) {
         const __m512i other = _mm512_xor_si512(LANE_NUMBERS, V(set1)((SIGNED)bit));
 
-        UNROLL
+        UNROLL(16)
         for (size_t v = 0; v < vectors; v++)
             word[v] = NAMED(by_lane)(word[v], V(permutexvar)(other, word[v]), bit);
     }
     NAMED(halve)(word, vectors, vectors);
 }
 
-/* Columns one behind the other become rows.  To shuffle the halves of the vectors perfectly moves
- * the topmost bit of each word's number to its end, and so the vector's number behind the lane's. */
+/* Columns one behind the other become rows.  A perfect shuffle of the two halves of the vectors
+ * moves the topmost bit of each word's position to its end: in the end the vector's number is
+ * behind the lane's. */
 static inline __attribute__((always_inline)) void NAMED(columns_to_rows)(__m512i word[],
                                                                          size_t vectors)
 {
@@ -117,12 +118,12 @@ static inline __attribute__((always_inline)) void NAMED(columns_to_rows)(__m512i
     const __m512i high = V(add)(low, half);
     __m512i before[VECTORS_MAX];
 
-    UNROLL
+    UNROLL(16)
     for (size_t bit = 1; bit < vectors; bit *= 2) {
-        UNROLL
+        UNROLL(16)
         for (size_t v = 0; v < vectors; v++)
             before[v] = word[v];
-        UNROLL
+        UNROLL(16)
         for (size_t v = 0; v < vectors / 2; v++) {
             word[2 * v] = V(permutex2var)(before[v], low, before[v + vectors / 2]);
             word[2 * v + 1] = V(permutex2var)(before[v], high, before[v + vectors / 2]);
@@ -130,21 +131,27 @@ static inline __attribute__((always_inline)) void NAMED(columns_to_rows)(__m512i
     }
 }
 
-/* Sort up to so many vectors of words: behind the words the greatest there is. */
+static inline __attribute__((always_inline)) void NAMED(sort_vectors)(__m512i word[],
+                                                                      size_t vectors)
+{
+    NAMED(sort_columns)(word, vectors);
+    UNROLL(16)
+    for (size_t run = 1; run < LANES; run *= 2)
+        NAMED(merge_columns)(word, vectors, run);
+    NAMED(columns_to_rows)(word, vectors);
+}
+
+/* Sort the words of so many vectors at most: behind them are the greatest there are. */
 static inline __attribute__((always_inline)) void NAMED(sort_in)(const WORD *from, size_t n,
                                                                  WORD *to, size_t vectors)
 {
     __m512i word[VECTORS_MAX];
 
-    UNROLL
+    UNROLL(16)
     for (size_t v = 0; v < vectors; v++)
         word[v] = V(mask_loadu)(V(set1)(-1), NAMED(from_to)(n, v), from + v * LANES);
-    NAMED(sort_columns)(word, vectors);
-    UNROLL
-    for (size_t run = 1; run < LANES; run *= 2)
-        NAMED(merge_columns)(word, vectors, run);
-    NAMED(columns_to_rows)(word, vectors);
-    UNROLL
+    NAMED(sort_vectors)(word, vectors);
+    UNROLL(16)
     for (size_t v = 0; v < vectors; v++)
         V(mask_storeu)(to + v * LANES, NAMED(from_to)(n, v), word[v]);
 }
@@ -180,13 +187,13 @@ static size_t NAMED(partition)(const WORD *from, WORD *low, WORD *high, size_t n
         size_t at[AT_ONCE + 1];
 
         at[0] = lows;
-        UNROLL
+        UNROLL(16)
         for (size_t k = 0; k < AT_ONCE; k++) {
             v[k] = V(loadu)(from + i + k * LANES);
             less[k] = V_MASK(cmplt)(v[k], p);
             at[k + 1] = at[k] + (size_t)__builtin_popcount(less[k]);
         }
-        UNROLL
+        UNROLL(16)
         for (size_t k = 0; k < AT_ONCE; k++) {
             V(storeu)(low + at[k], V(maskz_compress)(less[k], v[k]));
             V(storeu)(high + (i + k * LANES - at[k]), V(maskz_compress)((MASK)~less[k], v[k]));
@@ -197,12 +204,12 @@ static size_t NAMED(partition)(const WORD *from, WORD *low, WORD *high, size_t n
         const MASK all = NAMED(first)(n - i);
         const __m512i v = V(maskz_loadu)(all, from + i);
         const MASK less = V_MASK(cmplt)(v, p) & all, rest = (MASK)~less & all;
-        const size_t count = (size_t)__builtin_popcount(less);
+        const MASK lesser = NAMED(first)((size_t)__builtin_popcount(less));
+        const MASK others = NAMED(first)((size_t)__builtin_popcount(rest));
 
-        V(mask_storeu)(low + lows, NAMED(first)(count), V(maskz_compress)(less, v));
-        V(mask_storeu)(high + (i - lows), NAMED(first)((size_t)__builtin_popcount(rest)),
-                       V(maskz_compress)(rest, v));
-        lows += count;
+        V(mask_storeu)(low + lows, lesser, V(maskz_compress)(less, v));
+        V(mask_storeu)(high + (i - lows), others, V(maskz_compress)(rest, v));
+        lows += (size_t)__builtin_popcount(less);
     }
     return lows;
 }
@@ -237,16 +244,28 @@ static size_t NAMED(split)(const WORD *from, WORD *to, size_t n, WORD pivot)
     return low;
 }
 
-/* The median of words that lie evenly apart. */
+/* The median of three words in each lane. */
+static inline __m512i NAMED(middle_of)(__m512i a, __m512i b, __m512i c)
+{
+    NAMED(in_order)(&a, &b);
+    return V_UNSIGNED(max)(a, V_UNSIGNED(min)(b, c));
+}
+
+/* About the median of n words, three vectors at least: that of the medians of each lane of three
+ * vectors, or of nine. */
 static WORD NAMED(median)(const WORD *from, size_t n)
 {
-    const size_t samples = n < MANY ? SAMPLES / 2 : SAMPLES, apart = n / samples;
-    WORD sample[SAMPLES], sorted[SAMPLES];
+    const size_t samples = n < MANY ? 3 : 9, apart = n / samples;
+    const WORD *first = from + (apart - LANES) / 2;
+    __m512i middle[3];
 
-    for (size_t i = 0; i < samples; i++)
-        sample[i] = from[apart * i + apart / 2];
-    NAMED(sort_few)(sample, samples, sorted);
-    return sorted[samples / 2];
+    for (size_t i = 0; i < samples / 3; i++, first += 3 * apart)
+        middle[i] =
+            NAMED(middle_of)(V(loadu)(first), V(loadu)(first + apart), V(loadu)(first + 2 * apart));
+    if (samples == 9)
+        middle[0] = NAMED(middle_of)(middle[0], middle[1], middle[2]);
+    NAMED(sort_vectors)(middle, 1);
+    return (WORD)V_FIRST(V(permutexvar)(V(set1)(LANES / 2), middle[0]));
 }
 
 /* The middle of the range of the words: half as long a range is on either side. */
@@ -280,8 +299,10 @@ static void NAMED(sort)(NAMED(part) p)
             NAMED(sort)((NAMED(part)){result, rest + high, low, true, p.samples_left});
         else if (pivot != (WORD)-1) /* it is the least: those that are equal to it are in order */
             low = NAMED(partition)(rest, result, rest, p.n, (WORD)(pivot + 1));
-        else
-            low = p.n, memcpy(result, rest, p.n * sizeof(WORD));
+        else { /* and the greatest there is */
+            memcpy(result, rest, p.n * sizeof(WORD));
+            return;
+        }
         p = (NAMED(part)){rest, result + low, p.n - low, false, p.samples_left};
     }
     NAMED(sort_few)(p.from, p.n, p.stays ? p.from : p.to);

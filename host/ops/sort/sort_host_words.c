@@ -159,7 +159,8 @@ static void *sort_32(void *words, void *other, size_t n, uint64_t varies)
 
     if (varies && quick[isa_best()](words, other, n))
         return other;
-    return sort_uint32_t(words, other, n, varies);
+    return sort_uint32_t(words, other, n,
+                         varies == UINT64_MAX ? varies_uint32_t(words, 0, 0, n) : varies);
 }
 
 static void *sort_64(void *words, void *other, size_t n, uint64_t varies)
@@ -168,7 +169,8 @@ static void *sort_64(void *words, void *other, size_t n, uint64_t varies)
 
     if (varies && quick[isa_best()](words, other, n))
         return other;
-    return sort_uint64_t(words, other, n, varies);
+    return sort_uint64_t(words, other, n,
+                         varies == UINT64_MAX ? varies_uint64_t(words, 0, 0, n) : varies);
 }
 
 static size_t split_32(const void *words, void *other, size_t n)

@@ -31,12 +31,15 @@ typedef struct sort_map {
     uint64_t flip_positive, flip_negative, bias, down;
 } sort_map;
 
-/* The word of a key of type KEY, an unsigned integer. */
+/* The flip of bits of type KEY, an unsigned integer, by the sign bit of `sign`: without a branch,
+ * which keys of either sign would make a guess. */
+#define SORT_FLIP(KEY, m, sign)                                                                    \
+    (KEY)((KEY)(m).flip_positive ^ ((KEY)(0 - ((sign) >> (8 * sizeof(KEY) - 1))) &                 \
+                                    (KEY)((m).flip_positive ^ (m).flip_negative)))
+
+/* The word of a key. */
 #define SORT_WORD(KEY, m, bits)                                                                    \
-    (KEY)((KEY)(((bits) ^ ((bits) >> (8 * sizeof(KEY) - 1) ? (KEY)(m).flip_negative                \
-                                                           : (KEY)(m).flip_positive)) -            \
-                (KEY)(m).bias) ^                                                                   \
-          (KEY)(m).down)
+    (KEY)((KEY)(((bits) ^ SORT_FLIP(KEY, m, bits)) - (KEY)(m).bias) ^ (KEY)(m).down)
 
 sort_map sort_map_of(tsr_type type, bool descending);
 
