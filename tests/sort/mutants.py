@@ -4,6 +4,31 @@ HOST = "device/sort/host-radix"
 RESULT, PLAN, STREAMS = "unit/test_sort_result", "unit/test_sort_plan", "unit/test_sort_streams"
 
 MUTANTS = {
+    "sort-quick-loses-rest":
+        ("host/ops/sort/sort_host_quick.h", "high + (i + k * LANES - at[k])", 0,
+         "high + (i + (k ? k - 1 : 0) * LANES - at[k])", "unit/test_sort_host"),
+    "sort-quick-shares-space":
+        ("host/ops/sort/sort_host_quick.h", "{result, rest + high, low,", 0, "{result, rest, low,",
+         "unit/test_sort_host"),
+    "sort-quick-stores-behind":
+        ("host/ops/sort/sort_host_quick.h", "rest = (MASK)~less & all;", 0, "rest = (MASK)~less;",
+         "unit/test_sort_host"),
+    "sort-quick-greatest-lost":
+        ("host/ops/sort/sort_host_quick.h", "memcpy(result, rest, p.n * sizeof(WORD));", 0, "",
+         "unit/test_sort_host"),
+    "sort-columns-not-mirrored":
+        ("host/ops/sort/sort_host_quick.h", "&word[v ^ (run - 1)]", 0, "&word[v + run / 2]",
+         "unit/test_sort_host"),
+    "sort-lanes-not-merged":
+        ("host/ops/sort/sort_host_quick.h", "[8] = 0xFF00", 0, "[8] = 0xF0F0", "unit/test_sort_host"),
+    "sort-scatter-twice":
+        ("host/ops/sort/sort_host_digits.h", "to[at[value[3]]++] = word[3]", 0,
+         "to[at[value[3]]++] = word[2]", "unit/test_sort_host"),
+    "sort-flip-of-either-sign":
+        ("host/ops/sort/sort_host_keys.h", "(KEY)~bits)", 0, "bits)", "unit/test_sort_host"),
+    "sort-bits-of-a-bucket":
+        ("host/ops/sort/sort_host.c", "return topmost(varies, wanted", 0,
+         "return topmost(varies >> 1, wanted", "unit/test_sort_host"),
     "sort-rank-not-stable":
         ("host/ops/sort/sort_host_digits.h", "key[j] > key[i]", 0, "key[j] >= key[i]", HOST),
     "sort-nan-bias":

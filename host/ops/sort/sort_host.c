@@ -33,11 +33,13 @@ enum { BUCKETS_FROM = 1 << 16, BUCKET_KEYS = 1 << 15, BUCKET_BITS_MIN = 5, BUCKE
 /* Of so many keys a sample decides what is a bucket.  Where one value of the first BUCKET_BITS_MAX
  * bits has more than an EVEN_SHARE, as with floats, which lie close together, values of more bits
  * make buckets of about one size: EVEN_BITS of them, fewer of short words, whose floats have fewer
- * bits of exponent. */
+ * bits of exponent.  So they do in more than EVEN_BYTES_MAX of words: evenly spread ones would be
+ * written to places that are a power of two apart, which a cache holds few of. */
 enum {
     EVEN_FROM = 1 << 18,
     EVEN_SAMPLES = 1 << 11,
     EVEN_SHARE = 40,
+    EVEN_BYTES_MAX = 1 << 23,
     EVEN_BITS = 16,
     EVEN_BITS_SHORT = 14,
     EVEN_VALUES = 1 << EVEN_BITS
@@ -192,9 +194,10 @@ static void count_sample(const sequence *q, sort_part part, digit d)
         q->x->kind->count(q->words, part.start + apart * i + apart / 2, 1, d, q->cells);
 }
 
-/* The topmost bits that vary, each value of which is a bucket, if none of a sample has more than an
- * EVEN_SHARE; else more bits, with buckets for their values that have about as many words each, in
- * the sequence's memory.  *even: no bucket of the sample has more than a LARGE_SHARE. */
+/* The topmost bits that vary, each value of which is a bucket, if there are few words and none of a
+ * sample has more than an EVEN_SHARE; else more bits, with buckets for their values that have about
+ * as many words each, in the sequence's memory.  *even: no bucket of the sample has more than a
+ * LARGE_SHARE. */
 static digit even_digit(const sequence *q, sort_part part, uint64_t varies, bool *even)
 {
     uint8_t *bucket = (uint8_t *)(q->cells + EVEN_VALUES);
@@ -202,7 +205,7 @@ static digit even_digit(const sequence *q, sort_part part, uint64_t varies, bool
     size_t before = 0, start = 0; /* of the value, and of its bucket */
 
     count_sample(q, part, d);
-    *even = true;
+    *even = part.n * q->x->kind->bytes <= EVEN_BYTES_MAX;
     for (size_t v = 0; v < digit_counts(d); v++)
         *even = *even && q->cells[v] <= EVEN_SAMPLES / EVEN_SHARE;
     if (*even)
