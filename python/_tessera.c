@@ -459,10 +459,12 @@ static int take_buffer(PyObject *x, const call_arguments *c, size_t i, Py_buffer
 
 /* ---- sessions ------------------------------------------------------------------------------ */
 
+static const tsr_error was_closed = {.message =
+                                         "the device was closed, or used before this process "
+                                         "was forked: its arrays are lost"};
+
 int session_lock(session_object *s)
 {
-    const tsr_error closed = {.message = "the device was closed, or used before this process was "
-                                         "forked: its arrays are lost"};
     PyThreadState *others;
 
     if (pthread_mutex_trylock(&s->lock)) {
@@ -473,7 +475,7 @@ int session_lock(session_object *s)
     if (s->session)
         return 1;
     pthread_mutex_unlock(&s->lock);
-    raise_error(TSR_EINVAL, &closed);
+    raise_error(TSR_EINVAL, &was_closed);
     return 0;
 }
 
@@ -485,6 +487,20 @@ static int is_repeatable(const call_arguments *c)
         if (c->operand[i].access == (TSR_OPERAND_READ | TSR_OPERAND_WRITTEN))
             return 0;
     return 1;
+}
+
+/* With the session's lock.  A session that was closed is none: the library would take its own
+ * default one, on whatever device. */
+static tsr_status run_call(session_object *s, const call_arguments *c, void *const array[],
+                           const cl_mem memory[], tsr_report *report, tsr_error *err)
+{
+    if (!s->session) {
+        *err = was_closed;
+        return TSR_EINVAL;
+    }
+    if (memory)
+        return tsr_operation_enqueue(s->session, c->op, c->problem, memory, &c->run, report, err);
+    return tsr_operation_run(s->session, c->op, c->problem, array, &c->run, report, err);
 }
 
 /* A call on host memory, or one that is enqueued on memory of the device. */
@@ -515,10 +531,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, i
             err.cl = 0;
             others = PyEval_SaveThread();
             pthread_mutex_lock(&s->lock);
-            st = enqueued
-                     ? tsr_operation_enqueue(s->session, c.op, c.problem, memory, &c.run, &report,
-                                             &err)
-                     : tsr_operation_run(s->session, c.op, c.problem, array, &c.run, &report, &err);
+            st = run_call(s, &c, array, enqueued ? memory : NULL, &report, &err);
             pthread_mutex_unlock(&s->lock);
             PyEval_RestoreThread(others);
         } while (st && may_try_again(s, st, err.cl, &tried) && is_repeatable(&c));

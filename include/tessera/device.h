@@ -22,7 +22,8 @@ typedef struct tsr_device tsr_device;   /* one device, borrowed from its list */
  *
  * A platform or device that fails is recorded (tsr_devices_failure) and does
  * not hide the others.  Finding no OpenCL device is no error: the list then
- * holds `host` alone.
+ * holds `host` alone.  Any thread may call it: threads that do so at once wait
+ * for each other.
  *
  * @param out  Receives the list; the caller frees it with tsr_devices_close.
  * @return TSR_OK, or TSR_ENOMEM; TSR_EINVAL where out is NULL.
