@@ -20,7 +20,7 @@ MUTANTS = {
         ("host/ops/matmul/matmul.c", "        order[MATMUL_SCALE_A] = MATMUL_SCALE_B;\n"
          "        order[MATMUL_SCALE_B] = MATMUL_SCALE_A;\n", 0, "", "unit/test_matmul_scales"),
     "matmul-scales-of-a-strip":
-        ("host/ops/matmul/matmul_partition.c", "one->offset_scale_a = i;", 0, "one->offset_scale_a = 0;",
+        ("host/ops/matmul/matmul_partition.c", "one->offset_scale_a = i;", 0, "one->offset_scale_a = 0 * i;",
          "unit/test_matmul_scales"),
     "matmul-scale-0-passed-over":
         ("host/core/real.c", ".part = {{s, alpha, beta, beta == 0 ? 0 : c}}, .count = 1};", 0,
