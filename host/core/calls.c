@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/registry.h"
+
 typedef struct kept_calls {
     kept_call call[CALLS_KEPT];
     size_t last; /* the one used last */
@@ -31,9 +33,24 @@ static bool is_selection(const selection *x, const selection *y)
            memcmp(x->params.value, y->params.value, sizeof(x->params.value)) == 0;
 }
 
-/* The call of the problem and the age of the tuning; where that is 0, of the selection. */
-static kept_call *find(tsr_session *s, const problem *p, uint64_t age, const selection *sel,
-                       placement place)
+static bool is_named(const selection *x, const char *name)
+{
+    params defaults;
+
+    if (x->selected != SELECTED_BY_NAME || strcmp(x->variant->name, name) != 0)
+        return false;
+    defaults = params_default(x->variant);
+    return memcmp(x->params.value, defaults.value, sizeof(defaults.value)) == 0;
+}
+
+/* What a call's selection is known by: one of the three. */
+typedef struct selection_key {
+    uint64_t age; /* of the tuning */
+    const char *name;
+    const selection *whole;
+} selection_key;
+
+static kept_call *find(tsr_session *s, const problem *p, placement place, const selection_key *key)
 {
     kept_calls *k = s->calls_kept.data;
 
@@ -42,7 +59,9 @@ static kept_call *find(tsr_session *s, const problem *p, uint64_t age, const sel
         kept_call *c = &k->call[at];
 
         if (!is_problem(c, p) || c->place != place ||
-            !(sel ? is_selection(&c->selection, sel) : c->age == age))
+            !(key->whole  ? is_selection(&c->selection, key->whole)
+              : key->name ? is_named(&c->selection, key->name)
+                          : c->age == key->age))
             continue;
         c->used = ++k->uses;
         k->last = at;
@@ -53,12 +72,17 @@ static kept_call *find(tsr_session *s, const problem *p, uint64_t age, const sel
 
 kept_call *calls_chosen(tsr_session *s, const problem *p, placement place, uint64_t age)
 {
-    return age ? find(s, p, age, NULL, place) : NULL;
+    return age ? find(s, p, place, &(selection_key){.age = age}) : NULL;
+}
+
+kept_call *calls_named(tsr_session *s, const problem *p, placement place, const char *name)
+{
+    return find(s, p, place, &(selection_key){.name = name});
 }
 
 kept_call *calls_find(tsr_session *s, const problem *p, const selection *sel, placement place)
 {
-    return find(s, p, 0, sel, place);
+    return find(s, p, place, &(selection_key){.whole = sel});
 }
 
 kept_call *calls_keep(tsr_session *s, kept_call *made)

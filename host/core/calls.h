@@ -60,6 +60,10 @@ typedef struct kept_call {
  *  there is none.  Borrowed until calls_keep or programs_release. */
 kept_call *calls_chosen(tsr_session *s, const problem *p, placement place, uint64_t age);
 
+/** The call of a problem and a variant that the caller named so, without setting a tunable;
+ *  likewise. */
+kept_call *calls_named(tsr_session *s, const problem *p, placement place, const char *name);
+
 /** The call of a problem and selection, whenever that was chosen; likewise. */
 kept_call *calls_find(tsr_session *s, const problem *p, const selection *sel, placement place);
 

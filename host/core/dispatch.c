@@ -370,9 +370,12 @@ tsr_status dispatch_call(tsr_session *s, const problem *p, const tsr_run *run, p
     if (run && run->set_count && !run->variant)
         return tsr_fail(err, TSR_ENAME, 0, "%s: '%s' needs a named kernel to apply to", p->op->name,
                         run->set[0]);
-    if (run && run->variant)
+    if (run && run->variant) {
+        *out = run->set_count ? NULL : calls_named(s, p, place, run->variant);
+        if (*out)
+            return TSR_OK;
         st = find_named(s, p, run, &sel, err);
-    else {
+    } else {
         st = choose(s, p, place == ARRIVING ? IN_BUFFERS : place, out, err);
         if (st || place != ARRIVING)
             return st;

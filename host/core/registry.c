@@ -107,12 +107,13 @@ tsr_status variant_find(const operation *op, const char *name, const variant **o
     for (size_t i = 0; i < op->variant_count; i++) {
         const variant *v = op->variants[i];
 
-        names[i] = v->name;
-        if (strcmp(v->name, name) == 0 || lists_name(v->alias, name, strlen(name))) {
+        if (strcmp(v->name, name) == 0 || (v->alias && lists_name(v->alias, name, strlen(name)))) {
             *out = v;
             return TSR_OK;
         }
     }
+    for (size_t i = 0; i < op->variant_count; i++)
+        names[i] = op->variants[i]->name;
     return unknown_name("kernel", name, "there are", names, op->variant_count, err);
 }
 

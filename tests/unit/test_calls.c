@@ -93,6 +93,31 @@ static void a_call_finds_its_own_plan(void **state)
     tsr_session_close(s);
 }
 
+/* A caller that names a variant and sets nothing has the call of its defaults, which was named so
+ * too. */
+static void a_name_finds_the_call_without_settings(void **state)
+{
+    const problem p = numbers(64), longer = numbers(65);
+    selection named = with(&made_up_tiled), set = named, tuned = named;
+    tsr_device host;
+    tsr_session *s = open_host(&host);
+    kept_call *kept;
+
+    (void)state;
+    named.selected = set.selected = SELECTED_BY_NAME;
+    tuned.selected = SELECTED_BY_TUNING;
+    set.params.value[0] /= 2;
+    assert_non_null(keep(s, &p, &tuned, 0, IN_BUFFERS));
+    assert_non_null(keep(s, &p, &set, 0, IN_BUFFERS));
+    assert_null(calls_named(s, &p, IN_BUFFERS, made_up_tiled.name));
+    kept = keep(s, &p, &named, 0, IN_BUFFERS);
+    assert_ptr_equal(calls_named(s, &p, IN_BUFFERS, made_up_tiled.name), kept);
+    assert_null(calls_named(s, &p, IN_BUFFERS, made_up_plain.name));
+    assert_null(calls_named(s, &longer, IN_BUFFERS, made_up_tiled.name));
+    assert_null(calls_named(s, &p, ARRIVING, made_up_tiled.name));
+    tsr_session_close(s);
+}
+
 /* What is kept is of one problem, whatever differs; and of one variant with its values. */
 static void whatever_differs_is_another_call(void **state)
 {
@@ -318,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_finds_its_own_plan),
+        cmocka_unit_test(a_name_finds_the_call_without_settings),
         cmocka_unit_test(needed_features_are_there),
         cmocka_unit_test(whatever_differs_is_another_call),
         cmocka_unit_test(the_oldest_call_goes),
