@@ -218,7 +218,7 @@ static const subcommand commands[] = {
      "tessera roofline OP --size SIZE -o limits.jsonl\n"},
     {"diagnose",
      "OP [--size S] [--kernel V] [--set NAME=VALUE] [--device D]",
-     "what keeps a kernel from being faster: six questions, each answered by measuring this call",
+     "find what keeps a kernel from being faster: six questions, each answered by measuring",
      "It asks whether launches, memory, barriers, divergence, matrix units or the device's limit\n"
      "keep the call from being faster, in this order.  The answers come from measurements of the\n"
      "call and from what the variant states of its design.  The first cause that applies is "
@@ -244,7 +244,7 @@ static const subcommand commands[] = {
      "tessera diagnose OP --kernel VARIANT\n"},
     {"trace",
      "OP [--size S] [--kernel V] [--set NAME=VALUE] [--device D] [-o FILE.svg]",
-     "where and when warps run: achieved occupancy, and the balance between compute units",
+     "show where and when warps run: achieved occupancy, and the balance between compute units",
      "On NVIDIA's GPUs: the kernels of the call are built once more, so that each warp records "
      "its\n"
      "unit and when it began and ended.  Per kernel it prints the occupancy that registers and "
@@ -270,7 +270,7 @@ static const subcommand commands[] = {
      "tessera trace OP --kernel VARIANT -o units.svg\n"},
     {"lab",
      "[NAME|all]... [--size N] [--repeat N] [--device D|all] [--source] [-o FILE]",
-     "turn one knob of a kernel, and see what the device makes of it: experiments to learn from",
+     "run experiments that change one thing in a kernel, and show what the device makes of it",
      "Without NAME it lists them.  Each is checked, timed and drawn beside what courses on GPUs "
      "teach,\n"
      "and says where this device differs and why.  What a device lacks is left out with the "
@@ -296,7 +296,7 @@ static const subcommand commands[] = {
      "tessera lab all --device all -o points.jsonl\n"},
     {"lesson",
      "[NAME...|all] [-o FILE.html | -o FOLDER | --json] [--device D] [--kernel-dir DIR]",
-     "pages that show kernels at work, step by step, from traces of them",
+     "write pages that show kernels at work, step by step, from traces of them",
      "Without a name it lists the lessons.  Each runs kernels of the ladders on small inputs, and\n"
      "they write down every load, store and barrier.  The page shows these steps, forwards and\n"
      "back; it needs no network.  With --kernel-dir it shows a changed copy of the kernels,\n"
@@ -307,7 +307,7 @@ static const subcommand commands[] = {
      {OPTION(OPTION_DEVICE) | OPTION(OPTION_OUTPUT) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET) |
           OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_KERNEL_FILE),
       0, NULL},
-     DEFAULT_DEVICE DEFAULT_SOURCES "-o          none: it has to be given, or --json\n",
+     DEFAULT_DEVICE DEFAULT_SOURCES "-o          none: -o or --json is needed\n",
      false,
      OP_LESSON,
      SIZES_NONE,
@@ -315,8 +315,8 @@ static const subcommand commands[] = {
      "tessera lesson tiled --kernel-dir cl -o mine.html\n"},
     {"course",
      "[COURSE [TABLE]...|all] [--small] [--repeat N] [--device D|all] [-o FILE]",
-     "what documents that teach GPUs say, measured here: their tables, row by row",
-     "Without COURSE it lists them and their tables.  COURSE may be a file of one's own, "
+     "measure the tables of GPU courses on this device, row by row beside their own figures",
+     "Without COURSE it lists them and their tables.  COURSE may be a file of your own, "
      "FILE.course,\n"
      "as host/cli/course_file.h of the sources describes it.  Each row is a variant, checked "
      "before "
@@ -344,10 +344,10 @@ static const subcommand commands[] = {
      "tessera course all -o course.jsonl\n"},
     {"occupancy",
      "[--group N] [--registers N] [--local BYTES] [--capability C|all | --device D]",
-     "work a compute unit holds at once, and what runs out first: the occupancy calculator",
-     "Of NVIDIA's devices, whose limits are published: occupancy is the part of a unit's "
-     "work-items\n"
-     "that groups, in whole warps of 32, have at once.  For one compute capability it also shows\n"
+     "calculate occupancy: how much work a compute unit holds at once, and what runs out first",
+     "For NVIDIA's devices, whose limits are published.  Occupancy is the share of a unit's\n"
+     "work-items that its groups, in whole warps of 32, occupy at once.  For one compute "
+     "capability it also shows\n"
      "other sizes of groups and numbers of registers, and what would let more in.  Registers of a\n"
      "kernel are in the table of 'tessera bench OP --explain'.\n",
      cmd_occupancy,
@@ -360,7 +360,7 @@ static const subcommand commands[] = {
      "--registers  32\n"
      "--local     0\n"
      "--capability  all\n"
-     "--device    none: --capability says it\n",
+     "--device    what --capability names\n",
      false,
      OP_NONE,
      SIZES_NONE,
@@ -559,7 +559,7 @@ static void help(FILE *stream)
         {"3", "a result is out of its bound, or a comparison below --fail-below"},
         {"4", "no usable OpenCL device"},
         {"130", "interrupted"},
-        {"141", "the reader of a pipe is gone"},
+        {"141", "the program that reads the output has ended"},
     };
     static const char *const variables[][2] = {
         {"TESSERA_DEVICE", "the device, where --device names none"},

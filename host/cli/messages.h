@@ -15,7 +15,7 @@ enum {
     EXIT_BOUND = 3,         /* a result is out of its bound */
     EXIT_NODEVICE = 4,      /* no usable OpenCL device */
     EXIT_INTERRUPTED = 130, /* by a signal */
-    EXIT_UNREAD = 141       /* the reader of a pipe is gone: 128 + SIGPIPE, as shells have it */
+    EXIT_UNREAD = 141 /* whoever reads the output has ended: 128 + SIGPIPE, as shells have it */
 };
 
 /** The exit status of a status of the library. */

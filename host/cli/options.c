@@ -241,7 +241,7 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_KERNEL_DIR] = {"kernel-dir", 0, "DIR", "read kernel sources from this folder", NULL,
                            NULL},
     [OPTION_KERNEL_FILE] = {"kernel-file", 0, "FILE",
-                            "a kernel of one's own in place of the variant's, with its name and "
+                            "a kernel of your own in place of the variant's, with its name and "
                             "arguments",
                             NULL, NULL},
     [OPTION_COPY] = {"copy", 0, NULL,
@@ -375,7 +375,7 @@ static const option_use uses[] = {
     {OPTION_REPEAT, {"bench", "course"}, "at least N samples of each row", NULL, NULL},
     {OPTION_SMALL,
      {"course"},
-     "little work, to see that everything runs: times mean nothing",
+     "little work, to check that everything runs; the times mean nothing",
      NULL,
      NULL},
     {OPTION_REPEAT, {"lab"}, "N samples of each point", NULL, NULL},

@@ -1,58 +1,30 @@
 #include "measure/programs_met.h"
 
-#include <stdlib.h>
+#include <search.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/hash.h"
 #include "core/registry.h"
 
-enum { ROOM_FIRST = 1024, WORDS_MAX = 128 };
+enum { WORDS_MAX = 128 };
 
-/* The place of a hash, or the free one where it would be. */
-static size_t place_of(const programs_met *m, uint64_t hash)
+/* Hashes stand in the tree in the place of pointers to keys. */
+static int compare(const void *x, const void *y)
 {
-    size_t i = hash % m->room;
-
-    while (m->hash[i] && m->hash[i] != hash)
-        i = (i + 1) % m->room;
-    return i;
-}
-
-/* Room for one more, with as many free places as taken ones. */
-static bool grow(programs_met *m)
-{
-    const programs_met old = *m;
-
-    if (2 * (m->count + 1) <= m->room)
-        return true;
-    m->room = old.room ? 2 * old.room : ROOM_FIRST;
-    m->hash = calloc(m->room, sizeof(*m->hash));
-    if (!m->hash) {
-        *m = old;
-        return false;
-    }
-    for (size_t i = 0; i < old.room; i++)
-        if (old.hash[i])
-            m->hash[place_of(m, old.hash[i])] = old.hash[i];
-    free(old.hash);
-    return true;
+    return ((uintptr_t)x > (uintptr_t)y) - ((uintptr_t)x < (uintptr_t)y);
 }
 
 /* False where memory runs out.  *is_new where it was not there. */
 static bool add(programs_met *m, uint64_t hash, bool *is_new)
 {
-    size_t i;
+    const void *key = (const void *)(uintptr_t)hash;
 
-    if (!grow(m))
-        return false;
-    i = place_of(m, hash);
-    if (m->hash[i] != hash) {
-        m->hash[i] = hash;
-        m->count++;
-        *is_new = true;
-    }
-    return true;
+    if (tfind(key, &m->hashes, compare))
+        return true;
+    *is_new = true;
+    return tsearch(key, &m->hashes, compare) != NULL;
 }
 
 /* The hashes of the words of a text, each once. */
@@ -116,6 +88,6 @@ tsr_status programs_met_shows(programs_met *m, const variant *v, const device_fa
 
 void programs_met_free(programs_met *m)
 {
-    free(m->hash);
-    *m = (programs_met){0};
+    while (m->hashes)
+        tdelete(*(void **)m->hashes, &m->hashes, compare);
 }

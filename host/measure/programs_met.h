@@ -7,8 +7,7 @@
 
 /** Zero-initialised at first, freed by programs_met_free. */
 typedef struct programs_met {
-    uint64_t *hash; /* `room` of them, of programs and of pairs; 0: a free place */
-    size_t count, room;
+    void *hashes; /* of programs and of pairs: a tree of <search.h> */
 } programs_met;
 
 /**

@@ -71,23 +71,24 @@ static void test_a_program_that_is_there(void **state)
     programs_met_free(&m);
 }
 
-/* More than there is room for at first. */
+/* Of thousands each is remembered: what has fewer of its values brings nothing new. */
 static void test_many(void **state)
 {
     programs_met m = {0};
 
     (void)state;
-    for (int twice = 0; twice < 2; twice++) {
+    for (int part = 0; part < 2; part++) {
         for (int i = 0; i < 3000; i++) {
             text defines = {0};
 
-            text_format(&defines, " -DA=%d -DB=%d", i, i % 7);
-            assert_true(shows(&m, text_get(&defines), 1, 0, 8));
+            text_format(&defines, " -DA=%d", i);
+            if (part == 0)
+                text_format(&defines, " -DB=%d", i % 7);
+            assert_int_equal(shows(&m, text_get(&defines), 1, 0, 8), part == 0);
             text_free(&defines);
         }
     }
     assert_true(shows(&m, " -DA=1 -DB=2", 1, 0, 8));
-    assert_true(m.count > 9000);
     programs_met_free(&m);
 }
 

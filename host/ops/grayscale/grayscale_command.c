@@ -55,8 +55,8 @@ static const operation_help help = {
     .summary = "convert a picture in colour to grey",
     .details =
         "IN is a picture in a .png or .ppm file, or an array of height x width x 3 or 4, uint8 or\n"
-        "float32, in a .npy file; - is standard input.  A fourth channel, opacity, is not looked\n"
-        "at.  OUT is .png or .pgm by its suffix, else .npy.\n",
+        "float32, in a .npy file; - is standard input.  A fourth channel, opacity, is ignored.\n"
+        "OUT is .png or .pgm by its suffix, else .npy.\n",
     .examples = "tessera grayscale photo.png -o grey.png\n"
                 "tessera grayscale photo.ppm -o grey.npy --weights bt709 --verify\n",
 };

@@ -77,7 +77,7 @@ static const field fields[] = {
      .otherwise = "random",
      .taken = WITH_INPUTS,
      .value = "ORDER",
-     .meaning = "how the elements come: random; sorted or reversed; constant, all in one bin; "
+     .meaning = "order of the elements: random; sorted or reversed; constant, all in one bin; "
                 "few-values or two-values, 17 or 2 distinct ones; sawtooth, ascending stretches",
      .choices = orders},
 };
@@ -111,13 +111,14 @@ static const operation_help help = {
     .summary = "count the elements of an array that lie in each of some bins",
     .details =
         "X is an array of any shape and type in a .npy or .mtx file; - is standard input.  H gets\n"
-        "an int64 for each bin.  It is numpy.histogram: a bin has its lower edge and not its "
-        "upper\n"
-        "one, but for the last, which has both.  NaN and what is outside is not counted; without\n"
-        "--range or --edges every element has to be finite.  With --weights H has the sum of the\n"
-        "weights of each bin's elements: float32 of float16 and float32 weights, float64 of "
-        "float64,\n"
-        "int64 of integers.\n",
+        "an int64 for each bin.  As in numpy.histogram, a bin includes its lower edge and "
+        "not\n"
+        "its upper one, except the last, which includes both.  NaNs and elements outside of all "
+        "bins\n"
+        "are not counted; without --range or --edges every element has to be finite.  With "
+        "--weights\n"
+        "H has the sum of the weights of each bin's elements: float32 for float16 and float32\n"
+        "weights, float64 for float64, int64 for integers.\n",
     .examples = "tessera histogram image.npy -o counts.npy --bins 256 --range 0:256\n"
                 "tessera histogram x.npy -o counts.npy --edges edges.npy --verify\n"
                 "tessera histogram x.npy -o sums.npy --bins 50 --weights mass.npy\n",

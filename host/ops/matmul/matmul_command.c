@@ -171,12 +171,15 @@ static const operation_help help = {
         "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
         "suffix, else .npy.  As in numpy.matmul, an array of rank 3 or more is a batch of\n"
         "matrices, batches are broadcast, and a vector is a row as A and a column as B.\n"
-        "complex64, complex128 and int8 matrices are .npy files alone.  Of int8 matrices C is\n"
-        "int32, modulo 2^32, and --alpha and --beta are whole numbers.  --as f8e4m3 and f8e5m2\n"
-        "make FP8 of every input, rounded and saturated, or take files of a byte an element for\n"
-        "it; of such operands C is FP8 too, unless --out-type says otherwise.  --scale-a and\n"
-        "--scale-b are float32 vectors of as many numbers as op(A) has rows and op(B) columns;\n"
-        "all products of a batch share them.\n",
+        "complex64, complex128 and int8 matrices are read from .npy files only.  The product of "
+        "int8\n"
+        "matrices is int32, modulo 2^32, and takes whole numbers as --alpha and --beta.  --as "
+        "f8e4m3\n"
+        "and f8e5m2 round every input to FP8, saturated, or take files of one byte an element as\n"
+        "FP8; C is then FP8 too, unless --out-type says otherwise.  --scale-a and --scale-b are\n"
+        "float32 vectors of as many numbers as op(A) has rows and op(B) columns; all products of "
+        "a\n"
+        "batch share them.\n",
     .examples = "tessera matmul a.npy b.npy -o c.npy --verify\n"
                 "tessera matmul x.npy x.npy --trans-b --precision tf32 -o products.mtx\n",
 };

@@ -48,17 +48,17 @@ static const field fields[] = {
      .otherwise = "sum",
      .taken = WITH_FILES | WITH_SIZES,
      .value = "NAME",
-     .meaning = "what becomes of the elements: their sum, mean, min or max; argmin or argmax, the "
-                "index of one; norm2, the root of the sum of squares; any, all or count, of those "
-                "that are not 0",
+     .meaning = "what to compute: sum, mean, min or max; argmin or argmax, the index of the least "
+                "or largest; norm2, the root of the sum of squares; any or all, whether one or "
+                "each is not 0; count, how many are not 0",
      .choices = reductions},
     {.kind = FIELD_ASKED,
      .option = "axis",
      .otherwise = "all",
      .taken = WITH_FILES | WITH_SIZES,
      .value = "N",
-     .meaning = "reduce along this axis, of a matrix 0 for each column and 1 for each row; below 0 "
-                "they count from the last",
+     .meaning = "reduce along this axis: of a matrix 0 gives a result for each column, 1 for each "
+                "row; -1 is the last axis",
      .expects = "all or a whole number",
      .reads = is_axis},
     {.name = "any_order",

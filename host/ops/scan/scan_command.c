@@ -68,7 +68,7 @@ static const field fields[] = {
      .offset = offsetof(tsr_scan_problem, exclusive),
      .option = "exclusive",
      .taken = WITH_FILES | WITH_SIZES,
-     .meaning = "leave each element out of its own result, which is of those before it"},
+     .meaning = "the result at each element covers those before it, without itself"},
     {.name = "reverse",
      .kind = FIELD_FLAG,
      .offset = offsetof(tsr_scan_problem, reverse),
@@ -129,8 +129,9 @@ static const operation_help help = {
         "cumsum,\n"
         "unless --same-type.  Without --axis X is one sequence, row after row.  A NaN in X makes\n"
         "all results from it on NaN.\n"
-        "OFFSETS has ascending whole numbers in a .npy file: 0 first, where each segment starts,\n"
-        "and last the number of elements of X, a vector; equal ones are an empty segment.\n",
+        "With --segments X is a vector, and OFFSETS a .npy file of ascending whole numbers: where\n"
+        "each segment starts, from 0, and at the end the number of elements.  Two equal numbers\n"
+        "stand for an empty segment.\n",
     .examples = "tessera scan x.npy -o sums.npy --verify\n"
                 "tessera scan table.npy -o best_so_far.npy --by max --axis 0\n",
 };

@@ -34,10 +34,11 @@ static const operation_help help = {
         "KEYS --segments S [-o OUT] [--descending] [--argsort IDX] [--values V --values-out W]",
     .summary = "sort segments of any lengths, values that go with the keys, and where they stood",
     .details =
-        "It is `sort` of stretches of KEYS, each by itself, with the same files and options.  S "
-        "has\n"
-        "ascending whole numbers in a .npy file: 0 first, where each segment starts, and last the\n"
-        "number of keys; equal ones are an empty segment.  IDX counts within each segment.\n",
+        "Each segment of KEYS is sorted by itself, with the files and options of `sort`.  S is a "
+        ".npy\n"
+        "file of ascending whole numbers: where each segment starts, from 0, and at the end the\n"
+        "number of keys.  Two equal numbers stand for an empty segment.  IDX counts within each\n"
+        "segment.\n",
     .examples = "tessera segsort keys.npy --segments starts.npy -o sorted.npy\n"
                 "tessera segsort keys.npy --segments starts.npy --argsort order.npy\n",
 };

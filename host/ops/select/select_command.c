@@ -203,8 +203,8 @@ static const field fields[] = {
      .otherwise = "'> 0' where sizes are given",
      .taken = WITH_FILES | WITH_SIZES,
      .value = "CONDITION",
-     .meaning = "what holds for the elements that are selected: >, >=, <, <=, == or != and a "
-                "number, isnan or notnan",
+     .meaning = "the condition that elements have to meet: >, >=, <, <=, == or != and a number, "
+                "isnan or notnan",
      .expects = "a comparison and a number that float64 holds, in quotes, as '> 0.5', or isnan or "
                 "notnan",
      .reads = is_condition},
@@ -249,7 +249,7 @@ static const operation_help help = {
         "the elements that are selected, in the order of X, row after row, and I where they "
         "stood.\n"
         "Floats compare with the number as their type rounds it, integers with the number as\n"
-        "it is.  Of a NaN only != holds; isnan selects NaNs, and notnan everything else.\n",
+        "it is.  A NaN meets != alone; isnan selects NaNs, and notnan all else.\n",
     .examples = "tessera select x.npy --where '> 0.5' -o large.npy --indices where.npy\n"
                 "tessera select x.npy --where notnan -o numbers.npy --verify\n",
 };

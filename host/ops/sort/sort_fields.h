@@ -57,9 +57,9 @@ extern const field_choice sort_segment_lengths[];
         .kind = FIELD_INPUTS, .option = "order", .otherwise = "random", .taken = WITH_INPUTS,      \
         .value = "ORDER",                                                                          \
         .meaning =                                                                                 \
-            "how the keys come: random; sorted or reversed, ascending or descending already; "     \
-            "constant, all one; few-values or two-values, 17 or 2 distinct ones; sawtooth, "       \
-            "ascending stretches one like the other",                                              \
+            "order of the input keys: random; sorted or reversed, which are ascending or "         \
+            "descending already; constant, one value; few-values or two-values, 17 or 2 distinct " \
+            "ones; sawtooth, equal ascending stretches",                                           \
         .choices = sort_orders                                                                     \
     }
 
@@ -67,7 +67,7 @@ extern const field_choice sort_segment_lengths[];
 #define SORT_FILES_OF_KEYS                                                                         \
     {.operand = 0},                                                                                \
         {.option = "argsort",                                                                      \
-         .meaning = "write here, as int64, where each key of the result was before",               \
+         .meaning = "write here, as int64, the input position of each key of the result",          \
          .operand = 1,                                                                             \
          .output = true},                                                                          \
         {.option = "values",                                                                       \

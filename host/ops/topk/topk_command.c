@@ -30,7 +30,7 @@ static const field fields[] = {
     {.kind = FIELD_ASKED,
      .option = "descending",
      .taken = WITH_FILES | WITH_SIZES,
-     .meaning = "find the largest keys, the largest first: what it does anyway"},
+     .meaning = "find the largest keys, the largest first, which is the default"},
     SORT_FIELDS_OF_ORDER,
 };
 
