@@ -5,9 +5,10 @@
  *
  * A call on host memory, tsr_matmul and its like, takes NULL for the process's default session.  It
  * is opened by the first such call, as tsr_session_open(NULL, NULL, ...) opens one, and closed when
- * the process ends by exit() or a return from main().  Any thread may use it: calls wait for one
- * another.  The child of a fork opens its own.  What enqueues, pins memory or builds ahead needs a
- * session that is not NULL.
+ * the process ends by exit() or a return from main(), after the call that another thread is in;
+ * later calls fail with TSR_EUNSUPPORTED.  Any thread may use it: calls wait for one another.  The
+ * child of a fork opens its own.  What enqueues, pins memory or builds ahead needs a session that
+ * is not NULL.
  *
  * OpenCL drivers do not survive fork(): in a child of a process that listed
  * OpenCL devices, calls on one are refused (TSR_EUNSUPPORTED), and a new list

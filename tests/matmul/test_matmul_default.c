@@ -181,13 +181,13 @@ static int until_the_end(void)
     exit(multiply(N, 2, "tiled", NULL, NULL) ? 0 : 1);
 }
 
-/* And leaves it where another thread's call goes on. */
+/* After the call of another thread; those that follow fail. */
 static int until_the_end_of_a_call(void)
 {
     pthread_t thread;
 
     setenv("TESSERA_DEVICE", "host", 1);
-    if (pthread_create(&thread, NULL, multiply_for_ever, NULL))
+    if (!multiply(N, 2, NULL, NULL, NULL) || pthread_create(&thread, NULL, multiply_for_ever, NULL))
         return 1;
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     exit(0);
