@@ -1,13 +1,17 @@
 """The PoCL of tests (light_pocl.py) makes of kernels the very libraries that the installed one makes."""
 
+import glob
 import hashlib
 import os
+import subprocess
+import sys
 import unittest
 
-from cli_support import EXAMPLES, OPERATIONS, Case, has_opencl
+from cli_support import EXAMPLES, OPERATIONS, SOURCE, Case, has_opencl
 
 
 SOME = OPERATIONS[:4]
+SCRIPT = os.path.join(SOURCE, "tests", "pocl", "light_pocl.py")
 
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
@@ -33,6 +37,17 @@ class LightPocl(Case):
         light = self.compiled("light")
         self.assertGreaterEqual(len(light), len(SOME))
         self.assertEqual(light, self.compiled("installed", OCL_ICD_VENDORS=None))
+
+    def test_what_builds_no_kernel_is_not_taken(self):
+        """Of sources without a kernel it keeps no function."""
+        drivers = glob.glob("/etc/OpenCL/vendors/*.icd")
+        done = subprocess.run([sys.executable, SCRIPT, self.folder, self.path("made"), *drivers], text=True,
+                              stdout=subprocess.PIPE, check=True)
+        self.assertIn("tests: PoCL as it is installed, which takes longer: ", done.stdout)
+        for path in drivers:
+            with open(path, encoding="utf-8") as installed, \
+                    open(self.path("made/vendors/" + os.path.basename(path)), encoding="utf-8") as taken:
+                self.assertEqual(taken.read().strip(), installed.read().strip())
 
 
 if __name__ == "__main__":
