@@ -101,15 +101,16 @@ class Case(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def keep_folder(self):
-        """A copy of the test's folder as it is now."""
+        """A copy of the test's folder as it is now, with its links and pipes; without what may not be
+        read."""
         kept = os.path.join(tempfile.mkdtemp(prefix="tessera-test-before-"), "folder")
         self.addCleanup(shutil.rmtree, os.path.dirname(kept), ignore_errors=True)
-        shutil.copytree(self.folder, kept, symlinks=True)
+        subprocess.run(["cp", "-a", self.folder, kept], check=False, stderr=subprocess.DEVNULL)
         return kept
 
     def restore_folder(self, kept):
         shutil.rmtree(self.folder)
-        shutil.copytree(kept, self.folder, symlinks=True)
+        subprocess.run(["cp", "-a", kept, self.folder], check=True)
 
     def tessera(self, *args, stdin=b"", binary=False, stdout=None, env=None, timeout=300):
         before = self.keep_folder() if SANITIZED else None

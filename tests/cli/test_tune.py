@@ -118,23 +118,24 @@ class OnHost(Tuned):
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
 class OnDevice(Tuned):
     def test_the_budget_and_a_slow_compiler(self):
-        """What is compiled when the budget ends is waited for, nothing is begun that may take longer
-        than what is left, and the report says where the time went.  Another process has the entry's lock in place of a compiler."""
+        """What is compiled is waited for, nothing is begun that may take longer than what is left, and the
+        report says where the time went.  Another process has the entry's lock in place of a compiler,
+        for 5 of the 5.2 seconds before the finals: less is left then than the first candidate took,
+        also where the command begins to wait two seconds late."""
         op, example = next(iter(EXAMPLES.items()))
         env = {**self.env(), "TESSERA_CACHE_DIR": self.path("cache")}
         self.succeed("cache", env=env)
         with open(self.path("cache/lock"), "w") as lock:
             fcntl.lockf(lock, fcntl.LOCK_EX)
-            timer = threading.Timer(3, lambda: fcntl.lockf(lock, fcntl.LOCK_UN))
+            timer = threading.Timer(5, lambda: fcntl.lockf(lock, fcntl.LOCK_UN))
             timer.start()
             r = self.tessera("tune", op, "--kernel", example["KERNEL"], "--size", example["SIZE"],
-                             "--budget", "6", "--json", env=env)
+                             "--budget", "6.5", "--json", env=env)
             timer.join()
         (c,) = json.loads(r.out)["classes"]
         self.assertGreater(c["build_seconds"], 1.5, r)
         self.assertGreaterEqual(c["seconds"], c["build_seconds"], r)
-        self.assertLess(c["seconds"], 20, r)
-        # Another may take the three seconds that the first one did.
+        # Another may take the seconds that the first one did.
         self.assertEqual(len(c["tried"]), 1, r)
         self.assertIsNone(c["kept"])
         self.assertRegex(r.err, r"the time was too short: of [\d.]+ s, compiling took [\d.]+ s\n")
