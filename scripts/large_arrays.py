@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Calls on arrays of more than 2^32 elements, with known answers.
 
-    scripts/large_arrays.py [--tessera build/dev/tessera] [--jobs data/large_arrays.jobs] [--device D]... \\
+    scripts/large_arrays.py [--tessera build/tessera] [--jobs data/large_arrays.jobs] [--device D]... \\
         [--only TEXT] [--folder DIR] [-o ROWS.jsonl]
 
 The jobs file has lines of four kinds; arrays are given as TYPE SHAPE, then AT=VALUE for one element and
@@ -122,7 +122,7 @@ def answer(command, prints, results, folder):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("--tessera", default="build/dev/tessera")
+    options.add_argument("--tessera", default="build/tessera")
     options.add_argument("--jobs", default="data/large_arrays.jobs")
     options.add_argument("--device", action="append", help="a device; may be repeated (default: host)")
     options.add_argument("--only", default="", help="the runs whose arguments hold this text")

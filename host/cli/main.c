@@ -346,10 +346,9 @@ static const subcommand commands[] = {
      "[--group N] [--registers N] [--local BYTES] [--capability C|all | --device D]",
      "calculate occupancy: how much work a compute unit holds at once, and what runs out first",
      "For NVIDIA's devices, whose limits are published.  Occupancy is the share of a unit's\n"
-     "work-items that its groups, in whole warps of 32, occupy at once.  For one compute "
-     "capability it also shows\n"
-     "other sizes of groups and numbers of registers, and what would let more in.  Registers of a\n"
-     "kernel are in the table of 'tessera bench OP --explain'.\n",
+     "work-items that its groups, in whole warps of 32, occupy at once.  For one compute\n"
+     "capability it also shows other sizes of groups and numbers of registers, and what would let\n"
+     "more in.  Registers of a kernel are in the table of 'tessera bench OP --explain'.\n",
      cmd_occupancy,
      0,
      0,

@@ -194,8 +194,8 @@ static size_t radix_keys_of_warps(const tsr_sort_problem *s)
 }
 
 /* Of one row of keys with an index, or of 64 bits, on a GPU: up to so many comparing all with all
- * is faster than anything else, but from so few on only that a work-group does not have alone;
- * those of 64 bits with an index have no network. */
+ * is the fastest, but for the least, which one work-group sorts by the network; 64 bits with an
+ * index have none. */
 enum { COUNTED_LEAST = 1024, COUNTED_MOST = 8192 };
 
 static bool prefers_counted(const tsr_sort_problem *s)

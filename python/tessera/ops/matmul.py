@@ -124,7 +124,8 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, conj_a=False, conj_b=False, s
         return matmul(copied_side(a, _op, plan.operands, plan.batch, 2) if plan.a_copy else a,
                       copied_side(b, _op, plan.operands, plan.batch, 2) if plan.b_copy else b, out,
                       alpha=alpha, beta=beta, conj_a=conj_a, conj_b=conj_b, scale_a=scale_a,
-                      scale_b=scale_b, dtype=plan.result, precision=precision, device=device, kernel=kernel, settings=settings)
+                      scale_b=scale_b, dtype=plan.result, precision=precision, device=device,
+                      kernel=kernel, settings=settings)
     c = result_in(out, plan.shape, plan.result, (a, b), beta)
     operands = (a, b, c)
     if scale_a is not None or scale_b is not None:
