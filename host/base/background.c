@@ -18,6 +18,7 @@ typedef struct task {
 static pthread_mutex_t threads = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t last;
 static bool has_last;
+static bool waits; /* wait_for_all() runs when the process ends */
 static unsigned forks_before_last;
 
 static void *run(void *own)
@@ -31,7 +32,8 @@ static void *run(void *own)
     return NULL;
 }
 
-/* Joined without the lock: work may start more of it. */
+/* Joined without the lock: work may start more of it.  What starts later, by a handler that was
+ * registered earlier, registers this again. */
 static void wait_for_all(void)
 {
     pthread_t thread;
@@ -44,6 +46,7 @@ static void wait_for_all(void)
         thread = last;
         has_thread = has_last;
         has_last = false;
+        waits = has_thread;
         pthread_mutex_unlock(&threads);
         if (has_thread)
             pthread_join(thread, NULL);
@@ -53,7 +56,6 @@ static void wait_for_all(void)
 /* By atexit, for destructors of a driver's own C++ objects run before those of this library. */
 bool background_start(void (*work)(void *with), void *with)
 {
-    static bool waits;
     task *t = calloc(1, sizeof(*t));
     pthread_t thread;
     sigset_t all, before;

@@ -53,7 +53,8 @@ tsr_status default_session_take(tsr_session **out, tsr_error *err)
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&turn);
     if (ended)
-        st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "the process ends, and its default session has");
+        st = tsr_fail(err, TSR_EUNSUPPORTED, 0,
+                      "the process is ending: its default session is closed");
     else if (!opened)
         st = tsr_session_open(NULL, NULL, &opened, err);
     if (st) {

@@ -222,7 +222,6 @@ static void destroy_in_background(cl_context context)
 
 void tsr_session_close(tsr_session *s)
 {
-
     /* The driver of a session from before a fork would wait for threads that the child lacks: what
      * the session has stays until the process ends. */
     if (!s || session_check(s, NULL))

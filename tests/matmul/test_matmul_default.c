@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -26,6 +27,7 @@ const char *__asan_default_options(void)  /* NOLINT(bugprone-reserved-identifier
 }
 
 static int released; /* queues */
+static atomic_int contexts;
 
 /* In the place of the loader's: count, and pass on. */
 CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue)
@@ -35,6 +37,32 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue)
     *(void **)&next = dlsym(RTLD_NEXT, "clReleaseCommandQueue");
     released++;
     return next(queue);
+}
+
+CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
+    const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
+    void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *with, cl_int *rc)
+{
+    cl_context (*next)(const cl_context_properties *, cl_uint, const cl_device_id *,
+                       void(CL_CALLBACK *)(const char *, const void *, size_t, void *), void *,
+                       cl_int *) = NULL;
+
+    *(void **)&next = dlsym(RTLD_NEXT, "clCreateContext");
+    contexts++;
+    return next(properties, count, devices, notify, with, rc);
+}
+
+/* Slowly, so that what does not wait for it is seen. */
+CL_API_ENTRY cl_int CL_API_CALL clReleaseContext(cl_context context)
+{
+    cl_int (*next)(cl_context) = NULL;
+    cl_int rc;
+
+    *(void **)&next = dlsym(RTLD_NEXT, "clReleaseContext");
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    rc = next(context);
+    contexts--;
+    return rc;
 }
 
 enum { THREADS = 8, CALLS = 20, N = 48, LARGE = 600 };
@@ -189,6 +217,31 @@ static int until_the_end(void)
     exit(multiply(N, 2, "tiled", NULL, NULL) ? 0 : 1);
 }
 
+static void want_no_context(void)
+{
+    if (contexts)
+        _exit(2);
+}
+
+/* Contexts that are destroyed on threads are gone, though another one was destroyed before. */
+static int until_contexts_are_destroyed(void)
+{
+    tsr_matmul_problem p = TSR_MATMUL_PROBLEM_INIT;
+    const tsr_run run = {.variant = "tiled"};
+    const float x = 2;
+    float c = 0;
+    tsr_session *other = NULL;
+
+    atexit(want_no_context);
+    setenv("TESSERA_DEVICE", "cpu", 1);
+    p.m = p.n = p.k = 1;
+    if (!multiply(N, 2, "tiled", NULL, NULL) || tsr_session_open(NULL, NULL, &other, NULL) ||
+        tsr_matmul(other, &p, &x, &x, &c, &run, NULL, NULL))
+        return 1;
+    tsr_session_close(other);
+    exit(c == 4 ? 0 : 3);
+}
+
 /* After the call of another thread; those that follow fail. */
 static int until_the_end_of_a_call(void)
 {
@@ -237,6 +290,7 @@ int main(void)
         OF_CALLS(of_many_threads),
         OF_CALLS(before_and_after_forks),
         OF_CALLS(until_the_end),
+        OF_CALLS(until_contexts_are_destroyed),
         OF_CALLS(until_the_end_of_a_call),
         OF_CALLS(that_enqueue),
     };

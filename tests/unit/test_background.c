@@ -23,6 +23,13 @@ static void tell(void *what)
         abort();
 }
 
+/* A piece of work that takes a while. */
+static void tell_late(void *what)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    tell(what);
+}
+
 /* Work that starts more work, as a session does that is closed there, while the process ends. */
 static void start_another(void *what)
 {
@@ -34,20 +41,44 @@ static void start_another(void *what)
     tell(what);
 }
 
-static void the_end_waits_for_work_of_work(void **state)
+static int work_of_work(void)
 {
     static char first[] = "1";
+
+    return background_start(start_another, first) ? 0 : 1;
+}
+
+static void start_late(void)
+{
+    static char second[] = "2";
+
+    if (!background_start(tell_late, second))
+        abort();
+}
+
+/* A handler that was registered before the first work runs when that is done. */
+static int work_of_an_earlier_handler(void)
+{
+    static char first[] = "1";
+
+    atexit(start_late);
+    return background_start(tell, first) ? 0 : 1;
+}
+
+/* Both pieces of work are done once a process has ended by exit(). */
+static void the_end_waits(void **state)
+{
+    int (*const *work)(void) = *state;
     char got[3];
     pid_t child;
     int status;
 
-    (void)state;
     assert_int_equal(pipe(told), 0);
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         alarm(SECONDS_MAX); /* rather than never */
-        exit(background_start(start_another, first) ? 0 : 1);
+        exit((*work)());
     }
     close(told[1]);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -59,7 +90,15 @@ static void the_end_waits_for_work_of_work(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_end_waits_for_work_of_work)};
+#define THE_END_WAITS_FOR(what)                                                                    \
+    {                                                                                              \
+        .name = #what, .test_func = the_end_waits, .initial_state = (int (*[])(void))              \
+        {                                                                                          \
+            what                                                                                   \
+        }                                                                                          \
+    }
+    const struct CMUnitTest tests[] = {THE_END_WAITS_FOR(work_of_work),
+                                       THE_END_WAITS_FOR(work_of_an_earlier_handler)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
