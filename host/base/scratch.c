@@ -17,7 +17,10 @@ static bool keeps;
 
 /* In front of the memory. */
 typedef union head {
-    size_t bytes; /* behind it */
+    struct {
+        size_t bytes; /* behind it */
+        size_t taken; /* that the last call asked for: those behind these are lent already */
+    };
     char space[ALIGNMENT];
 } head;
 
@@ -48,13 +51,16 @@ static void *alloc_huge(size_t bytes)
     return memory;
 }
 
-/* Let the system have the pages of large memory if it needs them, which have no content any more
- * but the head's.  False: it cannot. */
+/* Let the system have the pages that were taken, all but the first, where the head is: while nobody
+ * uses the memory it may drop them.  False: it cannot. */
 static bool lend(const head *h)
 {
 #ifdef MADV_FREE
-    if (h->bytes <= SCRATCH_LENT_MAX)
-        return madvise((char *)h + HUGE_PAGE, h->bytes + sizeof(*h) - HUGE_PAGE, MADV_FREE) == 0;
+    if (h->bytes <= SCRATCH_LENT_MAX) {
+        const size_t whole = size_round_up(h->taken + sizeof(*h), HUGE_PAGE);
+
+        return madvise((char *)h + HUGE_PAGE, whole - HUGE_PAGE, MADV_FREE) == 0;
+    }
 #else
     (void)h;
 #endif
@@ -68,8 +74,10 @@ void *scratch_take(size_t bytes)
 
     pthread_once(&made, make_key);
     h = keeps ? pthread_getspecific(kept) : NULL;
-    if (h && h->bytes >= bytes && pthread_setspecific(kept, NULL) == 0)
+    if (h && h->bytes >= bytes && pthread_setspecific(kept, NULL) == 0) {
+        h->taken = bytes;
         return h + 1;
+    }
     if (!size_add(bytes, 2 * ALIGNMENT - 1, &whole))
         return NULL;
     whole = whole / ALIGNMENT * ALIGNMENT;
@@ -77,6 +85,7 @@ void *scratch_take(size_t bytes)
     if (!h)
         return NULL;
     h->bytes = whole - sizeof(*h);
+    h->taken = bytes;
     return h + 1;
 }
 
@@ -88,7 +97,7 @@ void scratch_give(void *memory)
         return;
     before = keeps ? pthread_getspecific(kept) : NULL;
     if (!keeps || (before && before->bytes >= h->bytes) ||
-        (h->bytes > SCRATCH_KEPT_MAX && !lend(h)) || pthread_setspecific(kept, h) != 0)
+        (h->taken > SCRATCH_KEPT_MAX && !lend(h)) || pthread_setspecific(kept, h) != 0)
         free(h);
     else
         free(before);

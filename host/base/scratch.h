@@ -9,8 +9,12 @@
 
 #include <stddef.h>
 
-/** Most bytes that a thread keeps, and, of which the system may take what it needs, keeps. */
-enum { SCRATCH_KEPT_MAX = 32 << 20, SCRATCH_LENT_MAX = 256 << 20 };
+/** Most bytes that a thread keeps for itself. */
+enum { SCRATCH_KEPT_MAX = 32 << 20 };
+
+/** Most bytes that it keeps in all: the system may take the pages of more than SCRATCH_KEPT_MAX
+ *  while they are not in use. */
+enum { SCRATCH_LENT_MAX = 256 << 20 };
 
 /** At least so many bytes, aligned to 64, with any content; NULL where there is no memory. */
 void *scratch_take(size_t bytes);

@@ -384,4 +384,11 @@ MUTANTS = {
         ("host/stream/generic.c", "        return f->name != NULL;", 0, "        return true;", GENERIC),
     "type-beyond-the-last":
         ("host/stream/generic.c", "(unsigned)type < TSR_TYPE_COUNT && ", 0, "", GENERIC),
+    # ---- what threads keep, and the end of the process
+    "scratch-lent-for-little":
+        ("host/base/scratch.c", "(h->taken > SCRATCH_KEPT_MAX", 0, "(h->bytes > SCRATCH_KEPT_MAX",
+         "unit/test_scratch"),
+    "background-waits-once":
+        ("host/base/background.c", "        waits = has_thread;\n", 0, "",
+         "unit/test_background unit/test_matmul_default"),
 }
