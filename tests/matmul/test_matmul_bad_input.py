@@ -101,6 +101,8 @@ class Operands(Bad):
         self.refused(*fp8, "--scale-b", "one.npy", says="one.npy is a scalar")
         self.save("z.npy", np.ones(2, np.complex64))
         self.refused(*fp8, "--scale-a", "z.npy", says="z.npy is complex64, and scales are float32")
+        self.save("bytes.npy", np.zeros(2, "V1"))
+        self.refused(*fp8, "--scale-a", "bytes.npy", says="bytes.npy is float8_e4m3fn, and scales are float32")
         self.save("wide.npy", np.array([1, 1e300]))
         self.refused(*fp8, "--scale-a", "wide.npy", says="wide.npy: 1 of 2 scales are infinite as float32")
         self.save("s.npy", np.ones(2, np.float32))

@@ -233,7 +233,7 @@ static tsr_status pose_scales(posing *x, unsigned i, size_t count, bool *there, 
     if (array_count(a) != count || a->rank == 0)
         return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and %s has %zu %s: a scale each", x->file[i],
                         shape_text(a, shape), matrix, count, lines);
-    if (type_is_complex(a->type) || a->type == TSR_BF16)
+    if (type_is_complex(a->type) || a->type == TSR_BF16 || type_is_fp8(a->type))
         return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and scales are float32", x->file[i],
                         array_type_name(a));
     if (a->type != TSR_F32)
