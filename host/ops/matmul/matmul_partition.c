@@ -41,8 +41,7 @@ static host_rows rows_c(const tsr_matmul_problem *p, const void *c, size_t i, si
                    matmul_ld_c(p), tsr_type_size(matmul_type_c(p)));
 }
 
-/* Slots of the scales of a product, which come whole, and theirs in a piece whose first row and
- * column are i and j of product e. */
+/* Slots of the scales of a product, which come whole. */
 static void scale_slots(const tsr_matmul_problem *q, partition *out)
 {
     if (matmul_scaled(q) & SCALES_A)
@@ -66,6 +65,7 @@ static slice scale_slice(const void *array, size_t offset, size_t count, size_t 
                    .in = true};
 }
 
+/* They in a piece whose first row and column are i and j of product e. */
 static void scale_slices(const tsr_matmul_problem *q, void *const host[], size_t e, size_t i,
                          size_t j, piece *out)
 {

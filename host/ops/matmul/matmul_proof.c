@@ -736,8 +736,8 @@ typedef struct projection {
     long double *column; /* n: the columns' norms */
     long double norm;    /* Frobenius norm of the columns that take part */
     long double widest;  /* the largest norm of one of them */
-    long double top;   /* the largest scale of a column, and the smallest that is not 0: 1 where */
-    long double least; /* columns have none */
+    long double top;     /* the largest scale of a column, at least 1 */
+    long double least;   /* the smallest that is not 0, at most 1 */
 } projection;
 
 /* The scale of a column, as it is multiplied into op(B) here: the order of the product is

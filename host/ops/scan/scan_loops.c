@@ -157,7 +157,7 @@ static size_t scan_head(const void *out, size_t size, ptrdiff_t step, size_t n)
             if (s->past_caches)                                                                    \
                 past_caches_store(to, apart, sizeof(apart));                                       \
         }                                                                                          \
-        if (s->past_caches)                                                                        \
+        if (s->past_caches && done > n)                                                            \
             past_caches_end();                                                                     \
         x += s->step * (ptrdiff_t)done;                                                            \
         out += s->step * (ptrdiff_t)done;                                                          \

@@ -24,7 +24,7 @@
     {                                                                                              \
         const IN *x = (const IN *)array + at;                                                      \
         const VALUE value = MEMBER;                                                                \
-        uint16_t count = 0; /* at most SELECT_STRETCH: more lanes of a vector than of 64 bits */   \
+        uint16_t count = 0; /* n is at most SELECT_STRETCH; a vector has more lanes of 16 bits */  \
                                                                                                    \
         switch (p->where) {                                                                        \
         case TSR_GREATER:                                                                          \

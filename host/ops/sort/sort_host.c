@@ -314,8 +314,8 @@ static void sort_bucket(void *context, size_t i, size_t who)
     const sort_part b = bucket_at(x, i);
 
     (void)who;
-    if (b.n &&
-        b.n <= x->large) /* words that may be split are sorted by vectors, which need no bits */
+    /* Words that may be split are sorted by vectors, which need no bits. */
+    if (b.n && b.n <= x->large)
         sort_and_put(x->q, x->other, x->words, b,
                      kind->split ? UINT64_MAX : kind->varies(x->other, b.start, b.start, b.n));
 }

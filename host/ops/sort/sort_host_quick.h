@@ -15,8 +15,8 @@ typedef struct NAMED(part) {
     WORD *from, *to;
     size_t n;
     bool stays; /* the sorted words are to be in `from`, not in `to` */
-    unsigned
-        samples_left; /* pivots that are taken from samples; then the middle of the range is one */
+    /* Pivots that samples give; those after them are the middle of the range. */
+    unsigned samples_left;
 } NAMED(part);
 
 static inline MASK NAMED(first)(size_t n)
@@ -33,7 +33,7 @@ static inline MASK NAMED(from_to)(size_t n, size_t v)
 /* ---- a few words ----------------------------------------------------------------------------- */
 
 /* The words of up to VECTORS_MAX vectors are columns: one for each lane, with a word of each
- * vector. Sorting columns compares whole vectors; the columns are then merged two by two. */
+ * vector.  Sorting columns compares whole vectors; the columns are then merged two by two. */
 
 static inline __attribute__((always_inline)) void NAMED(in_order)(__m512i *a, __m512i *b)
 {

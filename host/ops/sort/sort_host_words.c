@@ -150,8 +150,7 @@ void sort_digit_starts(size_t counts[], size_t chunks, digit d)
 #undef ORDER_TYPE
 #undef NAMED
 
-/* ---- vectors -----------------------------------------------------------------------------------
- */
+/* ---- vectors ------------------------------------------------------------------------------- */
 
 static void *sort_32(void *words, void *other, size_t n, uint64_t varies)
 {
