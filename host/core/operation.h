@@ -122,6 +122,7 @@ typedef enum field_zero {
 typedef enum field_class {
     CLASS_NONE,
     CLASS_EXACT,      /* its value: of a type, precision, choice or flag */
+    CLASS_WHERE_SET,  /* of a flag: its name where it is set */
     CLASS_POWER_OF_2, /* of a count: from a power of 2 to the next */
     CLASS_POWER_OF_4  /* from a power of 4 to the next, named by the exponent */
 } field_class;

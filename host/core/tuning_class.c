@@ -71,10 +71,13 @@ static void append_words(const problem *p, char separator, bool numbers, text *o
             append_word(f, p, out);
         }
     }
+    for (size_t i = 0; i < c->field_count; i++)
+        if (c->fields[i].in_class == CLASS_WHERE_SET && field_flag(&c->fields[i], p))
+            text_format(out, "%c%s", separator, c->fields[i].name);
     for (size_t i = 0; i < c->field_count; i++) {
         const field *f = &c->fields[i];
 
-        if (f->in_class == CLASS_NONE || f->kind != FIELD_FLAG)
+        if (f->in_class != CLASS_EXACT || f->kind != FIELD_FLAG)
             continue;
         if (!letters)
             text_format(out, "%c", separator);
@@ -178,6 +181,8 @@ static size_t value_count(const field *f)
 {
     size_t count = 0;
 
+    if (f->in_class == CLASS_WHERE_SET)
+        return 2;
     if (f->in_class != CLASS_EXACT)
         return 1;
     if (f->kind == FIELD_TYPE)
@@ -197,7 +202,7 @@ static void set_value(const field *f, problem *p, size_t i)
 {
     void *member = p->bytes + f->offset;
 
-    if (f->in_class != CLASS_EXACT)
+    if (f->in_class != CLASS_EXACT && f->in_class != CLASS_WHERE_SET)
         return;
     if (f->kind == FIELD_TYPE)
         problem_set_type(p, (tsr_type)i);

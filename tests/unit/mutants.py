@@ -391,4 +391,7 @@ MUTANTS = {
     "background-waits-once":
         ("host/base/background.c", "        waits = has_thread;\n", 0, "",
          "unit/test_background unit/test_matmul_default"),
+    "class-without-flags-that-are-set":
+        ("host/core/tuning_class.c", "in_class == CLASS_WHERE_SET && field_flag(", 0,
+         "in_class == CLASS_WHERE_SET && 0 && field_flag(", "unit/test_matmul_plan"),
 }
