@@ -83,7 +83,7 @@ class Progress(Bench):
 class Host(Bench):
     def test_wrong_command_lines(self):
         for args, says in (
-                ((), "0 of 1"),
+                ((), "which operation?"),
                 (("multiply",), "multiply"),
                 ((OPERATIONS[0], "--wall", "--peers"), "--wall needs --held"),
                 ((OPERATIONS[0], "--brief"), "--brief needs --peers"),

@@ -129,7 +129,7 @@ class Kernels(test_bench.Bench):
             self.fail_with(2, *args, "--order", "sorted", says=says)
         for wrong in "shuffled", "special", "uniform", "Sorted":
             self.fail_with(2, "bench", "sort", "--order", wrong,
-                           says="takes random, sorted, reversed, constant, few-values, two-values "
+                           says="takes random, few-values, sorted, reversed, constant, two-values "
                            "or sawtooth, not '%s'" % wrong)
 
     def test_what_peers_are_compared_with(self):

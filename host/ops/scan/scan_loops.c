@@ -90,7 +90,7 @@ static size_t scan_head(const void *out, size_t size, ptrdiff_t step, size_t n)
         return name##_carry(name##_sum((const IN *)array + at, n));                                \
     }                                                                                              \
                                                                                                    \
-    static VALUE name##_piece(VALUE before, VALUE *values)                                         \
+    static VALUE name##_piece(VALUE before, VALUE values[])                                        \
     {                                                                                              \
         typedef VALUE vector __attribute__((vector_size(VECTOR_BYTES)));                           \
         enum { WIDTH = VECTOR_BYTES / sizeof(VALUE) };                                             \
