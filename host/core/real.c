@@ -345,7 +345,7 @@ static long double block_loss(const real_sum *s)
 
 static void add_to_block(real_sum *s, double a, double b)
 {
-    const long double product = fabsl((long double)a * b);
+    const double product = fabs(a * b); /* exact: of few bits */
 
     if (s->terms % REAL_BLOCK == 0) {
         s->rounded += block_loss(s);
@@ -354,7 +354,7 @@ static void add_to_block(real_sum *s, double a, double b)
     }
     if (isfinite(product)) {
         s->block_sum += aligned(s, a, b);
-        s->block_bits |= (uint64_t)(product * 0x1p32L); /* from 2^-32 to below 2^32, of few bits */
+        s->block_bits |= (uint64_t)(product * 0x1p32); /* from 2^-32 to below 2^32 */
     }
 }
 
