@@ -28,7 +28,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t drawer;
-    bool running, shown;
+    bool running, waiting, shown; /* the thread is there; it has begun to wait for work */
     doing activity, building;
     uint64_t silent_since; /* no line was there, whatever was begun and ended */
     text drawn;            /* "": nothing */
@@ -95,6 +95,8 @@ static void *keep_drawing(void *context)
 
     (void)context;
     pthread_mutex_lock(&line.lock);
+    line.waiting = true;
+    pthread_cond_signal(&line.changed);
     for (;;) {
         uint64_t now;
 
@@ -123,6 +125,12 @@ void activity_start(bool shown)
     if (!line.running && pthread_create(&line.drawer, NULL, keep_drawing, NULL) == 0) {
         pthread_detach(line.drawer);
         line.running = true;
+        /* It allocates nothing any more while it waits: a command that forks then does not leave
+         * the child an allocator that is locked for ever. */
+        pthread_mutex_lock(&line.lock);
+        while (!line.waiting)
+            pthread_cond_wait(&line.changed, &line.lock);
+        pthread_mutex_unlock(&line.lock);
     }
     line.shown = shown;
     line.silent_since = clock_ns();

@@ -9,7 +9,6 @@ import re
 import shutil
 import signal
 import subprocess
-import threading
 import time
 import unittest
 
@@ -252,7 +251,8 @@ class Entries(Case):
         r = self.succeed(*args, "--quiet", env={"TESSERA_CACHE_DIR": self.path("none/file")})
         self.assertEqual(r.err, "")
 
-    def run_on_terminal(self):
+    def run_on_terminal(self, heard, then):
+        """What a terminal shows; then() is called once it has shown `heard`."""
         terminal, user = pty.openpty()
         os.mkdir(self.path("pocl"))
         try:
@@ -266,7 +266,9 @@ class Entries(Case):
                     piece = os.read(terminal, 4096)
                 except OSError:  # nobody has the other end any more
                     break
-                shown += piece
+                before, shown = shown, shown + piece
+                if heard in shown and heard not in before:
+                    then()
                 if not piece:
                     break
             self.assertEqual(process.wait(300), 0, shown)
@@ -281,10 +283,8 @@ class Entries(Case):
             fcntl.lockf(lock, fcntl.LOCK_EX)
             for file in self.files():
                 os.remove(file)
-            timer = threading.Timer(2, lambda: fcntl.lockf(lock, fcntl.LOCK_UN))
-            timer.start()
-            shown = self.run_on_terminal()
-            timer.join()
+            shown = self.run_on_terminal(b"waiting for another process",
+                                         lambda: fcntl.lockf(lock, fcntl.LOCK_UN))
         self.assertRegex(shown, r"\r\x1b\[K%s[^\r]*: waiting for another process that compiles "
                          r"[^\r]*%s[^\r]*, \d+ s" % (EXAMPLE["CALL"][0], KERNEL))
         lines = re.sub(r"[^\n]*\r\x1b\[K", "", shown.replace("\r\n", "\n"))
