@@ -14,7 +14,7 @@ enum { MOST = 100, WORD_MAX = 8, CANARY = 0xA5 };
 static void check(select_gather *gather, size_t bytes, size_t at, size_t n, unsigned pattern)
 {
     unsigned char x[(MOST + 8) * WORD_MAX], got[(MOST + 1) * WORD_MAX], want[MOST * WORD_MAX];
-    unsigned char holds[MOST];
+    unsigned char holds[MOST] = {0};
     size_t count = 0;
 
     for (size_t i = 0; i < sizeof(x); i++)
