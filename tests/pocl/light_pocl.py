@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 EXTERNAL, INTERNAL = 0, 8 # linkage in LLVM's C API
-ANY_TYPE = 0xFFFFFFFF # of a device, in OpenCL's
+ANY_TYPE, PLATFORM_VERSION = 0xFFFFFFFF, 0x0901 # of a device, and to ask for, in OpenCL's
 KERNEL = b"kernel void k(global float *x) { x[get_global_id(0)] += 1; }"
 
 
@@ -198,6 +198,10 @@ def build_a_kernel():
         return ctypes.c_void_p(function(*args, None))
 
     must("clGetPlatformIDs", 1, ctypes.byref(platform), None)
+    version = ctypes.create_string_buffer(200)
+    must("clGetPlatformInfo", platform, PLATFORM_VERSION, ctypes.c_size_t(len(version)), version, None)
+    if b" PoCL 3." not in version.value: # of another nobody has compared what it compiles
+        raise OSError("tried with PoCL 3 alone, and this is " + version.value.decode())
     must("clGetDeviceIDs", platform, ctypes.c_uint64(ANY_TYPE), 1, ctypes.byref(device), None)
     context = create("clCreateContext", None, 1, ctypes.byref(device), None, None)
     program = create("clCreateProgramWithSource", context, 1, ctypes.byref(text), None)
