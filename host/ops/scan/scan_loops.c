@@ -94,7 +94,7 @@ static size_t scan_head(const void *out, size_t size, ptrdiff_t step, size_t n)
     {                                                                                              \
         typedef VALUE vector __attribute__((vector_size(VECTOR_BYTES)));                           \
         enum { WIDTH = VECTOR_BYTES / sizeof(VALUE) };                                             \
-        vector none, carry;                                                                        \
+        vector none = {0}, carry = {0};                                                            \
                                                                                                    \
         for (size_t l = 0; l < WIDTH; l++) {                                                       \
             none[l] = (VALUE)(IDENTITY);                                                           \
