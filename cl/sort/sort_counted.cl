@@ -34,10 +34,6 @@
 #include "sort/sort_key.clh"
 #include "sort/sort_value.clh"
 
-#if VALUE_BYTES == 0
-typedef uchar value; /* nothing is read or written */
-#endif
-
 #define PLACED (GROUP / TEAM * KEYS) /* keys that a work-group places */
 #define LOADED (TILE / GROUP)       /* keys of a tile that a work-item loads */
 

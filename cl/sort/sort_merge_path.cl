@@ -45,10 +45,6 @@
 #include "sort/sort_key.clh"
 #include "sort/sort_value.clh"
 
-#if VALUE_BYTES == 0
-typedef uchar value; /* nothing is read or written */
-#endif
-
 #define TILE           (GROUP * ITEMS)
 #define TILE_POSITIONS (WITH_INDEX ? TILE : 1)
 

@@ -63,7 +63,7 @@ static tsr_status replace(const row_file *f, tsr_error *err)
         output_discard(o);
         return st;
     }
-    return commit_output(o, err);
+    return commit_and_warn(o, err);
 }
 
 tsr_status row_file_add(row_file *f, const result_row *row, tsr_error *err)

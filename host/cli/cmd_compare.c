@@ -127,7 +127,7 @@ static tsr_status write_text(output **to, const text *t, tsr_error *err)
     st = output_write_bytes(*to, text_get(t), t->length, err);
     if (st)
         return st;
-    st = commit_output(*to, err);
+    st = commit_and_warn(*to, err);
     *to = NULL; /* freed, also on failure */
     return st;
 }

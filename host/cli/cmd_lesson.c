@@ -392,7 +392,7 @@ static tsr_status write_page(const json_t *lesson, const char *path, tsr_error *
     if (st)
         output_discard(out);
     else
-        st = commit_output(out, err);
+        st = commit_and_warn(out, err);
     free(json);
     free(others);
     json_decref(names);

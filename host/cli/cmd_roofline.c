@@ -256,7 +256,7 @@ static int write_rows(listing *out)
     if (output_write_bytes(file, rows, out->rows.length, &err))
         return print_error(who, &err, NULL);
     out->file = NULL; /* freed by the commit */
-    return commit_output(file, &err) ? print_error(who, &err, NULL) : EXIT_DONE;
+    return commit_and_warn(file, &err) ? print_error(who, &err, NULL) : EXIT_DONE;
 }
 
 /* Of a run that is interrupted: see interrupt_watch(). */

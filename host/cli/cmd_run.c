@@ -339,7 +339,7 @@ static tsr_status write_outputs(work *w, tsr_error *err)
     /* Every output is whole before the first takes its place. */
     for (size_t i = 0; !st && i < OPERANDS_MAX; i++) {
         if (w->output[i])
-            st = commit_output(w->output[i], err);
+            st = commit_and_warn(w->output[i], err);
         w->output[i] = NULL; /* freed by the commit */
     }
     activity_end();

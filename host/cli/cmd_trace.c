@@ -148,7 +148,7 @@ static tsr_status draw(const measured *m, output **file, tsr_error *err)
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for the picture");
     st = st ? st : output_write_bytes(*file, text_get(&svg), svg.length, err);
     if (!st) {
-        st = commit_output(*file, err);
+        st = commit_and_warn(*file, err);
         *file = NULL;
     }
     text_free(&svg);

@@ -338,7 +338,7 @@ static tsr_status write_entries(tuning_run *r, tsr_error *err)
         st = output_write_bytes(r->file, text_get(&content), content.length, err);
     text_free(&content);
     if (st == TSR_OK) {
-        st = commit_output(r->file, err);
+        st = commit_and_warn(r->file, err);
         r->file = NULL; /* freed by it */
     }
     return st;

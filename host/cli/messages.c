@@ -114,7 +114,7 @@ void warn(const char *format, ...)
     va_end(args);
 }
 
-tsr_status commit_output(output *o, tsr_error *err)
+tsr_status commit_and_warn(output *o, tsr_error *err)
 {
     text lost = {0};
     const tsr_status st = output_commit_telling(o, &lost, err);

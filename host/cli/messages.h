@@ -44,7 +44,7 @@ void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** output_commit(), with a warning of what the file that it replaces had and the new one has not.
  */
-tsr_status commit_output(output *o, tsr_error *err);
+tsr_status commit_and_warn(output *o, tsr_error *err);
 
 /** A line that begins with "hint: ". */
 void hint(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -784,7 +784,7 @@ static tsr_status store(const machine *m, const times found[2], const bool refus
     st = output_open(text_get(where), &file, err);
     st = st ? st : output_write_bytes(file, text_get(&content), content.length, err);
     if (!st) {
-        st = commit_output(file, err);
+        st = commit_and_warn(file, err);
         file = NULL; /* freed by it */
     }
     output_discard(file);

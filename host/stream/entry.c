@@ -157,11 +157,13 @@ static tsr_status check_run(const operation *op, const tsr_run *run, tsr_error *
 /* It ran, and the report says by which variant: add why that is one of the host. */
 static void add_why_host(const tsr_session *s, tsr_report *report)
 {
-    const size_t end = strlen(report->chosen);
+    const char *why = text_get(&s->why_host);
+    size_t end;
 
-    if (text_get(&s->why_host)[0])
-        snprintf(report->chosen + end, sizeof(report->chosen) - end, "; on host: %s",
-                 text_get(&s->why_host));
+    if (!why[0])
+        return;
+    end = strlen(report->chosen);
+    snprintf(report->chosen + end, sizeof(report->chosen) - end, "; on host: %s", why);
 }
 
 static tsr_status run_on(tsr_session *s, const problem *p, void *const operands[],

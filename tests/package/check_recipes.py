@@ -1,5 +1,5 @@
-"""The recipes for spack and vcpkg, without those programs: they are run with what stands for the functions
-they call, and name only options, folders and files that there are.
+"""Run the recipes for spack and vcpkg with stubs of the functions that they call, and check that each option,
+folder and file they name exists.
 
     check_recipes.py CMAKE SOURCE BUILD
 

@@ -75,6 +75,18 @@ static inline size_t sort_held_bytes(const tsr_sort_problem *s)
     return sort_with_index(s) || tsr_type_size(s->type) == 8 ? 8 : 4;
 }
 
+/* The caller's index, and the values.  A call without them passes the keys in their place, which
+ * its kernels leave alone. */
+static inline void sort_step_result_index(command *out, const tsr_sort_problem *s)
+{
+    command_operand(out, s->argsort ? SORT_INDEX : SORT_KEYS);
+}
+
+static inline void sort_step_values(command *out, const tsr_sort_problem *s)
+{
+    command_operand(out, s->value_bytes ? SORT_VALUES : SORT_KEYS);
+}
+
 /* The index: the caller's, or for values alone one at the start of the workspace.  Kernels without
  * an index get the keys in its place, and leave them alone. */
 static inline void sort_step_index(command *out, const tsr_sort_problem *s)
@@ -82,7 +94,7 @@ static inline void sort_step_index(command *out, const tsr_sort_problem *s)
     if (!s->argsort && s->value_bytes)
         command_workspace(out);
     else
-        command_operand(out, s->argsort ? 1 : 0);
+        sort_step_result_index(out, s);
 }
 
 /* The array and its index. */

@@ -43,12 +43,6 @@ static size_t copy_offset(const tsr_sort_problem *s)
     return s->value_bytes ? size_div_up(s->n * tsr_type_size(s->type), s->value_bytes) : 0;
 }
 
-/* Operands of a kernel without values get the keys in their place, and leave them alone. */
-static void pass_values(command *c, const tsr_sort_problem *s)
-{
-    command_operand(c, s->value_bytes ? SORT_VALUES : SORT_KEYS);
-}
-
 static void add_commands(const job *j, size_t placed, size_t group, plan *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
@@ -61,15 +55,15 @@ static void add_commands(const job *j, size_t placed, size_t group, plan *out)
     command *c = plan_launch_1d(out, COUNTED_PLACE, size_div_up(s->n, placed) * group, group);
 
     command_operand(c, SORT_KEYS);
-    command_operand(c, s->argsort ? SORT_INDEX : SORT_KEYS);
-    pass_values(c, s);
+    sort_step_result_index(c, s);
+    sort_step_values(c, s);
     command_workspace(c);
     command_workspace(c);
     command_block(c, &call, sizeof(call));
     sort_step_moves(c, s, s->n, moved + sort_entry_bytes(s));
     c = sort_launch(out, s, COUNTED_RETURN, s->n, group_fit(j->device, 0, RETURN_GROUP));
     command_operand(c, SORT_KEYS);
-    pass_values(c, s);
+    sort_step_values(c, s);
     command_workspace(c);
     command_workspace(c);
     command_block(c, &call, sizeof(call));

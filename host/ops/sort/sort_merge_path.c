@@ -61,13 +61,6 @@ static size_t held_bytes(const tsr_sort_problem *s)
     return tsr_type_size(s->type) + (sort_with_index(s) ? sizeof(uint32_t) : 0);
 }
 
-/* Operands of a kernel without index or values get the keys in their place, and leave them alone.
- */
-static void pass_values(command *c, const tsr_sort_problem *s)
-{
-    command_operand(c, s->value_bytes ? SORT_VALUES : SORT_KEYS);
-}
-
 static void add_commands(const tsr_sort_problem *s, size_t group, size_t tile, plan *out)
 {
     const merge_space w = space_of(s);
@@ -84,7 +77,7 @@ static void add_commands(const tsr_sort_problem *s, size_t group, size_t tile, p
     bool last;
 
     command_operand(c, SORT_KEYS);
-    pass_values(c, s);
+    sort_step_values(c, s);
     command_workspace(c);
     command_workspace(c);
     command_workspace(c);
@@ -101,8 +94,8 @@ static void add_commands(const tsr_sort_problem *s, size_t group, size_t tile, p
         c = plan_launch_1d(out, last ? MERGE_LAST : MERGE_RUNS, items, group);
         if (last) {
             command_operand(c, SORT_KEYS);
-            command_operand(c, s->argsort ? SORT_INDEX : SORT_KEYS);
-            pass_values(c, s);
+            sort_step_result_index(c, s);
+            sort_step_values(c, s);
         }
         command_workspace(c);
         command_workspace(c);

@@ -10,7 +10,7 @@
 static void pass_sequence(command *c, const tsr_sort_problem *s)
 {
     command_operand(c, SORT_KEYS);
-    command_operand(c, s->argsort ? SORT_INDEX : SORT_KEYS);
+    sort_step_result_index(c, s);
 }
 
 /* What the launch moves.  A work-group has all values of its rows, so that it moves them, too. */
