@@ -538,10 +538,8 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
                : matmul_batch(matmul_of(q)) == 1 && matmul_mma_gains(q, d)
                    ? names_copy(int8_warps, ARRAY_COUNT(int8_warps), out)
                    : names_copy(of_int8, ARRAY_COUNT(of_int8), out);
-    /* With scales wgmma-tensor runs by its name alone: no GPU has verified that yet. */
     if (type_is_fp8(matmul_of(q)->type) && d->kind != DEVICE_HOST && d->kind != DEVICE_CPU)
-        return matmul_scaled(matmul_of(q)) ? names_copy(of_fp8 + 1, ARRAY_COUNT(of_fp8) - 1, out)
-                                           : names_copy(of_fp8, ARRAY_COUNT(of_fp8), out);
+        return names_copy(of_fp8, ARRAY_COUNT(of_fp8), out);
     if (d->kind == DEVICE_HOST)
         return names_copy(on_host, ARRAY_COUNT(on_host), out);
     if (is_complex && d->kind == DEVICE_CPU)
