@@ -846,6 +846,8 @@ static void data_columns(const comparison *c, text *json)
         member(json, "device", who->device);
         text_append(json, ",");
         member(json, "driver", who->driver);
+        text_append(json, ",");
+        member(json, "when", who->when);
         text_format(json, ",\"base\":%zu}", c->columns[i].base);
     }
     text_append(json, "],\n");
