@@ -205,12 +205,33 @@ static void text_head(const table *t, text *out)
     text_free(&head);
 }
 
+/* The versions of a peer's library: of one on the host, with the processor that it takes it for. */
+static void line_versions(const comparison *c, size_t line, text *out)
+{
+    const char *before = " ";
+
+    for (size_t i = 0; i < c->column_count; i++) {
+        const result_row *row = compare_cell(c, line, i), *same = NULL;
+
+        for (size_t j = 0; j < i && row && !same; j++) {
+            same = compare_cell(c, line, j);
+            if (same && strcmp(same->peer_version, row->peer_version) != 0)
+                same = NULL;
+        }
+        if (!row || same || !*row->peer_version)
+            continue;
+        text_format(out, "%s%s", before, row->peer_version);
+        before = "; ";
+    }
+}
+
 static void line_name(const comparison *c, size_t line, text *out)
 {
     double scale;
 
     text_clear(out);
     compare_name(&c->lines[line], out);
+    line_versions(c, line, out);
     if (c->lines[line].what->kind == RESULT_LIMIT)
         text_format(out, " (%s)", compare_line_unit(c, line, &scale));
 }

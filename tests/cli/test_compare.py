@@ -84,6 +84,19 @@ class Compare(Case):
         self.rows("b.json", as_peers(slowed(self.base, 0.5, "tiled")))
         self.succeed("compare", "a.json", "b.json", "--fail-below", "0.95")
 
+    def test_peers_are_shown_with_their_versions(self):
+        """Once where the files agree, else each: the core that a library takes a processor for."""
+        def peers(core):
+            return [dict(r, peer_version="9.9, " + core) for r in self.base if r["kind"] == "peer"]
+
+        name = peers("")[0]["name"]
+        self.rows("a.json", peers("Haswell"))
+        r = self.succeed("compare", "a.json", "a.json")
+        self.assertRegex(r.out, r"\n  %s 9\.9, Haswell +[0-9]" % re.escape(name))
+        self.rows("b.json", peers("SkylakeX"))
+        r = self.succeed("compare", "a.json", "b.json")
+        self.assertRegex(r.out, r"\n  %s 9\.9, Haswell; 9\.9, SkylakeX +[0-9]" % re.escape(name))
+
     def test_faster_is_no_loss(self):
         kernels = [r for r in self.base if r["kind"] == "kernel"]
         self.rows("b.json", slowed(kernels, 1.5))

@@ -221,6 +221,66 @@ class Charts(Page):
             self.assertLessEqual(widest, most)
             self.assertGreater(widest, 8)
 
+    def labels(self, page):
+        """The texts beside the bars of every chart, by the page's own script."""
+        with open(page, encoding="utf-8") as f:
+            text = f.read()
+        check = ("<script>document.documentElement.dataset.labels = JSON.stringify(Object.values("
+                 "Chart.instances).map(function (c) { return (c.data.labels || []).map(function (l) "
+                 "{ return [].concat(l).join(' '); }); }));</script></body>")
+        with open(page, "w", encoding="utf-8") as f:
+            f.write(text.replace("</body>", check))
+        found = re.search(r'<html[^>]* data-labels="([^"]*)"', self.dump(page)).group(1)
+        return json.loads(html.unescape(found))
+
+    def test_runs_of_one_device_are_told_apart(self):
+        """By the file, by the day where one file has both, by the time of a day."""
+        rows = made_up_rows.gpu()
+        device = made_up_rows.GPU["device"]
+        later = [{**r, "version": "0.1-test", "when": "2001-01-02T03:04:05Z"} for r in rows]
+        again = [{**r, "version": "0.2-test", "when": "2001-01-02T06:07:08Z"} for r in rows]
+        for files, names in (
+                ([rows, later], ["rows0.jsonl", "rows1.jsonl"]),
+                ([rows + later], ["rows0.jsonl, 2001-01-01", "rows0.jsonl, 2001-01-02"]),
+                ([rows + later + again], ["rows0.jsonl, 2001-01-01 00:00", "rows0.jsonl, 2001-01-02 03:04",
+                                          "rows0.jsonl, 2001-01-02 06:07"])):
+            series = self.figures(self.dump(self.report(*files)), "fastest")
+            self.assertEqual(series[0], ["%s (%s)" % (device, n) for n in names])
+
+    def test_jobs_of_one_size_are_told_apart(self):
+        """What a problem's text says beyond its size stands in its label; the clock, where two rows
+        differ by it alone."""
+        row = {**next(r for r in made_up_rows.gpu() if r["kind"] == "kernel"), "op": "fold",
+               "unit": "GB/s", "precision": ""}
+        rows = [{**row, "problem": problem, "size": size} for problem, size in (
+            ("sum of 1000000 float32", "1000000"), ("max of 1000000 float32", "1000000"),
+            ("sum of each row of 100x1000 float32", "100x1000"), ("64x64 float32 x 16", "64x64"),
+            ("64x64 float32 in place", "64x64"), ("5000000 float32 in 10 bins", "5000000x10"))]
+        others = [{**r, **made_up_rows.CPU} for r in rows]
+        found = self.labels(self.report(rows, others))
+        self.assertIn(["1M, float32, sum, cold", "1M, float32, max, cold", "100\u00d71000, float32, sum of each row, cold",
+                       "64\u00b2, float32, batch of 16, cold", "64\u00b2, float32, in place, cold",
+                       "5M, float32, in 10 bins, cold"], found)
+        warm = [{**r, "cold": False} for r in rows[:1]]
+        found = self.labels(self.report(rows[:1] + warm))
+        self.assertIn(["fold 1M, sum, cold", "fold 1M, sum, warm"], found)
+
+    def test_variants_are_named_by_what_differs(self):
+        rows = [r for r in made_up_rows.gpu() if r["name"] == "tiled" and r["timer"] == "events"]
+        some = [{**r, "parameters": "TILE=%d ROWS=4 COLUMNS=8" % n} for r in rows for n in (16, 32)]
+        self.assertIn(["tiled [TILE=16]", "tiled [TILE=32]"], self.labels(self.report(some)))
+        dom = self.dump(self.report(some))
+        self.assertIn(["tiled [TILE=16]", "tiled [TILE=32]", "limit"], self.figures(dom, "sizes"))
+        self.assertIn(">tiled [TILE=16 ROWS=4 COLUMNS=8]<", dom) # in the numbers
+
+    def test_bars_near_each_other_start_at_0(self):
+        """A scale by factors is of rates that are far apart."""
+        rows, text = made_up_rows.gpu(), "equal steps are equal factors; the variant"
+        self.assertIn(text, self.dump(self.page))
+        alike = [r for r in rows if r["op"] == IN_FLOPS and r["size"] == "1024x1024x1024"]
+        near = [{**r, **made_up_rows.CPU, "rate": r["rate"] * 0.9} for r in alike]
+        self.assertNotIn(text, self.dump(self.report(alike, near)))
+
     def test_phone(self):
         """Nothing is wider than the window, and the same charts are there."""
         wide, narrow = self.dump(self.page), self.dump(self.page, "--window-size=500,900")

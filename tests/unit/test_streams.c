@@ -2,6 +2,7 @@
  * of the type CPU, such as PoCL's. */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,45 @@
 
 #include "session/pinned.h"
 #include "stream_fixture.h"
+
+/* ---- in the place of the loader's ------------------------------------------------------------ */
+
+/* To events: those of writes, and what is retained, less what is released. */
+static long event_references;
+
+CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event)
+{
+    cl_int (*next)(cl_event);
+    void *found = dlsym(RTLD_NEXT, "clRetainEvent");
+
+    memcpy(&next, &found, sizeof(next));
+    event_references++;
+    return next(event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
+{
+    cl_int (*next)(cl_event);
+    void *found = dlsym(RTLD_NEXT, "clReleaseEvent");
+
+    memcpy(&next, &found, sizeof(next));
+    event_references--;
+    return next(event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer,
+                                                     cl_bool blocking, size_t offset, size_t bytes,
+                                                     const void *from, cl_uint n,
+                                                     const cl_event *waits, cl_event *event)
+{
+    cl_int (*next)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint,
+                   const cl_event *, cl_event *);
+    void *found = dlsym(RTLD_NEXT, "clEnqueueWriteBuffer");
+
+    memcpy(&next, &found, sizeof(next));
+    event_references += event != NULL;
+    return next(queue, buffer, blocking, offset, bytes, from, n, waits, event);
+}
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
@@ -114,6 +154,33 @@ static void kept_buffers_are_a_share_of_memory(void **state)
     tsr_session_close(s);
 }
 
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* Pageable memory goes through pieces of 4 MiB, each with an event of its own. */
+static void events_of_pieces_are_given_back(void **state)
+{
+    enum { PIECES = 6, BYTES = (PIECES - 1) * (4 << 20) + 100 };
+    tsr_session *s = open_session(*state, PAGEABLE, 0);
+    unsigned char *memory = calloc(BYTES, 1);
+    const host_rows rows = host_bytes(memory, BYTES);
+    const long before = event_references;
+    cl_event sent = NULL;
+    copies *c;
+    cl_mem buffer;
+
+    assert_non_null(memory);
+    assert_int_equal(copies_of(s, &c, NULL), TSR_OK);
+    buffer = take_buffer(c, BYTES);
+    assert_int_equal(copies_in(c, &rows, (device_place){buffer, 0}, NULL, &sent, NULL), TSR_OK);
+    assert_true(event_references > before);
+    assert_int_equal(clWaitForEvents(1, &sent), CL_SUCCESS);
+    clReleaseEvent(sent);
+    copies_keep(c, buffer, BYTES);
+    tsr_session_close(s);
+    assert_int_equal(event_references, before);
+    free(memory);
+}
+
 /* ---- pinned memory --------------------------------------------------------------------------- */
 
 static void pinned_memory_is_known(void **state)
@@ -152,6 +219,7 @@ int main(void)
         TEST(buffers_of_all_sizes_are_kept),
         TEST(kept_buffers_make_room),
         TEST(kept_buffers_are_a_share_of_memory),
+        TEST(events_of_pieces_are_given_back),
         TEST(pinned_memory_is_known),
     };
 
