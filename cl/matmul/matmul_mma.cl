@@ -16,7 +16,8 @@
  *     TILE_M, TILE_N; ITEMS, 32 WARPS_M WARPS_N;
  *     BLOCK, bytes of a line of a block along k; STAGES;
  *     COPY_A, COPY_B: bytes at whose multiples lines start, 16, 8, 4, 2 or 1;
- *     C_VECTOR (matmul_lanes.clh);
+ *     C_VECTOR (matmul_lanes.clh), 4, or 2 of F64; SHIFTED: whether rows of C do not all start and
+ *     end at multiples of it;
  *     SPLITS: 1 where groups share k; LAST_ADDS (last_group.clh), not 0;
  *     LOCAL_BYTES; BAND (matmul_bands.clh); TRANS_A, TRANS_B (matmul_access.clh);
  *     REAL, REAL_BITS (real.clh), FACTOR, RESULT (matmul_elements.clh): factors of F32 for TF32
@@ -37,6 +38,7 @@
 #include "common/in_registers.clh"
 #include "common/last_group.clh"
 #include "common/tf32.clh"
+#include "common/warp.clh"
 #include "matmul/matmul_access.clh"
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_call.clh"
@@ -55,8 +57,8 @@
 #if !defined(COPY_A) || !defined(COPY_B)
 #error "COPY_A, COPY_B: bytes at whose multiples lines start"
 #endif
-#if !defined(SPLITS) || !defined(LOCAL_BYTES)
-#error "SPLITS, LOCAL_BYTES: as the head of this file says"
+#if !defined(SPLITS) || !defined(LOCAL_BYTES) || !defined(SHIFTED)
+#error "SPLITS, LOCAL_BYTES, SHIFTED: as the head of this file says"
 #endif
 
 /* Bytes of an element, and elements along k that an instruction takes. */
@@ -495,7 +497,7 @@ IN_REGISTERS void multiply_block(REAL *sum, uint stage, uint i0, uint j0)
 
 #if SPLITS
 /* Parts that are read at once. */
-#define TOGETHER (ROWS * COLUMNS < 16 ? 16 / (ROWS * COLUMNS) : 1)
+#define PARTS_AT_ONCE (ROWS * COLUMNS < 16 ? 16 / (ROWS * COLUMNS) : 1)
 
 /* Keep this group's sums, of a span of k; whether every group has that shares the tile, and `sum`
  * is that of the tile, its parts always added in the same order. */
@@ -514,7 +516,7 @@ IN_REGISTERS bool add_up(REAL *sum, __global REAL_N(4) * parts, __global group_c
 #pragma unroll
     for (uint e = 0; e < ROWS * COLUMNS * 4; e++)
         sum[e] = 0;
-#pragma unroll TOGETHER
+#pragma unroll PARTS_AT_ONCE
     for (uint g = 0; g < count; g++)
 #pragma unroll
         for (uint v = 0; v < ROWS * COLUMNS; v++) {
@@ -529,42 +531,185 @@ IN_REGISTERS bool add_up(REAL *sum, __global REAL_N(4) * parts, __global group_c
 }
 #endif
 
-/* How often a work-item stores neighbours, and how much of C it loads before. */
-#define STORES (TILE_M * TILE_N / LANE / ITEMS)
-#define LOADED (STORES < 16 / LANE ? STORES : 16 / LANE)
+/* A group's tile of C in global memory, from (i0, j0) on. */
+typedef struct output {
+    __global result *c;
+    uint ldc, i0, j0, m, n;
+} output;
+
+/* A row of it: so many elements in C, of which `front` lie before the first aligned vector. */
+typedef struct row_part {
+    __global result *at;
+    uint length, front;
+} row_part;
+
+static inline row_part row_of(const output *o, uint row)
+{
+    const uint i = o->i0 + row;
+    row_part r = {o->c + (ulong)i * o->ldc + o->j0, 0, 0};
+
+    if (i < o->m)
+        r.length = min(o->n - o->j0, (uint)TILE_N);
+    if (SHIFTED)
+        r.front = -(uint)((ulong)r.at / sizeof(result)) % LANE;
+    return r;
+}
+
+/* Sums of a row lie so far behind its start in local memory that vectors are aligned there too. */
+static inline uint shift_of(const row_part *r)
+{
+    return SHIFTED ? (LANE - r->front) % LANE : 0;
+}
+
+/* LANE neighbours as they are stored. */
+#if RESULT == F16 || RESULT == BF16
+typedef uint2 packed;
+
+static inline float2 pair_of(uint bits)
+{
+#if RESULT == F16
+    float2 v;
+
+    __asm__("{ .reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h; }"
+            : "=f"(v.s0), "=f"(v.s1)
+            : "r"(bits));
+    return v;
+#else
+    return (float2)(as_float(bits << 16), as_float(bits & 0xFFFF0000u));
+#endif
+}
+
+static inline REAL real_of(result x)
+{
+    return pair_of(x).s0;
+}
+
+static inline REAL_N(LANE) unpack(packed x)
+{
+    return (float4)(pair_of(x.s0), pair_of(x.s1));
+}
+#else
+typedef REAL_N(LANE) packed;
+
+static inline REAL real_of(result x)
+{
+    return x;
+}
+
+static inline REAL_N(LANE) unpack(packed x)
+{
+    return x;
+}
+#endif
+
+/* Vectors of the tile for each work-item, and as many as it reads at once; and elements at both
+ * ends of rows, of which there are up to LANE - 1 each. */
+#define STORES   (TILE_M * TILE_N / LANE / ITEMS)
+#define TOGETHER (STORES < 8 ? STORES : 8)
+#define ENDS     (SHIFTED ? (TILE_M * 2 * LANE + ITEMS - 1) / ITEMS : 1)
+/* Whether all is read before the products: registers hold so much. */
+#define EARLY (STORES <= 4)
+
+/* What of C is added to. */
+typedef struct addends {
+    packed lanes[TOGETHER];
+    result ends[ENDS];
+} addends;
+
+/* A work-item's vector `e`: its row, and where it is in that: outside where it ends beyond it. */
+static inline uint2 lane_place(uint e)
+{
+    const uint all = get_local_id(0) + e * ITEMS;
+
+    return (uint2)(all / (TILE_N / LANE), all % (TILE_N / LANE) * LANE);
+}
+
+IN_REGISTERS void read_lanes(const output *o, uint first, addends *before)
+{
+#pragma unroll
+    for (uint l = 0; l < TOGETHER; l++) {
+        const uint2 at = lane_place(first + l);
+        const row_part r = row_of(o, at.s0);
+
+        before->lanes[l] = 0;
+        if (r.front + at.s1 + LANE <= r.length)
+            before->lanes[l] = *(__global const packed *)(r.at + r.front + at.s1);
+    }
+}
+
+/* A work-item's element `e` at the ends of rows: its row, and where it is in that; none: TILE_N. */
+static inline uint2 end_place(const output *o, uint e)
+{
+    const uint all = get_local_id(0) + e * ITEMS, row = all / (2 * LANE), x = all % (2 * LANE);
+    const row_part r = row_of(o, row);
+    const uint front = min(r.front, r.length);
+    const uint behind = r.length - (r.length - front) % LANE; /* the last vector */
+    const uint at = x < LANE ? x : behind + x - LANE;
+
+    return (uint2)(row, row < TILE_M && at < (x < LANE ? front : r.length) ? at : TILE_N);
+}
+
+IN_REGISTERS void read_ends(const output *o, addends *before)
+{
+#pragma unroll
+    for (uint e = 0; SHIFTED && e < ENDS; e++) {
+        const uint2 at = end_place(o, e);
+
+        before->ends[e] = 0;
+        if (at.s1 < TILE_N)
+            before->ends[e] = row_of(o, at.s0).at[at.s1];
+    }
+}
+
+/* Have the tile in the second-level cache when it is read. */
+static inline void expect(const output *o)
+{
+    const uint each = 128 / sizeof(result), lines = TILE_N / each + 1;
+
+    for (uint e = get_local_id(0); e < TILE_M * lines; e += ITEMS) {
+        const row_part r = row_of(o, e / lines);
+
+        if (e % lines * each < r.length + each && r.length > 0)
+            prefetch_line(r.at + min(e % lines * each, r.length - 1));
+    }
+}
 
 /* The group's tile of C, from its sums in local memory. */
-IN_REGISTERS void store(__global result *c, uint ldc, uint i0, uint m, uint j0, uint n, REAL alpha,
-                        __local const REAL *sums, REAL beta)
+IN_REGISTERS void store(const output *o, REAL alpha, __local const REAL *sums, REAL beta,
+                        addends *before)
 {
+    if (beta != 0 && !EARLY)
+        read_ends(o, before);
 #pragma unroll 1
-    for (uint first = 0; first < STORES; first += LOADED) {
-        REAL before[LOADED * LANE];
-
+    for (uint first = 0; first < STORES; first += TOGETHER) {
+        if (beta != 0 && !EARLY)
+            read_lanes(o, first, before);
 #pragma unroll
-        for (uint l = 0; l < LOADED; l++) {
-            const uint e = get_local_id(0) + (first + l) * ITEMS;
-            const uint i = i0 + e / (TILE_N / LANE), j = j0 + e % (TILE_N / LANE) * LANE;
+        for (uint l = 0; l < TOGETHER; l++) {
+            const uint2 at = lane_place(first + l);
+            const row_part r = row_of(o, at.s0);
+            const uint column = r.front + at.s1;
+            REAL_N(LANE) out;
 
-            if (beta != 0 && i < m && j < n)
-                read_lane(c + (ulong)i * ldc + j, n - j, before + l * LANE);
+            if (column + LANE > r.length)
+                continue;
+            out = alpha * *(__local const REAL_N(LANE) *)(sums + at.s0 * PITCH_C + shift_of(&r) +
+                                                          column);
+            if (beta != 0)
+                out += beta * unpack(before->lanes[l]);
+            write_lane(r.at + column, LANE, (const REAL *)&out);
         }
+    }
 #pragma unroll
-        for (uint l = 0; l < LOADED; l++) {
-            const uint e = get_local_id(0) + (first + l) * ITEMS;
-            const uint row = e / (TILE_N / LANE), column = e % (TILE_N / LANE) * LANE;
-            const uint i = i0 + row, j = j0 + column;
-            __local const REAL *from = sums + row * PITCH_C + column;
-            REAL out[LANE];
+    for (uint e = 0; SHIFTED && e < ENDS; e++) {
+        const uint2 at = end_place(o, e);
+        const row_part r = row_of(o, at.s0);
 
-#pragma unroll
-            for (uint v = 0; v < LANE; v++) {
-                out[v] = alpha * from[v];
-                if (beta != 0)
-                    out[v] += beta * before[l * LANE + v];
-            }
-            if (i < m && j < n)
-                write_lane(c + (ulong)i * ldc + j, n - j, out);
+        if (at.s1 < TILE_N) {
+            const REAL scaled = alpha * sums[at.s0 * PITCH_C + shift_of(&r) + at.s1];
+
+            store_result(r.at + at.s1,
+                         beta == 0 ? scaled : scaled + beta * real_of(before->ends[e]));
         }
     }
 }
@@ -598,7 +743,10 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
     const uint start = local_address(memory);
     __local REAL *sums = (__local REAL *)memory;
     uint held_a[2 * HELD(TILE_M)], held_b[2 * HELD(TILE_N)];
+    /* No stride where layers share a product. */
+    const output o = {c + in_batch(call.offset_c, call.stride_c), call.ldc, i0, j0, m, n};
     REAL sum[ROWS * COLUMNS * 4];
+    addends before;
     uint now = 0;
 
 #pragma unroll
@@ -608,6 +756,12 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
 #pragma unroll
     for (uint s = 0; s + 1 < STAGES; s++)
         bring_both(&x, &y, start + s * STAGE, s * DEPTH, k);
+    if (call.beta != 0 && EARLY) {
+        read_lanes(&o, 0, &before);
+        read_ends(&o, &before);
+    } else if (call.beta != 0 && !SPLITS) {
+        expect(&o);
+    }
     if (k > 0)
         keep_both(held_a, held_b, start);
     fetch_both(held_a, held_b, &x, &y, DEPTH, k);
@@ -641,11 +795,17 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
     for (uint e = 0; e < ROWS * COLUMNS * 4; e += 2) {
         const uint i = row + e / (COLUMNS * 4) * 16 + e / 2 % 2 * 8 + lane / 4;
         const uint j = column + e / 4 % COLUMNS * 8 + lane % 4 * 2;
+        const row_part r = row_of(&o, i);
+        __local REAL *to = sums + i * PITCH_C + shift_of(&r) + j;
 
-        *(__local REAL_N(2) *)(sums + i * PITCH_C + j) = (REAL_N(2))(sum[e], sum[e + 1]);
+        if (SHIFTED) {
+            to[0] = sum[e];
+            to[1] = sum[e + 1];
+        } else {
+            *(__local REAL_N(2) *)to = (REAL_N(2))(sum[e], sum[e + 1]);
+        }
     }
     /* Written before read: below, we read what other work-items wrote. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    c += in_batch(call.offset_c, call.stride_c); /* no stride where layers share a product */
-    store(c, call.ldc, i0, m, j0, n, call.alpha, sums, call.beta);
+    store(&o, call.alpha, sums, call.beta, &before);
 }

@@ -64,13 +64,46 @@
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-/* This lane's sums of the tile of C at (i0, j0).  What 16 rows were is read before any of them is
- * written: reads that follow writes would wait for them. */
-IN_REGISTERS void store(__global result *c, uint ldc, uint i0, uint m, uint j0, uint n, REAL alpha,
-                        const double *sum, REAL beta)
+/* A tile of C, from (i0, j0) on. */
+typedef struct output {
+    __global result *c;
+    uint ldc, i0, j0, m, n;
+} output;
+
+/* Where this lane has pair `e` of piece row `r`: its row, and its first column. */
+static inline uint2 pair_place(const output *o, uint r, uint e)
 {
     const place at = place_of(get_local_id(0));
 
+    return (uint2)(o->i0 + at.row + (16 * r + 8 * (e % 2) + at.g),
+                   o->j0 + at.column + (8 * (e / 2) + 2 * at.t));
+}
+
+/* What this lane's pairs of piece row `r` were. */
+IN_REGISTERS void read_pairs(const output *o, uint r, double2 *before)
+{
+#pragma unroll
+    for (uint e = 0; e < 2 * WIDE; e++) {
+        const uint2 at = pair_place(o, r, e);
+        __global const result *from = o->c + (ulong)at.s0 * o->ldc + at.s1;
+        const uint left = at.s0 < o->m && at.s1 < o->n ? o->n - at.s1 : 0;
+
+        before[e] = 0;
+        if (ALIGNED_C && left > 1)
+            before[e] = *(__global const double2 *)from;
+        else if (left > 0)
+            before[e] = (double2)(from[0], left > 1 ? from[1] : 0);
+    }
+}
+
+/* Whether what C was is read before the products, as registers hold it then. */
+#define EARLY (SUMS <= 16)
+
+/* This lane's sums of the tile.  What 16 rows were is read before any of them is written: reads
+ * that follow writes would wait for them. */
+IN_REGISTERS void store(const output *o, REAL alpha, const double *sum, REAL beta,
+                        const double2 *early)
+{
 #pragma unroll
     for (uint r = 0; r < HIGH; r++) {
         double2 out[2 * WIDE];
@@ -81,37 +114,24 @@ IN_REGISTERS void store(__global result *c, uint ldc, uint i0, uint m, uint j0, 
         if (beta != 0) {
             double2 before[2 * WIDE];
 
-#pragma unroll
-            for (uint e = 0; e < 2 * WIDE; e++) {
-                const uint i = i0 + at.row + (16 * r + 8 * (e % 2) + at.g);
-                const uint j = j0 + at.column + (8 * (e / 2) + 2 * at.t);
-                const uint next = j0 + at.column + (8 * (e / 2) + (2 * at.t + 1));
-                __global const result *from = c + (ulong)i * ldc;
-
-                before[e] = 0;
-                if (ALIGNED_C && i < m && next < n)
-                    before[e] = *(__global const double2 *)(from + j);
-                else if (i < m)
-                    before[e] = (double2)(j < n ? from[j] : 0, next < n ? from[next] : 0);
-            }
+            if (!EARLY)
+                read_pairs(o, r, before);
 #pragma unroll
             for (uint e = 0; e < 2 * WIDE; e++)
-                out[e] += beta * before[e];
+                out[e] += beta * (EARLY ? early[2 * WIDE * r + e] : before[e]);
         }
 #pragma unroll
         for (uint e = 0; e < 2 * WIDE; e++) {
-            const uint i = i0 + at.row + (16 * r + 8 * (e % 2) + at.g);
-            const uint j = j0 + at.column + (8 * (e / 2) + 2 * at.t);
-            const uint next = j0 + at.column + (8 * (e / 2) + (2 * at.t + 1));
-            __global result *to = c + (ulong)i * ldc;
+            const uint2 at = pair_place(o, r, e);
+            __global result *to = o->c + (ulong)at.s0 * o->ldc + at.s1;
+            const uint left = at.s0 < o->m && at.s1 < o->n ? o->n - at.s1 : 0;
 
-            if (ALIGNED_C && i < m && next < n) {
-                *(__global double2 *)(to + j) = out[e];
-            } else if (i < m) {
-                if (j < n)
-                    to[j] = out[e].s0;
-                if (next < n)
-                    to[next] = out[e].s1;
+            if (ALIGNED_C && left > 1) {
+                *(__global double2 *)to = out[e];
+            } else if (left > 0) {
+                to[0] = out[e].s0;
+                if (left > 1)
+                    to[1] = out[e].s1;
             }
         }
     }
@@ -318,12 +338,18 @@ matmul_mma_f64(__global const factor *restrict a, __global const factor *restric
     while (shares_next(&s, &at)) {
         const uint2 tile = tile_of_group(at.tile, across, down);
         const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N, front = at.first * DEPTH;
+        const output o = {c, ldc, i0, j0, m, n};
+        double2 before[EARLY ? SUMS / 2 : 1];
         double sum[SUMS];
 
+#pragma unroll
+        for (uint r = 0; EARLY && r < HIGH; r++)
+            if (call.beta != 0)
+                read_pairs(&o, r, before + 2 * WIDE * r);
         multiply_tile(sum, a + at_a(0, front, lda), lda, b + at_b(front, 0, ldb), ldb, i0, j0, m, n,
                       min(at.count * DEPTH, k - front), local_address(memory));
         if (at.count == s.each || add_up(sum, &s, &at, sums, counters, &last))
-            store(c, ldc, i0, m, j0, n, call.alpha, sum, call.beta);
+            store(&o, call.alpha, sum, call.beta, before);
         /* Fragments of this piece, loaded ahead, are read before the next piece's blocks come. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -31,7 +31,7 @@ static const tunable mma_tunables[] = {
     {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {0, 32, 64, 128}, 0},
     {"BLOCK",
      "bytes of a line of a block along k: fewer barriers against local memory",
-     {0, 64, 128, 256},
+     {0, 32, 64, 128, 256},
      0},
     {"STAGES", "blocks along k under way: latency hidden against local memory", {0, 2, 3, 4, 6}, 0},
     {"SPLIT",
@@ -105,6 +105,8 @@ static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n)
     if (!block)
         block =
             p->type != TSR_F64 && (tile_m * tile_n == 128 * 128 || p->k * size <= 64) ? 64 : 128;
+    if (!param(j->params, "BLOCK") && p->type != TSR_F64 && p->k * size <= 32)
+        block = 32;
     s.depth = block / size;
     /* Blocks that come through registers are one ahead there, and one in local memory. */
     s.stages = stages                                                          ? stages
@@ -287,6 +289,7 @@ static const char *plan_mma(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
+    const size_t lane = p->type == TSR_F64 ? 2 : 4; /* of C, in vectors */
     const char *why = matmul_unsupported_complex(p, out);
     mma_layout s;
 
@@ -320,7 +323,8 @@ static const char *plan_mma(const job *j, plan *out)
     plan_define(out, "BAND=%d", MMA_BAND);
     plan_define(out, "COPY_A=%zu", mma_unit(&a));
     plan_define(out, "COPY_B=%zu", mma_unit(&b));
-    plan_define(out, "C_VECTOR=%u", matmul_vector_c(&c));
+    plan_define(out, "C_VECTOR=%zu", lane);
+    plan_define(out, "SHIFTED=%d", !matmul_starts_at(&c, lane) || c.length % lane != 0);
     plan_define(out, "SPLITS=%d", s.k.parts > 1);
     last_group_defines(j->device, LAST_GROUP_PTX, &out->defines);
     if (p->m && p->n)
