@@ -106,9 +106,11 @@
 #define VECTORS(along, side) (LENGTH(along, side) * SIZE / 16)
 #define COPIES(along, side)  ((LINES(along, side) * VECTORS(along, side) + ITEMS - 1) / ITEMS)
 
-/* Bytes that a work-item moves at once through registers, and how often. */
-#define UNIT       (SIZE == 8 ? 8 : 4)
-#define HELD(side) ((side)*BLOCK / UNIT / ITEMS)
+/* Bytes that a work-item moves at once through registers, how often, and words that it holds of
+ * them until then. */
+#define UNIT        (SIZE == 8 ? 8 : 16)
+#define HELD(side)  (((side)*BLOCK / UNIT + ITEMS - 1) / ITEMS)
+#define WORDS(side) ((SIZE == 8 ? 2 : 8) * HELD(side))
 
 /* A sum's line, of a tile of C: rows g lie in different banks. */
 #define PITCH_C (TILE_N + 8)
@@ -237,55 +239,130 @@ IN_REGISTERS void keep_squares(const uint *held, uint tile, uint side)
     }
 }
 
-/* Load this work-item's units of the block at p0: two registers each, of which one is free where
- * words are aligned. */
-IN_REGISTERS void fetch(uint *held, const operand *x, bool along, uint side, uint copy, uint p0)
+#if SIZE == 8
+/* Load this work-item's elements of the block at p0. */
+IN_REGISTERS void fetch(uint *held, const operand *x, bool along, uint side, uint p0)
 {
-    const uint each = UNIT / SIZE, units = LENGTH(along, side) / each;
-    const uint line = get_local_id(0) / units, at = get_local_id(0) % units * each;
+    const uint units = LENGTH(along, side);
+    const uint line = get_local_id(0) / units, at = get_local_id(0) % units;
     const part r = part_from(x, along, p0, line, at);
 
 #pragma unroll
     for (uint c = 0; c < HELD(side); c++) {
         const uint apart = ITEMS / units * c;
-        __global const factor *from = r.from + (ulong)apart * r.ld;
+        __global const uint *from = (__global const uint *)(r.from + (ulong)apart * r.ld);
         const bool inside = (int)apart < r.lines && r.length > 0;
 
-        held[2 * c] = held[2 * c + 1] = 0;
-        if (SIZE == 1)
-            held[2 * c] = inside ? load_bytes(from, copy, r.length) : 0;
-        else if (SIZE == 2 && (copy == 2 || r.length == 1)) {
-            if (inside)
-                held[2 * c] = *(__global const ushort *)from;
-            if (inside && r.length > 1)
-                held[2 * c + 1] = ((__global const ushort *)from)[1];
-        } else if (inside) {
-            held[2 * c] = *(__global const uint *)from;
-            if (SIZE == 8)
-                held[2 * c + 1] = ((__global const uint *)from)[1];
-        }
+        held[2 * c] = inside ? from[0] : 0;
+        held[2 * c + 1] = inside ? from[1] : 0;
     }
 }
 
 /* Store them in local memory. */
-IN_REGISTERS void keep(const uint *held, uint tile, bool along, uint side, uint copy)
+IN_REGISTERS void keep(const uint *held, const operand *x, uint tile, bool along, uint side,
+                       uint p0)
 {
-    const uint units = LENGTH(along, side) * SIZE / UNIT;
+    const uint units = LENGTH(along, side);
     const uint line = get_local_id(0) / units, at = get_local_id(0) % units;
     const uint to = tile + line * PITCH(along, side) + at * UNIT;
 
+    (void)x;
+    (void)p0;
+#pragma unroll
+    for (uint c = 0; c < HELD(side); c++)
+        local_store_2(to + ITEMS / units * c * PITCH(along, side), held[2 * c], held[2 * c + 1]);
+}
+#else
+/* 32 bits of two words, from bit `first` of the lower one on. */
+static inline uint bits_from(uint low, uint high, uint first)
+{
+    uint bits;
+
+    __asm__("shf.r.wrap.b32 %0, %1, %2, %3;" : "=r"(bits) : "r"(low), "r"(high), "r"(first));
+    return bits;
+}
+
+/* Load this work-item's units of the block at p0, 16 bytes in a line: the two aligned vectors that
+ * they lie in, each where it has an element of the line. */
+IN_REGISTERS void fetch(uint *held, const operand *x, bool along, uint side, uint p0)
+{
+    const uint each = UNIT / SIZE, units = LENGTH(along, side) / each;
+    const uint line = get_local_id(0) / units, at = get_local_id(0) % units * each;
+    const part r = part_from(x, along, p0, line, at);
+
+    if (LINES(along, side) * units < ITEMS && line >= LINES(along, side))
+        return;
 #pragma unroll
     for (uint c = 0; c < HELD(side); c++) {
-        const uint place = to + ITEMS / units * c * PITCH(along, side);
+        const uint apart = ITEMS / units * c;
+        const ulong from = (ulong)(r.from + (ulong)apart * r.ld);
+        const uint before = (uint)from % UNIT;
+        __global const uint4 *vectors = (__global const uint4 *)(from - before);
+        const bool inside = (int)apart < r.lines && r.length > 0;
+        uint4 v = 0, w = 0;
 
-        if (SIZE == 8)
-            local_store_2(place, held[2 * c], held[2 * c + 1]);
-        else if (SIZE == 4)
-            local_store_1(place, tf32(as_float(held[2 * c])));
-        else
-            local_store_1(place, copy == 2 ? held[2 * c] | held[2 * c + 1] << 16 : held[2 * c]);
+        if (inside)
+            v = vectors[0];
+        if (inside && before + min(r.length, (int)each) * SIZE > UNIT)
+            w = vectors[1];
+        held[8 * c] = v.s0, held[8 * c + 1] = v.s1, held[8 * c + 2] = v.s2;
+        held[8 * c + 3] = v.s3, held[8 * c + 4] = w.s0, held[8 * c + 5] = w.s1;
+        held[8 * c + 6] = w.s2, held[8 * c + 7] = w.s3;
     }
 }
+
+/* Store them in local memory, with zeros beyond the lines' ends. */
+IN_REGISTERS void keep(const uint *held, const operand *x, uint tile, bool along, uint side,
+                       uint p0)
+{
+    const uint each = UNIT / SIZE, units = LENGTH(along, side) / each;
+    const uint line = get_local_id(0) / units, at = get_local_id(0) % units * each;
+    const uint to = tile + line * PITCH(along, side) + at * SIZE;
+    const part r = part_from(x, along, p0, line, at);
+
+    if (LINES(along, side) * units < ITEMS && line >= LINES(along, side))
+        return;
+#pragma unroll
+    for (uint c = 0; c < HELD(side); c++) {
+        const uint apart = ITEMS / units * c;
+        const uint before = (uint)(ulong)(r.from + (ulong)apart * r.ld) % UNIT;
+        uint v[6];
+
+        /* Both words are read: an array of which either one is would not stay in registers. */
+#pragma unroll
+        for (uint e = 0; e < 6; e++) {
+            const uint word = held[8 * c + e], other = held[8 * c + e + 2];
+
+            v[e] = before & 8 ? other : word;
+        }
+#pragma unroll
+        for (uint e = 0; e < 5; e++) {
+            const uint word = v[e], other = v[e + 1];
+
+            v[e] = before & 4 ? other : word;
+        }
+        if (SIZE < 4) {
+#pragma unroll
+            for (uint e = 0; e < 4; e++)
+                v[e] = bits_from(v[e], v[e + 1], before % 4 * 8);
+        }
+        if (r.length < (int)each) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const int left = clamp(r.length * SIZE - 4 * e, 0, 4); /* bytes of the word */
+
+                v[e] &= left < 4 ? (1u << 8 * left) - 1 : ~0u;
+            }
+        }
+        if (SIZE == 4) {
+#pragma unroll
+            for (uint e = 0; e < 4; e++)
+                v[e] = tf32(as_float(v[e]));
+        }
+        local_store(to + apart * PITCH(along, side), (uint4)(v[0], v[1], v[2], v[3]));
+    }
+}
+#endif
 
 /* Both operands, of which those with aligned lines are copied, and others held in registers.
  * `stage` is where A's tile begins, and behind it B's. */
@@ -316,29 +393,30 @@ IN_REGISTERS void fetch_both(uint *held_a, uint *held_b, const operand *a, const
         if (ALONG_A == TRANS_A)
             fetch_squares(held_a, a, TILE_M, COPY_A, p0);
         else
-            fetch(held_a, a, !TRANS_A, TILE_M, COPY_A, p0);
+            fetch(held_a, a, !TRANS_A, TILE_M, p0);
     }
     if (!COPIED_B && p0 < k) {
         if (ALONG_B != TRANS_B)
             fetch_squares(held_b, b, TILE_N, COPY_B, p0);
         else
-            fetch(held_b, b, TRANS_B, TILE_N, COPY_B, p0);
+            fetch(held_b, b, TRANS_B, TILE_N, p0);
     }
 }
 
-IN_REGISTERS void keep_both(const uint *held_a, const uint *held_b, uint stage)
+IN_REGISTERS void keep_both(const uint *held_a, const uint *held_b, const operand *a,
+                            const operand *b, uint stage, uint p0)
 {
     if (!COPIED_A) {
         if (ALONG_A == TRANS_A)
             keep_squares(held_a, stage, TILE_M);
         else
-            keep(held_a, stage, !TRANS_A, TILE_M, COPY_A);
+            keep(held_a, a, stage, !TRANS_A, TILE_M, p0);
     }
     if (!COPIED_B) {
         if (ALONG_B != TRANS_B)
             keep_squares(held_b, stage + TILE_A, TILE_N);
         else
-            keep(held_b, stage + TILE_A, TRANS_B, TILE_N, COPY_B);
+            keep(held_b, b, stage + TILE_A, TRANS_B, TILE_N, p0);
     }
 }
 
@@ -693,8 +771,8 @@ IN_REGISTERS void store(const output *o, REAL alpha, __local const REAL *sums, R
 
             if (column + LANE > r.length)
                 continue;
-            out = alpha * *(__local const REAL_N(LANE) *)(sums + at.s0 * PITCH_C + shift_of(&r) +
-                                                          column);
+            out = alpha *
+                  *(__local const REAL_N(LANE) *)(sums + at.s0 * PITCH_C + shift_of(&r) + column);
             if (beta != 0)
                 out += beta * unpack(before->lanes[l]);
             write_lane(r.at + column, LANE, (const REAL *)&out);
@@ -742,7 +820,7 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
                        TRANS_B ? 0 : j0, TRANS_B ? n : k, TRANS_B ? k : n};
     const uint start = local_address(memory);
     __local REAL *sums = (__local REAL *)memory;
-    uint held_a[2 * HELD(TILE_M)], held_b[2 * HELD(TILE_N)];
+    uint held_a[WORDS(TILE_M)], held_b[WORDS(TILE_N)];
     /* No stride where layers share a product. */
     const output o = {c + in_batch(call.offset_c, call.stride_c), call.ldc, i0, j0, m, n};
     REAL sum[ROWS * COLUMNS * 4];
@@ -763,7 +841,7 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
         expect(&o);
     }
     if (k > 0)
-        keep_both(held_a, held_b, start);
+        keep_both(held_a, held_b, &x, &y, start, 0);
     fetch_both(held_a, held_b, &x, &y, DEPTH, k);
     COPIES_WAIT(STAGES - 2);
     round_both(start);
@@ -777,7 +855,7 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
 
         bring_both(&x, &y, start + before * STAGE, p0 + (STAGES - 1) * DEPTH, k);
         if (more)
-            keep_both(held_a, held_b, start + next * STAGE);
+            keep_both(held_a, held_b, &x, &y, start + next * STAGE, p0 + DEPTH);
         fetch_both(held_a, held_b, &x, &y, p0 + 2 * DEPTH, k);
         multiply_block(sum, start + now * STAGE, row, column);
         COPIES_WAIT(STAGES - 2);
