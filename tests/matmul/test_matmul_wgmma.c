@@ -409,11 +409,11 @@ static void test_warps_copy_what_is_aligned(void **state)
     matmul_in(&p)->type = TSR_BF16;
     matmul_in(&p)->lda = 72;
     matmul_in(&p)->ldb = 68;
-    expect_built("mma", NULL, &p, &d, "COPY_A=16 COPY_B=4 C_VECTOR=4");
+    expect_built("mma", NULL, &p, &d, "COPY_A=16 COPY_B=4 SHIFTED=0 C_VECTOR=4");
     matmul_in(&p)->offset_a = 1;
     matmul_in(&p)->ldb = 66;
     matmul_in(&p)->ldc = 65;
-    expect_built("mma", NULL, &p, &d, "COPY_A=2 COPY_B=4 C_VECTOR=1");
+    expect_built("mma", NULL, &p, &d, "COPY_A=2 COPY_B=4 SHIFTED=1 C_VECTOR=4");
     matmul_in(&p)->offset_a = 2;
     matmul_in(&p)->ldb = 67;
     expect_built("mma", NULL, &p, &d, "COPY_A=4 COPY_B=2");
@@ -425,7 +425,7 @@ static void test_warps_copy_what_is_aligned(void **state)
     expect_built("mma", NULL, &p, &d, "COPY_A=4 COPY_B=4");
     matmul_in(&p)->type = TSR_F64;
     matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;
-    expect_built("mma", NULL, &p, &d, "COPY_A=16 COPY_B=8");
+    expect_built("mma", NULL, &p, &d, "COPY_A=16 COPY_B=8 SHIFTED=1 C_VECTOR=2");
 }
 
 /* Tiles of C in one dimension, a warp for each part; layers of them for a batch. */
@@ -1149,21 +1149,26 @@ static void test_boxes_serve_large_float64(void **state)
 }
 
 /* Who is preferred does not depend on whether local memory was probed before. */
-static void test_boxes_are_judged_before_probes(void **state)
+static void test_choices_do_not_wait_for_probes(void **state)
 {
-    problem p = product(128, 128, 8192);
+    problem cases[] = {product(128, 128, 8192), product(134, 150, 110)};
     const char *probed[PREFERENCES_MAX], *before[PREFERENCES_MAX];
     device_facts d = hopper();
-    size_t n;
 
     (void)state;
     d.compute_units = 132;
-    matmul_in(&p)->type = TSR_F64;
-    n = operation_matmul.prefer(&p, &d, probed);
-    d.large_local = 0;
-    assert_int_equal(operation_matmul.prefer(&p, &d, before), n);
-    for (size_t i = 0; i < n; i++)
-        assert_string_equal(before[i], probed[i]);
+    matmul_in(&cases[0])->type = TSR_F64;
+    matmul_in(&cases[1])->type = TSR_F16;
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        size_t n;
+
+        d.large_local = 231424;
+        n = operation_matmul.prefer(&cases[c], &d, probed);
+        d.large_local = 0;
+        assert_int_equal(operation_matmul.prefer(&cases[c], &d, before), n);
+        for (size_t i = 0; i < n; i++)
+            assert_string_equal(before[i], probed[i]);
+    }
 }
 
 /* Of TF32 and 16 bits, small products run on a warp's instructions, and large ones never. */
@@ -1319,7 +1324,7 @@ int main(void)
         cmocka_unit_test(test_tensor_turns_c),
         cmocka_unit_test(test_tensor_runs_elsewhere),
         cmocka_unit_test(test_boxes_serve_large_float64),
-        cmocka_unit_test(test_boxes_are_judged_before_probes),
+        cmocka_unit_test(test_choices_do_not_wait_for_probes),
         cmocka_unit_test(test_small_products_go_to_warps),
         cmocka_unit_test(test_warps_take_what_they_do_faster),
         cmocka_unit_test(test_units_take_few_rows),

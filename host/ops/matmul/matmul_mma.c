@@ -227,7 +227,8 @@ bool matmul_mma_gains(const problem *q, const device_facts *d)
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const params chosen = params_default(&matmul_mma);
-    const job j = {q, d, &chosen, false, false};
+    const device_facts known = matmul_known(d);
+    const job j = {q, &known, &chosen, false, false};
     mma_layout s;
 
     if (p->type == TSR_F64)

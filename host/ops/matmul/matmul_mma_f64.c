@@ -464,12 +464,9 @@ static double least_cost(const problem *q, const device_facts *d, bool tensor)
 bool matmul_boxes_gain(const problem *q, const device_facts *d)
 {
     const tsr_matmul_problem *p = matmul_of(q);
-    device_facts known = *d;
+    const device_facts known = matmul_known(d);
 
     if (p->type != TSR_F64 || p->m == 0 || p->n == 0)
         return false;
-    /* Asked before local memory is probed as well as after: the answer is the same. */
-    if (known.large_local == 0)
-        known.large_local = UNIT_LOCAL;
     return least_cost(q, &known, true) < least_cost(q, &known, false);
 }

@@ -301,6 +301,15 @@ double matmul_tiles_a_unit(const tsr_matmul_problem *p, const device_facts *d, s
            (double)matmul_batch(p) / (double)size_max(d->compute_units, 1);
 }
 
+device_facts matmul_known(const device_facts *d)
+{
+    device_facts known = *d;
+
+    if (known.large_local == 0)
+        known.large_local = 226 << 10;
+    return known;
+}
+
 bool matmul_fills_large(const tsr_matmul_problem *p, const device_facts *d)
 {
     return matmul_tiles_a_unit(p, d, 128, 128) >= 1.5;

@@ -132,6 +132,10 @@ unsigned matmul_vector_c(const matmul_matrix *c);
 double matmul_tiles_a_unit(const tsr_matmul_problem *p, const device_facts *d, size_t tile_m,
                            size_t tile_n);
 
+/** The facts by which a variant is chosen: local memory beyond what is reported is taken for
+ * Hopper's where it is not probed yet, so that a session's first choice is no other than later. */
+device_facts matmul_known(const device_facts *d);
+
 /** Compute units of the job's device, 1 at least. */
 static inline size_t matmul_units(const job *j)
 {
