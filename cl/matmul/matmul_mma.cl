@@ -5,13 +5,15 @@
  *     under way, and lie in local memory in the order in which they come, along k or across it,
  *     padded so that what a warp reads together lies in different banks.  Those copies are of 16
  *     bytes, aligned; of 4 they take several times as long as loads.  So lines that start anywhere
- *     come through registers, a block ahead, in words of 4 bytes or halves of them.
+ *     come through registers, a block ahead: 16 bytes out of the two aligned vectors they lie in.
  *     Of int8, whose fragments are words of four elements along k, what lies across k comes through
  *     registers too, in squares of 4 x 4 elements, transposed there: in local memory lines are
  *     along k always.
  * Work split: a group computes TILE_M x TILE_N of C, or the sums of a span of k where groups share
  *     it, which the last of them adds up; its warps share the tile, WARPS_M by WARPS_N.  C goes
- *     through local memory, for neighbours to store neighbours.
+ *     through local memory, for neighbours to store neighbours: in vectors that are aligned wherever
+ *     a row starts, and one by one before the first and behind the last of them.  What C was is read
+ *     before the products where registers hold it.
  * Parameters:
  *     TILE_M, TILE_N; ITEMS, 32 WARPS_M WARPS_N;
  *     BLOCK, bytes of a line of a block along k; STAGES;
