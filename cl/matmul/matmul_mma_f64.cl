@@ -159,12 +159,10 @@ IN_REGISTERS void store(const output *o, REAL alpha, const double *sum, REAL bet
 #define ALONG_A  (TRANS_A ? LINE_A : 8)
 #define ALONG_B  (TRANS_B ? 8 : LINE_B)
 
-/* Lines of a tile and their elements, copies of two elements that a work-item begins of a tile, and
- * those of a line. */
-#define LINES(along, side)   ((along) ? (side) : DEPTH)
-#define LENGTH(along, side)  ((along) ? DEPTH : (side))
-#define COPIES(side)         ((side)*DEPTH / 2 / ITEMS)
-#define VECTORS(along, side) (LENGTH(along, side) / 2)
+/* Elements of a copy, copies of each tile that a work-item begins, and how many lines apart. */
+#define WIDTH(aligned)                ((aligned) ? 2 : 1)
+#define COPIES(aligned, side)         ((side)*DEPTH / WIDTH(aligned) / ITEMS)
+#define VECTORS(along, aligned, side) (((along) ? DEPTH : (side)) / WIDTH(aligned))
 
 /* The next copy that a work-item begins of a matrix: its address, line and place in that. */
 typedef struct vector {
@@ -173,86 +171,50 @@ typedef struct vector {
 } vector;
 
 /* A pass of all work-items covers whole lines, or a part of one. */
-static inline uint2 first_place(bool along, uint side)
+static inline uint2 first_place(bool along, bool aligned, uint side)
 {
-    const uint item = get_local_id(0), vectors = VECTORS(along, side);
+    const uint item = get_local_id(0), vectors = VECTORS(along, aligned, side);
 
-    return (uint2)(item / vectors, item % vectors * 2);
+    return (uint2)(item / vectors, item % vectors * WIDTH(aligned));
 }
 
 /* Its first of a matrix whose rows or columns start at i0. */
-static inline vector first_vector(__global const factor *from, uint ld, bool along, uint side,
-                                  uint i0)
+static inline vector first_vector(__global const factor *from, uint ld, bool along, bool aligned,
+                                  uint side, uint i0)
 {
-    const uint2 first = first_place(along, side);
+    const uint2 first = first_place(along, aligned, side);
     const uint line = first.s0 + (along ? i0 : 0), at = first.s1 + (along ? 0 : i0);
 
     return (vector){from + (ulong)line * ld + at, line, at};
 }
 
-/* 1 where an element is the second of an aligned pair, else 0. */
-static inline uint second_of_pair(__global const factor *from)
-{
-    return (uint)((ulong)from / sizeof(factor)) % 2;
-}
-
-/* Begin to copy the aligned pair that has the element at `from`, of which and of those behind it
- * `left` are in the line, with zeros beyond. */
-static inline void copy_pair(uint to, __global const factor *from, int left)
-{
-    const uint second = second_of_pair(from);
-
-    copy_inside(to, from - second, (uint)clamp(left + (int)second, 0, 2) * 8);
-}
-
-/* Lines that start at the second of an aligned pair have one element in a pair of its own. */
-IN_REGISTERS void bring_last(const vector *v, uint tile, bool along, uint side, uint ld, uint lines,
-                             uint length)
-{
-    const uint2 first = first_place(along, side);
-    const uint line0 = v->line - first.s0 - LINES(along, side);
-    const int left = (int)(length - (v->at - first.s1)) - (int)LENGTH(along, side);
-
-#pragma unroll
-    for (uint l = get_local_id(0); l < LINES(along, side); l += ITEMS) {
-        __global const factor *from = v->from + LENGTH(along, side) - first.s1 +
-                                      (long)((int)(l - first.s0) - (int)LINES(along, side)) * ld;
-
-        if (second_of_pair(from))
-            copy_pair(tile + l * LINE(along, side) + LENGTH(along, side) * 8, from,
-                      line0 + l < lines ? min(left, 0) : -2);
-    }
-}
-
 /* Begin to copy vectors of a tile that has room at `tile`, part `part` of `parts`, with zeros
  * beyond `lines` lines of `length`.  Addresses follow from the one before: there are no registers
- * to keep them in.  Where lines start anywhere, aligned pairs are copied, of which the first begins
- * an element before the line where that is the second of a pair. */
+ * to keep them in. */
 IN_REGISTERS void bring(vector *v, uint tile, uint part, uint parts, bool along, bool aligned,
                         uint side, uint ld, uint lines, uint length)
 {
-    const uint vectors = VECTORS(along, side), copies = COPIES(side);
+    const uint vectors = VECTORS(along, aligned, side), copies = COPIES(aligned, side);
     const uint apart = vectors < ITEMS ? ITEMS / vectors : 1;  /* lines, from pass to pass */
     const uint passes = vectors > ITEMS ? vectors / ITEMS : 1; /* of a line */
-    const uint2 first = first_place(along, side);
+    const uint2 first = first_place(along, aligned, side);
     const uint to = tile + first.s0 * LINE(along, side) + first.s1 * 8;
 
 #pragma unroll
     for (uint e = part * copies / parts; e < (part + 1) * copies / parts; e++) {
-        const uint on = e % passes * ITEMS * 2;
+        const uint on = e % passes * ITEMS * WIDTH(aligned);
         const uint place = to + e / passes * apart * LINE(along, side) + on * 8;
+        const bool inside = v->line < lines && v->at + on < length;
 
         if (aligned)
-            copy_inside(place, v->from + on, v->line < lines && v->at + on < length ? 16 : 0);
+            copy_inside(place, v->from + on, inside ? 16 : 0);
         else
-            copy_pair(place, v->from + on, v->line < lines ? (int)(length - v->at - on) : -2);
+            copy_8_inside(place, v->from + on, inside);
         if (e % passes == passes - 1) {
             v->from += (ulong)ld * apart;
             v->line += apart;
         }
     }
-    if (!aligned && part + 1 == parts)
-        bring_last(v, tile, along, side, ld, lines, length);
     if (along && part + 1 == parts) { /* else the next block's lines are those that follow */
         v->from -= (ulong)ld * side - DEPTH;
         v->line -= side;
@@ -295,15 +257,11 @@ IN_REGISTERS void multiply_tile(double *sum, __global const factor *a, uint lda,
                                 uint n, uint k, uint start)
 {
     const place at = place_of(get_local_id(0));
-    /* Whether this lane's lines, of which all are even or odd ones, start at the second of a pair;
-     * tiles and blocks start at even ones. */
-    const uint second_a = ALIGNED_A ? 0 : second_of_pair(a + (TRANS_A ? at.t : at.g) * lda);
-    const uint second_b = ALIGNED_B ? 0 : second_of_pair(b + (TRANS_B ? at.g : at.t) * ldb);
     /* This lane's first elements, from a stage's start. */
-    const uint lane_a = (at.row + at.g) * ACROSS_A + at.t * ALONG_A + 8 * second_a;
-    const uint lane_b = (at.column + at.g) * ACROSS_B + at.t * ALONG_B + TILE_A + 8 * second_b;
-    vector next_a = first_vector(a, lda, !TRANS_A, TILE_M, i0);
-    vector next_b = first_vector(b, ldb, TRANS_B, TILE_N, j0);
+    const uint lane_a = (at.row + at.g) * ACROSS_A + at.t * ALONG_A;
+    const uint lane_b = (at.column + at.g) * ACROSS_B + at.t * ALONG_B + TILE_A;
+    vector next_a = first_vector(a, lda, !TRANS_A, ALIGNED_A, TILE_M, i0);
+    vector next_b = first_vector(b, ldb, TRANS_B, ALIGNED_B, TILE_N, j0);
     double x[2][8], y[WIDE][4]; /* of A, these 16 rows and the next; of B, all columns */
     uint now = 0;
 

@@ -52,13 +52,15 @@ static bool has_matrix_units(const tsr_matmul_problem *p, const device_facts *d)
 
 /* The longest k that takes no longer here than elsewhere, as measured on an H200.  A step costs as
  * much for each output wherever C lies, while others lose time by reading C, and by rows that are
- * not aligned, but for `mma` in 16 bits. */
-static size_t k_most(const tsr_matmul_problem *p, const matmul_matrix *c)
+ * not aligned, but for `mma` in 16 bits, for which 16 steps are one. */
+static size_t k_most(const tsr_matmul_problem *p, const device_facts *d, const matmul_matrix *c)
 {
     const size_t plain = p->type == TSR_F64 ? 4 : tsr_type_size(c->type) == 2 ? 6 : 8;
     const bool aligned = matmul_starts_at(c, VECTOR_BYTES / tsr_type_size(c->type));
     const size_t k = plain * (matmul_reads_c(p) ? 2 : 1);
 
+    if (tsr_type_size(p->type) == 2 && has_matrix_units(p, d))
+        return plain;
     return aligned || tsr_type_size(c->type) == 2 ? k : size_min(2 * k, 24);
 }
 
@@ -71,7 +73,8 @@ bool matmul_outer_gains(const tsr_matmul_problem *p, const device_facts *d)
 
     if (matmul_is_skinny(p))
         return false;
-    if (p->k <= k_most(p, &c) && moved >= factors && (moved >= 0x1p20 || !has_matrix_units(p, d)))
+    if (p->k <= k_most(p, d, &c) && moved >= factors &&
+        (moved >= 0x1p20 || !has_matrix_units(p, d)))
         return true;
     /* A launch is most of the time, and this has the least before and after the multiply-adds. */
     return p->type == TSR_F32 && !has_matrix_units(p, d) && p->k <= 48 &&
