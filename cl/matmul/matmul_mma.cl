@@ -11,9 +11,9 @@
  *     along k always.
  * Work split: a group computes TILE_M x TILE_N of C, or the sums of a span of k where groups share
  *     it, which the last of them adds up; its warps share the tile, WARPS_M by WARPS_N.  C goes
- *     through local memory, for neighbours to store neighbours: in vectors that are aligned wherever
- *     a row starts, and one by one before the first and behind the last of them.  What C was is read
- *     before the products where registers hold it.
+ *     through local memory, for neighbours to store neighbours: in vectors that are aligned however
+ *     a row starts, and one by one before the first and behind the last of them.  What C was
+ *     is read before the products where registers hold it.
  * Parameters:
  *     TILE_M, TILE_N; ITEMS, 32 WARPS_M WARPS_N;
  *     BLOCK, bytes of a line of a block along k; STAGES;
