@@ -49,6 +49,9 @@ struct variant {
                             highest -cl-std= of the device */
     unsigned needs;      /* 1u << feature for each probed feature it is unsupported without */
     unsigned uses;       /* likewise for those that it asks for in job.device, and does without */
+    const char *unstated; /* why plan() leaves out what work-items ask for (command.traffic), of some
+                             problems or all: a clause without a subject, "asks by ...".  NULL where
+                             each launch states it */
     bool group_counters; /* it may pass ARG_GROUP_COUNTERS, where last_group_of the device says how
                           */
     bool slow_unless_optimized; /* a CPU's compiler takes minutes over it where it does not

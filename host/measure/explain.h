@@ -33,6 +33,7 @@ typedef struct explanation {
     timing between;     /* of that, when no command ran */
     double compulsory;  /* bytes: each input read once, each output written once */
     traffic traffic;    /* of the whole call */
+    const char *unstated; /* why that has no `requested`, as variant.unstated; "" where it has */
 } explanation;
 
 /**

@@ -19,6 +19,9 @@ TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 COUNT = re.compile(r"- (load|store) (global|local) \((\d+) bytes\)")
 # Of 32 bits, which it reads and writes; the address space stands in the mangled name.
 ATOMIC = re.compile(r"(\d+) - call _Z\d+atom(?:ic)?_\w+?PU3AS([13])V[ij]")
+# vload4, vstore4_, vload_half4: how often, of how many, of what; a call, which is no load for Oclgrind.
+VECTOR = re.compile(r"(\d+) - call _Z\d+v(?:load|store)a?(?:_half)?(\d*)(?:_rt\w)?(?:Dv\d+_)?\w*?PU3AS([13])K?(Dh|[a-z])")
+SIZE = {"c": 1, "h": 1, "s": 2, "t": 2, "Dh": 2, "i": 4, "j": 4, "f": 4, "l": 8, "m": 8, "d": 8}
 BARRIER = re.compile(r"(\d+) - call _Z7barrierj")
 SPACES = {"1": "global", "3": "local"}
 
@@ -40,6 +43,8 @@ def counted(out):
         sums = {"global": 0, "local": 0, "barriers": sum(map(int, BARRIER.findall(block)))}
         for _, space, size in COUNT.findall(block):
             sums[space] += int(size)
+        for number, width, space, element in VECTOR.findall(block):
+            sums[SPACES[space]] += int(number) * int(width or 1) * SIZE[element]
         for number, space in ATOMIC.findall(block):
             sums[SPACES[space]] += 8 * int(number)
         launches.append(sums)

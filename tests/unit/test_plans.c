@@ -221,8 +221,17 @@ static void check_options(const subject *s, const plan *p)
     text_free(&options);
 }
 
+/* Each launch states what its work-items ask for, or the variant says why not. */
+static void check_stated(const subject *s, const plan *p)
+{
+    for (size_t i = 0; i < p->count && !s->v->unstated; i++)
+        if (p->commands[i].kind == COMMAND_LAUNCH && !(p->commands[i].traffic.requested > 0))
+            wrong(s, "a launch does not state what its work-items ask for, nor the variant why", i);
+}
+
 static void check_plan(const subject *s, const plan *p)
 {
+    check_stated(s, p);
     for (size_t i = 0; i < p->count; i++) {
         if (p->commands[i].lane > LANES)
             wrong(s, "a command has a lane that there is not", p->commands[i].lane);

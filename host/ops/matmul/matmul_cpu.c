@@ -51,6 +51,19 @@ static const tunable block_tunables[] = {
     {"BITS", "width of a vector: several registers where they are narrower", {128, 256, 512}, 512},
 };
 
+/* Of whole blocks: at the edges the last rows and columns are read again.  A C that is narrower than
+ * a block is computed output by output. */
+static double asked_of_blocks(const tsr_matmul_problem *p, block b)
+{
+    const double k = (double)matmul_k_read(p), outputs = (double)p->m * (double)p->n * k;
+    const double across = (double)size_div_up(p->n, b.columns),
+                 down = (double)size_div_up(p->m, b.rows);
+
+    if (p->n < b.columns)
+        return matmul_asked(p, outputs, outputs);
+    return matmul_asked(p, across * down * (double)b.rows * k, down * across * (double)b.columns * k);
+}
+
 static const char *plan_block(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
@@ -69,6 +82,7 @@ static const char *plan_block(const job *j, plan *out)
     c = plan_launch_2d(out, 0, size_div_up(p->m, b.rows), size_div_up(p->n, b.columns), 1, 1);
     matmul_layers(c, matmul_batch(p));
     matmul_arguments(c, p);
+    c->traffic.requested = asked_of_blocks(p, b);
     return NULL;
 }
 
@@ -168,6 +182,31 @@ static void arguments(const tsr_matmul_problem *p, const share *s, bool split, c
     matmul_pass(c, p, &call);
 }
 
+/* Bytes of one launch: `products` of them.  Each work-item copies its columns of B once, and reads
+ * its rows of A for each panel, or copies them too.  What it computes is added to in blocks along
+ * k, in C or as parts. */
+static double asked_of_panels(const tsr_matmul_problem *p, block b, const share *s, bool split,
+                              double products)
+{
+    const size_t k = matmul_k_read(p), last = k ? k - (s->parts - 1) * s->span : 0;
+    const bool copied = p->trans_a || real_rounding(p->type, p->precision) > 0;
+    const double blocks =
+        k ? (double)(s->parts - 1) * (double)size_div_up(s->span, s->depth) +
+                (double)size_div_up(last, s->depth)
+          : (double)s->parts;
+    const double of_a = copied ? (double)s->across * (double)p->m
+                               : (double)size_div_up(p->n, b.columns) *
+                                     (double)size_round_up(p->m, b.rows);
+    const double of_b = (double)s->down * (double)p->n;
+    /* Each block writes it, and all but the first read what is there; that one too with beta. */
+    const double times = 2 * blocks - (double)s->parts + (!split && matmul_reads_c(p) ? 1 : 0);
+
+    return products *
+           ((double)tsr_type_size(p->type) * (of_a + of_b) * (double)k +
+            (double)(split ? matmul_real_size(p) : tsr_type_size(matmul_type_c(p))) * times *
+                (double)p->m * (double)p->n);
+}
+
 static const char *plan_panels(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
@@ -196,6 +235,7 @@ static const char *plan_panels(const job *j, plan *out)
     c = plan_launch_2d(out, MULTIPLY, s.down, s.across, 1, 1);
     matmul_layers(c, matmul_batch(p));
     arguments(p, &s, false, c);
+    c->traffic.requested = asked_of_panels(p, b, &s, false, (double)matmul_batch(p));
     return NULL;
 }
 
@@ -255,11 +295,13 @@ static const char *plan_split(const job *j, plan *out)
 
         matmul_layers(c, s.parts);
         arguments(&one, &s, true, c);
+        c->traffic.requested = asked_of_panels(&one, b, &s, true, 1);
         c = plan_launch_1d(out, SUM, p->m, 1);
         call.parts = (uint32_t)s.parts;
         command_workspace(c);
         command_operand(c, MATMUL_C);
         matmul_pass(c, p, &call);
+        c->traffic.requested = (double)out->workspace + matmul_asked(&one, 0, 0);
     }
     return NULL;
 }

@@ -6,18 +6,20 @@
 #include "ops/matmul/matmul_variants.h"
 
 /* The one launch of these variants: groups of side_x x side_y, `across` x `down` of them, a layer
- * for each product. */
-static void launch(const job *j, size_t across, size_t down, size_t side_x, size_t side_y,
+ * for each product.  NULL where there is nothing to do. */
+static command *launch(const job *j, size_t across, size_t down, size_t side_x, size_t side_y,
                    plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     command *c;
 
     if (p->m == 0 || p->n == 0)
-        return;
+        return NULL;
     c = plan_launch_2d(out, 0, across * side_x, down * side_y, side_x, side_y);
     matmul_layers(c, matmul_batch(p));
     matmul_arguments(c, p);
+    c->bytes = j->problem->op->bytes(j->problem);
+    return c;
 }
 
 /* In groups of 16 x 16, or smaller where the device takes no such group. */
@@ -25,14 +27,18 @@ static const char *plan_general(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t side = group_fit_square(j->device, 16);
+    const double m = (double)p->m, n = (double)p->n, k = (double)matmul_k_read(p);
     const char *why = matmul_unsupported_types(j, out);
+    command *c;
 
     if (why)
         return why;
     matmul_define_operands(p, out);
     matmul_define_rounding(p, out);
     matmul_define_scales(p, out);
-    launch(j, size_div_up(p->n, side), size_div_up(p->m, side), side, side, out);
+    c = launch(j, size_div_up(p->n, side), size_div_up(p->m, side), side, side, out);
+    if (c)
+        c->traffic.requested = matmul_asked(p, m * n * k, m * n * k);
     return NULL;
 }
 
@@ -55,7 +61,12 @@ static const char *plan_general_tiled(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t tile = param(j->params, "TILE");
+    const double m = (double)p->m, n = (double)p->n, k = (double)matmul_k_read(p);
+    const double across = (double)size_div_up(p->n, tile), down = (double)size_div_up(p->m, tile);
+    const double rounds = (double)size_div_up(matmul_k_read(p), tile);
+    const double area = (double)tile * (double)tile;
     const char *why = matmul_unsupported_types(j, out);
+    command *c;
 
     if (!why)
         why = matmul_unsupported_group(j, tile, tile, 2 * tile * tile * matmul_real_size(p), out);
@@ -64,7 +75,14 @@ static const char *plan_general_tiled(const job *j, plan *out)
     matmul_define_operands(p, out);
     matmul_define_rounding(p, out);
     matmul_define_scales(p, out);
-    launch(j, size_div_up(p->n, tile), size_div_up(p->m, tile), tile, tile, out);
+    c = launch(j, (size_t)across, (size_t)down, tile, tile, out);
+    if (c) {
+        /* A group fills both tiles, and each work-item reads a row and a column of them. */
+        c->traffic.requested = matmul_asked(p, across * m * k, down * n * k);
+        c->traffic.local = (double)matmul_batch(p) * across * down * rounds * area *
+                           (2 + 2 * (double)tile) * (double)matmul_real_size(p);
+        c->traffic.barriers = 2 * rounds;
+    }
     return NULL;
 }
 
@@ -112,6 +130,7 @@ static const char *plan_async(const job *j, plan *out)
 const variant matmul_async = {
     .name = "async",
     .idea = "OpenCL's own asynchronous copies bring tiles, and turn them on their way",
+    .unstated = "leaves its copies to the device, which brings them by instructions of its own",
     .source = "matmul/matmul_async.cl",
     .entries = {"matmul_async"},
     .tunables = async_tunables,

@@ -63,6 +63,15 @@ void matmul_parts_sum(const job *j, const tsr_matmul_problem *p, k_parts k, unsi
     command_operand(c, MATMUL_C);
     matmul_pass(c, p, &call);
     matmul_scales(c, p, false);
+    c->bytes = c->traffic.requested = (double)matmul_parts_workspace(p, k) + matmul_asked(p, 0, 0);
+    if (call.columns == 1) {
+        /* Each work-item's sum, and those of the other lanes, which the first reads. */
+        const double outputs = (double)p->m * (double)p->n;
+
+        c->traffic.local = (double)matmul_real_size(p) *
+                           ((double)c->global[0] + outputs * ((double)call.lanes - 1));
+        c->traffic.barriers = 1;
+    }
 }
 
 void matmul_parts_commands(const job *j, k_parts k, const command *grid, unsigned sum, plan *out)

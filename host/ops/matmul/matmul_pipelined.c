@@ -232,6 +232,33 @@ static layout layout_of(const job *j)
 
 /* ---- the variant ------------------------------------------------------------------------- */
 
+/* Whole tiles: beyond the last line the last one is asked for again.  A group stores its tiles in
+ * local memory, and each work-item reads its rows and columns of them for its steps along k; then
+ * all slices but one write their sums, which are read. */
+static void state_traffic(const tsr_matmul_problem *p, const layout *s, command *grid)
+{
+    const bool splits = s->k.parts > 1;
+    const double m = (double)size_round_up(p->m, s->tile_m), k = (double)matmul_k_read(p),
+                 n = (double)size_round_up(p->n, s->tile_n), tile = (double)s->tile_m * s->tile_n;
+    const double across = n / s->tile_n, down = m / s->tile_m;
+    const double rows = s->sums == 128 ? 16 : 8, columns = s->sums / rows;
+    const size_t before_last = (s->k.parts - 1) * s->k.span;
+    const double steps =
+        (double)(before_last + size_round_up(matmul_k_read(p) - before_last, s->depth));
+    const double of_step = (double)s->tile_m + s->tile_n + (rows + columns) * tile / s->sums;
+    const double of_slices = 2.0 * (s->slices - 1) * tile * (double)s->k.parts;
+
+    grid->traffic.requested = matmul_asked(p, across * m * k, down * n * k);
+    grid->traffic.local = across * down * (steps * of_step + of_slices) *
+                          (double)matmul_real_size(p) * (double)(splits ? 1 : matmul_batch(p));
+    grid->traffic.barriers = 1 + steps / s->depth / (double)s->k.parts + /* the parts' mean */
+                             2 * (double)size_log2_up(s->slices);
+    if (splits) /* of a product, whose parts are sums in the workspace */
+        grid->traffic.requested =
+            (double)tsr_type_size(p->type) * (across * m * k + down * n * k) +
+            (double)matmul_parts_workspace(p, s->k);
+}
+
 static const char *plan_pipelined(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
@@ -279,6 +306,7 @@ static const char *plan_pipelined(const job *j, plan *out)
         text_format(&out->defines, " -cl-nv-maxrregcount=%u", s.registers);
     command_launch_2d(&grid, MULTIPLY, size_div_up(p->n, s.tile_n) * s.items,
                       size_div_up(p->m, s.tile_m), s.items, 1);
+    state_traffic(p, &s, &grid);
     matmul_parts_commands(j, s.k, &grid, SUM, out);
     return NULL;
 }

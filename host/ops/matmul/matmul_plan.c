@@ -175,6 +175,17 @@ void matmul_layers(command *c, size_t layers)
     c->local[2] = 1;
 }
 
+double matmul_asked(const tsr_matmul_problem *p, double of_a, double of_b)
+{
+    const unsigned scaled = matmul_scaled(p);
+    const double of_output =
+        (double)tsr_type_size(matmul_type_c(p)) * (matmul_reads_c(p) ? 2 : 1) +
+        (double)sizeof(float) * ((scaled & SCALES_A ? 1 : 0) + (scaled & SCALES_B ? 1 : 0));
+
+    return (double)matmul_batch(p) * ((double)tsr_type_size(p->type) * (of_a + of_b) +
+                                      of_output * (double)p->m * (double)p->n);
+}
+
 static void set_scale(const tsr_matmul_problem *p, double alpha, double beta, matmul_call *call)
 {
     if (real_sums(p->type) == TSR_F64) {

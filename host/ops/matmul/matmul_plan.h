@@ -71,6 +71,10 @@ void matmul_define_aligned(const job *j, plan *out);
 /** So many layers of a grid: products of a batch, or parts of k. */
 void matmul_layers(command *c, size_t layers);
 
+/** What is asked of global memory, in bytes, where a product takes so many elements of A and of B
+ *  and each output of C is stored once. */
+double matmul_asked(const tsr_matmul_problem *p, double of_a, double of_b);
+
 /** The scalars of a call: matmul_call of cl/matmul/matmul_call.clh, which ends where its `scale`
  *  does. */
 typedef struct matmul_call {
