@@ -64,6 +64,19 @@ static const tunable rows_vector_tunables[] = {
     {"PREFETCH", PREFETCH_MEANING "; 0: by the maker of the cores", {0, 1, 2}, 0},
 };
 
+/* Of whole tiles: beyond the last row it is read again.  Vectors of x serve all rows of a tile, and
+ * what is left behind the last vector of a part one. */
+static void state_rows(matvec_view v, size_t vec, matvec_cut *c)
+{
+    const double rows = (double)c->tiles * (double)c->rows;
+    const size_t last = v.columns - size_min(v.columns, (c->parts - 1) * c->chunk);
+    const double ends =
+        (double)(c->parts - 1) * (double)(c->chunk % vec) + (double)(last % vec);
+
+    c->of_a = rows * (double)v.columns;
+    c->of_x = (double)c->tiles * ((double)v.columns - ends) + rows * ends;
+}
+
 static const char *rows_vector_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
@@ -91,6 +104,7 @@ static const char *rows_vector_plan(const job *j, plan *out)
         return why;
     plan_set(out, "ROWS", (uint32_t)rows);
     set_prefetch(j, out);
+    state_rows(matvec_view_of(p), vec, &c);
     matvec_plan_cut(j, &c, out);
     plan_define(out, "VEC=%zu", vec);
     plan_define(out, "ALIGNED=0");

@@ -53,6 +53,10 @@ static const char *split_row_plan(const job *j, plan *out)
         why = matvec_unsupported_cut(j, &c, out);
     if (why)
         return why;
+    c.of_a = c.of_x = (double)v.rows * (double)v.columns;
+    c.sums = (double)(c.tiles * c.parts) *
+             (2 * (double)local + 3 * (double)(rows * (local / rows - 1)));
+    c.barriers = size_log2_up(local / rows);
     matvec_plan_cut(j, &c, out);
     plan_define(out, "ROWS=%zu", rows);
     return NULL;

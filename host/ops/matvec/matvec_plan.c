@@ -157,24 +157,44 @@ static void pass_call(const job *j, const matvec_call *call, command *c)
                       (wide ? sizeof(call->scale.f64) : sizeof(call->scale.f32)));
 }
 
-void matvec_launch(const job *j, size_t groups, size_t local, const matvec_call *call, plan *out)
+double matvec_asked(const job *j, double of_a, double of_x)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    const matvec_view v = matvec_view_of(p);
+    const double of_y = (double)tsr_type_size(matvec_type_y(p)) * (v.beta != 0 ? 2 : 1);
+
+    return (double)matvec_batch(p) *
+           ((double)tsr_type_size(p->type) * (of_a + of_x) + of_y * (double)v.rows);
+}
+
+double matvec_asked_in_pairs(const job *j)
+{
+    const matvec_view v = matvec_view_of(matvec_of(j->problem));
+    const double elements = (double)v.rows * (double)v.columns;
+
+    return matvec_asked(j, elements, elements);
+}
+
+command *matvec_launch(const job *j, size_t groups, size_t local, const matvec_call *call,
+                       plan *out)
 {
     command *c;
 
     if (call->rows == 0)
-        return;
+        return NULL;
     c = launch(j, 0, groups, local, out);
     command_operand(c, MATVEC_A);
     command_operand(c, MATVEC_X);
     command_operand(c, MATVEC_Y);
     pass_call(j, call, c);
+    return c;
 }
 
-void matvec_launch_rows(const job *j, size_t rows, size_t local, plan *out)
+command *matvec_launch_rows(const job *j, size_t rows, size_t local, plan *out)
 {
     const matvec_call call = matvec_call_of(j);
 
-    matvec_launch(j, size_div_up(call.rows, rows), local, &call, out);
+    return matvec_launch(j, size_div_up(call.rows, rows), local, &call, out);
 }
 
 /* ---- A without gaps ---------------------------------------------------------------------- */
@@ -262,6 +282,65 @@ const char *matvec_unsupported_cut(const job *j, const matvec_cut *c, plan *out)
                             MATVEC_INDEX_MAX, rows, c->parts);
 }
 
+/* What groups do that add up the parts of `count` rows, `groups` of them: add_parts of
+ * cl/matvec/matvec_parts.clh. */
+static void state_adding(size_t count, double groups, size_t local, double real,
+                         command_traffic *t)
+{
+    enum { BY_VECTORS = 64 }; /* rows that a work-item alone adds up without local memory */
+    const size_t rows = local == 1 ? count % BY_VECTORS : count;
+    const size_t together = size_min(size_power_of_2_up(size_max(rows, 1)), local);
+    const size_t lanes = local / together;
+    const double rounds = (double)size_div_up(rows, together);
+
+    t->local += groups * rounds * real * (2 * (double)local + 3 * (double)(together * (lanes - 1)));
+    t->barriers += rounds * (size_log2_up(lanes) + 1.0);
+}
+
+/* Commands s, and `adding` unless the last group of each tile adds up. */
+static void state_cut(const job *j, const matvec_cut *c, command *s, command *adding)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    const size_t rows = matvec_view_of(p).rows, left = rows - (c->tiles - 1) * c->rows;
+    const double batch = (double)matvec_batch(p), real = (double)matvec_real_size(p);
+    const double groups = batch * (double)(c->tiles * c->parts);
+    const double parts = batch * (double)rows * (double)c->parts * real;
+    command_traffic *t = &s->traffic;
+
+    t->requested = c->parts == 1 ? matvec_asked(j, c->of_a, c->of_x)
+                                 : batch * (double)tsr_type_size(p->type) * (c->of_a + c->of_x) +
+                                       parts;
+    t->local = batch * c->sums * real;
+    t->barriers = c->barriers;
+    if (c->parts == 1)
+        return;
+    if (!adding) {
+        /* Each group counts itself, and all its work-items read whether it was the last, which
+         * reads what all wrote; its barriers are those of one group in `parts`. */
+        command_traffic last = {0};
+
+        state_adding(c->rows, batch * (double)(c->tiles - 1), c->local, real, &last);
+        last.barriers = 0;
+        state_adding(left, batch, c->local, real, &last);
+        t->requested += parts + matvec_asked(j, 0, 0) +
+                        (double)sizeof(uint32_t) * (2 * groups + batch * (double)c->tiles);
+        t->local += last.local + (double)sizeof(uint32_t) * groups * ((double)c->local + 2);
+        t->barriers += 3 + last.barriers / (double)c->parts;
+        return;
+    }
+    adding->traffic.requested = parts + matvec_asked(j, 0, 0);
+    {
+        const size_t more = rows % c->adders; /* groups of one row more than the others */
+        command_traffic few = {0}, many = {0};
+
+        state_adding(rows / c->adders, batch * (double)(c->adders - more), c->local, real, &few);
+        state_adding(rows / c->adders + 1, batch * (double)more, c->local, real, &many);
+        adding->traffic.local = few.local + many.local;
+        adding->traffic.barriers =
+            few.barriers + (many.barriers - few.barriers) * (double)more / (double)c->adders;
+    }
+}
+
 void matvec_plan_cut(const job *j, const matvec_cut *c, plan *out)
 {
     matvec_call call = matvec_call_of(j);
@@ -285,10 +364,15 @@ void matvec_plan_cut(const job *j, const matvec_cut *c, plan *out)
     command_workspace(s);
     command_group_counters(s);
     pass_call(j, &call, s);
-    if (c->parts == 1 || last)
+    if (c->parts == 1 || last) {
+        if (c->of_a + c->of_x > 0)
+            state_cut(j, c, s, NULL);
         return;
+    }
     s = launch(j, 1, c->adders, c->local, out);
     command_workspace(s);
     command_operand(s, MATVEC_Y);
     pass_call(j, &call, s);
+    if (c->of_a + c->of_x > 0)
+        state_cut(j, c, s - 1, s);
 }

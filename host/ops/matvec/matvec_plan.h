@@ -85,10 +85,18 @@ matvec_call matvec_call_of(const job *j);
 
 /** The one launch of a variant: `groups` groups for each product, and the arguments A, x, y and
  *  call.  None where y has no element. */
-void matvec_launch(const job *j, size_t groups, size_t local, const matvec_call *call, plan *out);
+command *matvec_launch(const job *j, size_t groups, size_t local, const matvec_call *call,
+                       plan *out);
 
 /** The same where a group takes `rows` rows, and its kernel needs nothing else of matvec_call. */
-void matvec_launch_rows(const job *j, size_t rows, size_t local, plan *out);
+command *matvec_launch_rows(const job *j, size_t rows, size_t local, plan *out);
+
+/** What is asked of global memory, in bytes, where a product takes so many elements of A and of x
+ *  and each of y is stored once. */
+double matvec_asked(const job *j, double of_a, double of_x);
+
+/** The same of kernels that read an element of x for each of A. */
+double matvec_asked_in_pairs(const job *j);
 
 /* ---- A without gaps, read as one array ------------------------------------------------------ */
 
@@ -116,6 +124,10 @@ typedef struct matvec_cut {
     size_t parts;
     size_t chunk;  /* columns of a part; the last one may be shorter */
     size_t adders; /* groups that add the parts up */
+    /* What the caller says of summing the parts, of a product: */
+    double of_a, of_x; /* elements that work-items ask for; 0: not stated */
+    double sums;       /* accesses to sums in local memory */
+    double barriers;   /* that a group passes */
 } matvec_cut;
 
 /** So many groups on each compute unit: each product's share of them. */

@@ -10,6 +10,13 @@ static matvec_view view_of_job(const job *j)
     return matvec_view_of(matvec_of(j->problem));
 }
 
+/* Of a launch, NULL where there is none, that reads an element of x for each of A. */
+static void state_pairs(const job *j, command *c)
+{
+    if (c)
+        c->traffic.requested = matvec_asked_in_pairs(j);
+}
+
 /* ---- row-item ------------------------------------------------------------------------------ */
 
 static const tunable row_item_tunables[] = {
@@ -43,7 +50,7 @@ static const char *row_item_plan(const job *j, plan *out)
                                 MATVEC_INDEX_MAX, local);
     plan_set(out, "LOADS", loads);
     matvec_define_operands(j, local, out);
-    matvec_launch_rows(j, local, local, out);
+    state_pairs(j, matvec_launch_rows(j, local, local, out));
     return NULL;
 }
 
@@ -75,6 +82,7 @@ static const char *tree_vector_plan(const job *j, plan *out)
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t team = param(j->params, "TEAM"), local = matvec_group(j, out);
     const char *why;
+    command *c;
 
     if (p->trans)
         return "the rows of a transposed A are not contiguous: see column-slices";
@@ -87,7 +95,17 @@ static const char *tree_vector_plan(const job *j, plan *out)
         return why;
     matvec_define_operands(j, local, out);
     matvec_define_vectors(j, param(j->params, "BITS") / (8 * tsr_type_size(p->type)), out);
-    matvec_launch_rows(j, local / team, local, out);
+    c = matvec_launch_rows(j, local / team, local, out);
+    state_pairs(j, c);
+    if (c) {
+        /* A sum of each work-item, a tree that adds up those of a team, and a result that all of
+         * them read. */
+        const double groups = (double)matvec_batch(p) * (double)(c->global[0] / local);
+
+        c->traffic.local = (double)matvec_real_size(p) * groups *
+                           (2 * (double)local + 3 * (double)(local / team * (team - 1)));
+        c->traffic.barriers = size_log2_up(team);
+    }
     return NULL;
 }
 
@@ -120,8 +138,8 @@ static const char *subgroup_plan(const job *j, plan *out)
     if (why)
         return why;
     matvec_define_operands(j, local, out);
-    matvec_launch(j, size_min(size_div_up(call.rows, subgroups), MATVEC_GROUPS_MAX), local, &call,
-                  out);
+    state_pairs(j, matvec_launch(j, size_min(size_div_up(call.rows, subgroups), MATVEC_GROUPS_MAX),
+                                 local, &call, out));
     return NULL;
 }
 
@@ -151,7 +169,7 @@ static const char *shfl_plan(const job *j, plan *out)
         return why;
     matvec_define_operands(j, local, out);
     plan_define(out, "WARP=%d", WARP);
-    matvec_launch_rows(j, local / WARP, local, out);
+    state_pairs(j, matvec_launch_rows(j, local / WARP, local, out));
     return NULL;
 }
 
@@ -176,8 +194,11 @@ static const tunable short_rows_tunables[] = {
 
 static const char *short_rows_plan(const job *j, plan *out)
 {
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    const matvec_view v = view_of_job(j);
     const size_t local = matvec_group(j, out);
     const char *why = matvec_unsupported_portable(j, out);
+    command *c;
 
     if (!why && matvec_of(j->problem)->trans)
         why = "a transposed A has neighbouring rows of op(A) side by side already: see row-item";
@@ -188,7 +209,13 @@ static const char *short_rows_plan(const job *j, plan *out)
     if (why)
         return why;
     matvec_define_operands(j, local, out);
-    matvec_launch_rows(j, local, local, out);
+    c = matvec_launch_rows(j, local, local, out);
+    state_pairs(j, c);
+    if (c) { /* A is written to local memory and read from it, slab by slab */
+        c->traffic.local = 2 * (double)matvec_real_size(p) * (double)matvec_batch(p) *
+                           (double)v.rows * (double)v.columns;
+        c->traffic.barriers = 2 * (double)size_div_up(v.columns, param(j->params, "TILE"));
+    }
     return NULL;
 }
 
