@@ -163,6 +163,7 @@ const variant matvec_short_rows_vector = {
     .name = "short-rows-vector",
     .idea = "CPUs, short rows: masked ends, and as many rows as a vector has elements added up at "
             "once",
+    .unstated = "reads beyond the ends of rows, where A goes on",
     .source = "matvec/matvec_short_rows_vector.cl",
     .entries = {"matvec_short_rows_vector"},
     .build = "",
@@ -224,6 +225,18 @@ static size_t tiles_for_adding(const job *j)
     return tiles;
 }
 
+/* An element of x serves the sums of a tile where `lines` of them are taken at once, and one sum
+ * where fewer are left of a part. */
+static void state_lines(matvec_view v, size_t lines, matvec_cut *c)
+{
+    const size_t last = v.columns - size_min(v.columns, (c->parts - 1) * c->chunk);
+    const double ends =
+        (double)(c->parts - 1) * (double)(c->chunk % lines) + (double)(last % lines);
+
+    c->of_a = (double)v.rows * (double)v.columns;
+    c->of_x = (double)c->tiles * ((double)v.columns - ends) + (double)v.rows * ends;
+}
+
 static const char *columns_vector_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
@@ -272,6 +285,7 @@ static const char *columns_vector_plan(const job *j, plan *out)
     plan_set(out, "LINES", (uint32_t)lines);
     plan_set(out, "BITS", (uint32_t)(vec * 8 * matvec_real_size(p)));
     set_prefetch(j, out);
+    state_lines(v, lines, &c);
     matvec_plan_cut(j, &c, out);
     plan_define(out, "VEC=%zu", vec);
     return NULL;

@@ -184,6 +184,21 @@ static size_t team_by_shape(const job *j, size_t vectors, size_t most, bool whol
     return team;
 }
 
+/* Teams read pieces of `width`, `at_once` of them, the last again beyond the end of a part, and what
+ * is left one by one: of A, and likewise of x. */
+static void state_pieces(matvec_view v, size_t team, size_t width, size_t at_once, matvec_cut *c)
+{
+    const size_t last = v.columns - size_min(v.columns, (c->parts - 1) * c->chunk);
+    const size_t of_last = size_round_up(last / width, at_once) * width + last % width;
+    const size_t of_part = size_round_up(c->chunk / width, at_once) * width + c->chunk % width;
+
+    c->of_a = c->of_x =
+        (double)v.rows * ((double)(c->parts - 1) * (double)of_part + (double)of_last);
+    c->sums = (double)(c->tiles * c->parts) *
+              (2 * (double)c->local + 3 * (double)(c->local / team * (team - 1)));
+    c->barriers = size_log2_up(team);
+}
+
 static const char *split_vector_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
@@ -197,7 +212,7 @@ static const char *split_vector_plan(const job *j, plan *out)
     const size_t width = aligned || shifted ? vec : 1;
     const char *why = matvec_unsupported_portable(j, out);
     size_t local = group_fit(j->device, 0, group_set ? group_set : SPLIT_GROUP);
-    size_t team = param(j->params, "TEAM"), tiles, step, parts;
+    size_t team = param(j->params, "TEAM"), tiles, step, parts, loads;
     matvec_cut c;
 
     if (why)
@@ -223,14 +238,15 @@ static const char *split_vector_plan(const job *j, plan *out)
     plan_set(out, "TEAM", (uint32_t)team);
     plan_set(out, "GROUP", (uint32_t)local);
     plan_set(out, "PER_UNIT", per_unit ? per_unit : whole ? 1 : SPLIT_GROUPS);
+    loads = checked ? VECTORS_AT_ONCE
+                    : loads_of_lane(size_min(columns, c.chunk), team, width, step / team / width);
+    if (!shifted)
+        state_pieces(matvec_view_of(p), team, width, checked ? 1 : team * loads, &c);
     matvec_plan_cut(j, &c, out);
     matvec_define_vectors(j, vec, out);
     plan_define(out, "CHECKED=%d", checked);
     plan_define(out, "SHIFTED=%d", shifted);
-    plan_define(out, "LOADS=%zu",
-                checked
-                    ? VECTORS_AT_ONCE
-                    : loads_of_lane(size_min(columns, c.chunk), team, width, step / team / width));
+    plan_define(out, "LOADS=%zu", loads);
     return NULL;
 }
 
@@ -239,6 +255,7 @@ const variant matvec_split_vector = {
     .idea =
         "vector loads, several in flight in each work-item, and more work-items the longer a row",
     .answers = 1u << CAUSE_ACCESS | 1u << CAUSE_LATENCY,
+    .unstated = "reads rows that start inside a vector by their places in it",
     .source = "matvec/matvec_split_vector.cl",
     .entries = {"matvec_split_vector", "matvec_add_parts"},
     .build = "",
@@ -536,6 +553,7 @@ static const char *column_slices_plan(const job *j, plan *out)
 const variant matvec_column_slices = {
     .name = "column-slices",
     .idea = "transposed: a vector of sums per work-item, slices of a group share the rows of A",
+    .unstated = "reads by slices whose ends follow the shape",
     .source = "matvec/matvec_column_slices.cl",
     .entries = {"matvec_column_slices", "matvec_add_parts"},
     .build = "",
@@ -589,6 +607,7 @@ static const char *short_columns_plan(const job *j, plan *out)
 const variant matvec_short_columns = {
     .name = "short-columns",
     .idea = "transposed, narrow, without gaps: vectors of one array, a sum for each element",
+    .unstated = "reads vectors of several rows at once, and x by the rows that a vector meets",
     .source = "matvec/matvec_short_columns.cl",
     .entries = {"matvec_short_columns", "matvec_add_parts"},
     .build = "",

@@ -271,6 +271,7 @@ static const char *flat_rows_plan(const job *j, plan *out)
 const variant matvec_flat_rows = {
     .name = "flat-rows",
     .idea = "short rows without gaps: vectors of one array, whose columns a work-item keeps",
+    .unstated = "reads vectors of several rows at once, and x by the columns that a vector meets",
     .source = "matvec/matvec_flat_rows.cl",
     .entries = {"matvec_flat_rows"},
     .build = "",
