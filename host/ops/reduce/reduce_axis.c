@@ -98,7 +98,7 @@ static void launch(const job *j, const reduce_axis_call *call, size_t local, siz
     command_operand(c, REDUCE_RESULT);
     command_workspace(c);
     command_block(c, call, sizeof(*call));
-    c->bytes = read + (whole ? written : left);
+    c->bytes = c->traffic.requested = read + (whole ? written : left);
     out->workspace = whole ? 0 : (size_t)left;
     if (whole)
         return;
@@ -106,7 +106,21 @@ static void launch(const job *j, const reduce_axis_call *call, size_t local, siz
     command_workspace(c);
     command_operand(c, REDUCE_RESULT);
     command_block(c, call, sizeof(*call));
-    c->bytes = left + written;
+    c->bytes = c->traffic.requested = left + written;
+}
+
+/* Teams of work-items that take turns over `units`, a tree in local memory each time: every one
+ * stores a value, an addition reads two and writes one, and every one reads the result. */
+static void state_teams(const tsr_reduce_problem *p, size_t units, size_t team, command *c)
+{
+    const size_t local = c->local[0], teams = local / team;
+    const double turns = (double)size_div_up(units, teams);
+
+    if (team == 1)
+        return;
+    c->traffic.local = (double)left_bytes(p) * turns *
+                       (2 * (double)local + 3 * (double)(teams * (team - 1)));
+    c->traffic.barriers = turns / (double)(c->global[0] / local) * (size_log2_up(team) + 1.0);
 }
 
 #define PER_UNIT_MEANING                                                                           \
@@ -182,6 +196,10 @@ static const char *rows_plan(const job *j, plan *out)
     groups = size_min(size_div_up(s.outer * (size_t)call.parts, local / team),
                       groups_at_once * (on_cpu ? 1 : GPU_TURNS));
     launch(j, &call, local, groups, size_min(size_div_up(s.outer, local / team), groups), out);
+    if (!out->failed)
+        state_teams(p, s.outer * (size_t)call.parts, team, &out->commands[0]);
+    if (!out->failed && out->count > 1)
+        state_teams(p, s.outer, team, &out->commands[1]);
     return NULL;
 }
 
@@ -297,6 +315,11 @@ static const char *whole_plan(const job *j, plan *out)
     }
     command_block(c, &call, sizeof(call));
     c->bytes = j->problem->op->bytes(j->problem) + 2 * (double)out->workspace;
+    if (p->by < TSR_REDUCE_MIN || p->by > TSR_REDUCE_ARGMAX) {
+        reduce_state_last(c, groups, whole_left_bytes(p));
+        c->traffic.local += (double)sizeof(uint32_t); /* `found`, which no index is in */
+        c->traffic.barriers += groups > 1 ? 1 / (double)groups : 0;
+    }
     return NULL;
 }
 
@@ -304,6 +327,7 @@ const variant reduce_whole = {
     .name = "whole",
     .idea =
         "a whole array in one launch, every type: last-group; an index is that of a block first",
+    .unstated = "folds local memory for minima and maxima, and finds an index where data have it",
     .source = "reduce/reduce_whole.cl",
     .entries = {"reduce_whole", "reduce_whole_alone"},
     .build = "",

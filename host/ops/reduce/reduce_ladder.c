@@ -444,7 +444,8 @@ static const char *atomic_plan(const job *j, plan *out)
 
 const variant reduce_atomic = {.name = "atomic",
                                .idea = "every work-item changes the result by an atomic operation",
-                               .source = "reduce/reduce_atomic.cl",
+                               .unstated = "exchanges again as often as others were faster",
+    .source = "reduce/reduce_atomic.cl",
                                .entries = {"reduce_atomic", "reduce_atomic_start"},
                                .build = "",
                                .uses = 1u << FEATURE_PTX,
@@ -469,6 +470,7 @@ static const char *group_atomic_plan(const job *j, plan *out)
 const variant reduce_group_atomic = {
     .name = "group-atomic",
     .idea = "tree, whose groups change the result by one atomic operation each: one launch",
+    .unstated = "exchanges again as often as others were faster",
     .source = "reduce/reduce_group_atomic.cl",
     .entries = {"reduce_group_atomic", "reduce_group_atomic_start"},
     .build = "",
@@ -478,6 +480,22 @@ const variant reduce_group_atomic = {
     .plan = group_atomic_plan};
 
 /* ---- the last group ------------------------------------------------------------------------ */
+
+void reduce_state_last(command *c, size_t groups, size_t value)
+{
+    const size_t items = c->local[0];
+    /* As state_group has it, where all read the result. */
+    const double tree = (double)items + 3 * (double)(items - 1) + (double)items;
+    const double counted = groups > 1 ? (double)groups : 0;
+
+    /* Each group counts itself, and the last one clears the counter. */
+    c->traffic.requested = c->bytes + (double)sizeof(uint32_t) * (2 * counted + (groups > 1));
+    /* All work-items read whether theirs was the last group, in which there is one more tree. */
+    c->traffic.local = (double)value * tree * ((double)groups + (groups > 1)) +
+                       (double)sizeof(uint32_t) * counted * ((double)items + 2);
+    c->traffic.barriers = size_log2_up(items) * (1 + (groups > 1 ? 1 / counted : 0)) +
+                          (groups > 1 ? 3 : 0);
+}
 
 static const char *last_group_plan(const job *j, plan *out)
 {
@@ -499,6 +517,7 @@ static const char *last_group_plan(const job *j, plan *out)
         command_operand(c, REDUCE_RESULT);
         command_block(c, &call, sizeof(call));
         c->bytes = (double)sizeof(float) * ((double)p->n + 1);
+        reduce_state_last(c, 1, sizeof(float));
         return NULL;
     }
     out->workspace = g.groups * sizeof(float);
@@ -509,6 +528,7 @@ static const char *last_group_plan(const job *j, plan *out)
     command_group_counters(c);
     command_block(c, &call, sizeof(call));
     c->bytes = (double)sizeof(float) * ((double)p->n + 2 * (double)g.groups + 1);
+    reduce_state_last(c, g.groups, sizeof(float));
     return NULL;
 }
 

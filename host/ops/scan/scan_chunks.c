@@ -154,11 +154,13 @@ static const char *plan_chunks(const job *j, plan *out)
         command_workspace(c);
         command_block(c, &call, sizeof(call));
         c->bytes = read + (double)value * (double)slots;
+        c->traffic.requested = p->segments ? 0 : c->bytes;
         c = launch(j, out, CHUNK_CARRIES, lines);
         command_workspace(c);
         command_workspace(c);
         command_block(c, &call, sizeof(call));
         c->bytes = 2 * (double)value * (double)slots;
+        c->traffic.requested = p->segments ? 0 : c->bytes;
     }
     c = launch(j, out, CHUNK_SCANS, slots);
     command_operand(c, SCAN_X);
@@ -170,12 +172,16 @@ static const char *plan_chunks(const job *j, plan *out)
     command_operand(c, SCAN_RESULT);
     command_block(c, &call, sizeof(call));
     c->bytes = read + (double)tsr_type_size(tsr_scan_result_type(p)) * (double)elements;
+    if (!p->segments) /* else offsets decide what is read of them */
+        c->traffic.requested =
+            c->bytes + (call.chunks > 1 ? (double)value * (double)slots : 0); /* the carries */
     return NULL;
 }
 
 const variant scan_chunks = {
     .name = "chunks",
     .idea = "a work-item scans a chunk of a line by itself; three launches where lines are cut",
+    .unstated = "searches the offsets of segments as their lengths have it",
     .source = "scan/scan_chunks.cl",
     .entries = {"scan_chunk_totals", "scan_chunk_carries", "scan_chunks"},
     .build = "",

@@ -111,6 +111,7 @@ const variant scan_warps = {
     .name = "warps",
     .idea = "elements in registers, scanned by shuffles; a warp looks back over many tiles at once",
     .answers = 1u << CAUSE_BYTES | 1u << CAUSE_ACCESS | 1u << CAUSE_BARRIERS,
+    .unstated = "reads what tiles before it publish as often as those are late",
     .source = "scan/scan_warps.cl",
     .entries = {"scan_warps"},
     .build = "",
