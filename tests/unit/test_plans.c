@@ -224,7 +224,9 @@ static void check_options(const subject *s, const plan *p)
 /* Each launch states what its work-items ask for, or the variant says why not. */
 static void check_stated(const subject *s, const plan *p)
 {
-    for (size_t i = 0; i < p->count && !s->v->unstated; i++)
+    const problem *of = s->job->problem;
+
+    for (size_t i = 0; i < p->count && !s->v->unstated && of->op->bytes(of) > 0; i++)
         if (p->commands[i].kind == COMMAND_LAUNCH && !(p->commands[i].traffic.requested > 0))
             wrong(s, "a launch does not state what its work-items ask for, nor the variant why", i);
 }

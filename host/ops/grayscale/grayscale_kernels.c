@@ -166,6 +166,7 @@ static const char *image_plan(const job *j, plan *out)
 const variant grayscale_image = {
     .name = "image2d",
     .idea = "the picture is copied into an image, and the texture units read it by a sampler",
+    .unstated = "loads through texture units",
     .source = "grayscale/grayscale_image.cl",
     .entries = {"grayscale_image"},
     .build = "",

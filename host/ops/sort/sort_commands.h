@@ -265,6 +265,7 @@ static inline void sort_keep_values(const job *j, unsigned entry, plan *out)
     command_u64(c, s->n);
     command_u32(c, (uint32_t)sort_rows(s));
     sort_step_moves(c, s, s->n, 2 * s->value_bytes);
+    c->traffic.requested = c->bytes;
 }
 
 /* What follows the sort of keys with their index, where there are values: entry `keep` and the
@@ -287,6 +288,7 @@ static inline void sort_move_values(const job *j, unsigned keep, plan *out)
     command_u64(c, s->n);
     command_u32(c, (uint32_t)sort_rows(s));
     sort_step_moves(c, s, s->n, 2 * s->value_bytes + sizeof(int64_t));
+    c->traffic.requested = c->bytes;
 }
 
 /* Bytes of `tile` keys in local memory, and their indices where there are any. */

@@ -88,6 +88,7 @@ typedef struct layout {
     uint32_t stages;                        /* strides of a long pass */
     uint32_t chunk_shift;                   /* keys that are sorted before the next */
     size_t local, local_limit;              /* bytes of local memory, at most */
+    bool stated;                            /* groups hand keys on through local memory alone */
 } layout;
 
 /* Half a tile where local memory has no room for a whole one, or units would have none, and so on.
@@ -222,6 +223,22 @@ typedef struct fused_call {
 
 _Static_assert(sizeof(fused_call) == 48, "as OpenCL C lays it out");
 
+/* How often all keys of a group's tile are written to local memory and read from it. */
+static uint32_t turns_of(const layout *s, unsigned entry)
+{
+    uint32_t turns = 1; /* to where neighbours stand side by side */
+
+    if (entry == FUSED_FLIP || entry == FUSED_PASS)
+        return 0;
+    if (entry == FUSED_FLIP_LONG || entry == FUSED_PASS_LONG)
+        return (s->stages - 1) / s->keys_shift;
+    if (entry == FUSED_MERGE)
+        return turns + (s->tile_shift - 1) / s->keys_shift;
+    for (uint32_t stage = s->keys_shift + 1; stage <= s->sort_shift; stage++)
+        turns += 1 + (stage - 1) / s->keys_shift;
+    return turns;
+}
+
 /* Launch `groups` groups for each row on positions up to `end`: a pass down to the stride 2^shift,
  * or a whole tile, which in the last launch leaves keys. */
 static void launch(const range *r, unsigned entry, size_t groups, size_t local, size_t end,
@@ -245,6 +262,12 @@ static void launch(const range *r, unsigned entry, size_t groups, size_t local, 
     sort_step_keys(c, s);
     command_block(c, &call, sizeof(call));
     sort_step_moves(c, s, end - r->first, read + written);
+    if (r->layout->stated) {
+        c->traffic.requested = c->bytes;
+        c->traffic.barriers = turns_of(r->layout, entry);
+        c->traffic.local = c->traffic.barriers * 2 * (double)groups * (double)sort_rows(s) *
+                           (double)local * r->layout->keys * (double)sort_held_bytes(s);
+    }
     c->lane = r->lane;
     c->first = r->first;
     c->end = end;
@@ -418,13 +441,14 @@ static const char *plan_fused(const job *j, plan *out, uint32_t team, const char
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const bool warps = team == WARP;
-    const layout s = lay_out(j, warps, out);
+    layout s = lay_out(j, warps, out);
     const char *why = unsupported(j, &s, warps, out);
     const uint32_t queues = param(j->params, "QUEUES");
     const range whole = {.problem = p, .layout = &s, .out = out, .end = p->n};
 
     if (why)
         return why;
+    s.stated = team == 1;
     sort_define_keys(out, p);
     plan_define(out, "SORT_GROUP=%u", s.sort_group);
     plan_define(out, "PASS_GROUP=%u", s.pass_group);

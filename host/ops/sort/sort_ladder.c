@@ -388,6 +388,7 @@ static const char *plan_general(const job *j, plan *out)
         command_u64(c, s->n);
         command_u32(c, (uint32_t)sort_rows(s));
         sort_step_moves(c, s, s->n, sizeof(int64_t));
+        c->traffic.requested = c->bytes;
     }
     for (size_t half = 1; half < s->n; half *= 2)
         for (size_t stride = half; stride > 0; stride /= 2) {
@@ -400,6 +401,7 @@ static const char *plan_general(const job *j, plan *out)
             command_u32(c, stride == half);
             command_u32(c, (uint32_t)sort_rows(s));
             sort_step_moves(c, s, size_min(2 * pairs, s->n), 2 * sort_element_bytes(s));
+            c->traffic.requested = c->bytes;
         }
     sort_move_values(j, GENERAL_KEEP, out);
     return NULL;
@@ -430,10 +432,27 @@ static const tunable registers_tunables[] = {
      2},
 };
 
-/* A work-group per started tile. */
-static void add_tiles(const tsr_sort_problem *s, unsigned entry, size_t group, size_t tile,
-                      plan *out)
+/* Rounds in registers, of `stages` strides each, that do those below 2^strides. */
+static size_t rounds_for(size_t strides, size_t stages)
 {
+    return size_div_up(strides, stages);
+}
+
+/* The same of all stages that sort a tile, or as many as begin below n. */
+static size_t tile_rounds(size_t tile, size_t stages, size_t n)
+{
+    size_t rounds = 1; /* neighbours */
+
+    for (size_t size = (size_t)2 << stages; size <= tile && size / 2 < n; size *= 2)
+        rounds += 1 + rounds_for(size_log2_up(size) - stages, stages);
+    return rounds;
+}
+
+/* A work-group per started tile, with so many rounds in registers. */
+static void add_tiles(const tsr_sort_problem *s, unsigned entry, size_t group, size_t tile,
+                      size_t rounds, plan *out)
+{
+    const double positions = (double)size_round_up(s->n, tile);
     command *c = sort_launch(out, s, entry, size_div_up(s->n, tile) * group, group);
 
     sort_step_sequence(c, s);
@@ -443,6 +462,11 @@ static void add_tiles(const tsr_sort_problem *s, unsigned entry, size_t group, s
     sort_step_moves(c, s, s->n,
                     (entry == TWO_PHASE_TILE ? tsr_type_size(s->type) : sort_element_bytes(s)) +
                         sort_element_bytes(s));
+    c->traffic.requested = c->bytes;
+    /* Filled, read and written by each round, and read for the store. */
+    c->traffic.local = (double)sort_rows(s) * (double)sort_element_bytes(s) *
+                       (positions * (1 + 2 * (double)rounds) + (double)s->n);
+    c->traffic.barriers = 1 + (double)rounds;
 }
 
 /* Sort tiles; then for each stage above them, passes for the long strides and one merge. */
@@ -462,7 +486,7 @@ static const char *plan_registers(const job *j, plan *out)
     out->workspace = sort_values_bytes(s);
     if (sort_is_done(s))
         return NULL;
-    add_tiles(s, TWO_PHASE_TILE, group, tile, out);
+    add_tiles(s, TWO_PHASE_TILE, group, tile, tile_rounds(tile, stages, s->n), out);
     for (size_t half = tile; half < s->n; half *= 2) {
         const size_t strides = size_log2_up(2 * half / tile);
 
@@ -477,8 +501,9 @@ static const char *plan_registers(const job *j, plan *out)
             command_u32(c, pass == 0);
             command_u32(c, (uint32_t)sort_rows(s));
             sort_step_moves(c, s, size_min(items << stages, s->n), 2 * sort_element_bytes(s));
+            c->traffic.requested = c->bytes;
         }
-        add_tiles(s, TWO_PHASE_MERGE, group, tile, out);
+        add_tiles(s, TWO_PHASE_MERGE, group, tile, rounds_for(size_log2_up(tile), stages), out);
     }
     sort_move_values(j, TWO_PHASE_KEEP, out);
     return NULL;

@@ -349,6 +349,33 @@ static void add_count(const tsr_sort_problem *p, const layout *s, size_t pass, p
     command_block(c, &call, sizeof(call));
     sort_step_moves(c, p, p->n, tsr_type_size(p->type));
     c->bytes += (double)(states(s) * sizeof(uint32_t));
+    c->traffic.requested =
+        c->bytes + (double)(s->chunks * counted_digits(s) * sizeof(uint32_t));
+    if (s->way == WAY_CPU) /* counts in private memory */
+        return;
+    /* Counters are cleared, changed by each digit of a key, and added up. */
+    c->traffic.local = 2.0 * (double)sizeof(uint32_t) *
+                       ((double)(s->chunks * counted_digits(s) * s->copies) +
+                        (double)p->n * (double)(s->way == WAY_SWEEP ? s->passes : 1));
+    c->traffic.barriers = 2;
+}
+
+/* A group a digit reads its counts, which for the scan it reads again and overwrites, and writes
+ * their sum.  In local memory they are added up by a tree, or each sum becomes that of those before
+ * it in rounds of twice the distance. */
+static void state_scan(const layout *s, size_t group, command *c)
+{
+    const double digits = (double)counted_digits(s), items = (double)group;
+    const double rounds = (double)size_log2_up(group), word = (double)sizeof(uint32_t);
+    const double times = s->way == WAY_SWEEP ? 1 : 3;
+    const double accesses =
+        s->way == WAY_SWEEP
+            ? 2 * items + 3 * (items - 1)
+            : 2 * items + rounds * 3 * items - (double)(group - 1); /* the first have none before */
+
+    c->traffic.requested = word * digits * (times * (double)s->chunks + 1);
+    c->traffic.local = word * digits * accesses;
+    c->traffic.barriers = s->way == WAY_SWEEP ? rounds : 1 + 2 * rounds;
 }
 
 /* Work-items for the chunks of each digit: no more than there are. */
@@ -362,6 +389,7 @@ static void add_scan(const job *j, const layout *s, plan *out)
     command_u64(c, s->counts_at / sizeof(uint32_t));
     command_u32(c, (uint32_t)s->chunks);
     c->bytes = (s->way == WAY_SWEEP ? 1.0 : 2.0) * (double)(s->chunks * digits) * sizeof(uint32_t);
+    state_scan(s, group, c);
 }
 
 /* The arrays of a pass, PASS_ARRAYS of cl/sort/sort_radix_pass.clh. */
@@ -371,6 +399,30 @@ static void step_arrays(const tsr_sort_problem *p, const layout *s, size_t pass,
     step_keys(c, !reads_copy(pass));
     add_loads(c, p, s, reads_copy(pass));
     add_loads(c, p, s, !reads_copy(pass));
+}
+
+/* What a pass asks for whose work-items rank their own keys: c->bytes, and where the keys of each
+ * digit begin in each chunk. */
+static void state_tiles(const tsr_sort_problem *p, const layout *s, command *c)
+{
+    const double digits = (double)((size_t)1 << s->bits), counters = digits * s->group;
+    const double tiles = (double)s->tiles, keys = tiles * (double)s->tile, n = (double)p->n;
+    const double key = (double)tsr_type_size(p->type), word = (double)sizeof(uint32_t);
+    const bool along = s->payload != PAYLOAD_NONE;
+    /* Counters are cleared, added up, and read and overwritten by the digits' places.  Of digits a
+     * tile has 11 accesses each, but of the last, which has no next one: what they count is noted, two
+     * for the scan of them, and what the counters' places and memory's are made of. */
+    const double of_tile = 4 * counters + 11 * digits - 1;
+    /* The counter of each key is read and written for its rank, and read for its place, and memory's
+     * place of its digit is read. */
+    const double of_keys = 4;
+
+    c->traffic.requested =
+        c->bytes + 2.0 * (double)((s->chunks << s->bits) * sizeof(uint32_t));
+    c->traffic.local = word * (tiles * of_tile + keys * of_keys) +
+                       word * digits * 5 * (double)s->chunks + /* begin: noted, scanned, added to */
+                       2 * key * keys + (along ? (double)s->payload_bytes * (keys + n) : 0);
+    c->traffic.barriers = 2 + tiles / (double)s->chunks * (8 + (along ? 2 : 0));
 }
 
 static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, plan *out)
@@ -398,6 +450,11 @@ static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, pl
         c->bytes += 2.0 * (double)(states_of_pass(s) * sizeof(uint32_t));
     c->end = p->n;
     c->settles = last;
+    if (s->way == WAY_CPU) /* and where the keys of each digit begin */
+        c->traffic.requested =
+            c->bytes + 2.0 * (double)((s->chunks << s->bits) * sizeof(uint32_t));
+    if (s->way == WAY_ALONE)
+        state_tiles(p, s, c);
 }
 
 /* ---- plans --------------------------------------------------------------------------------- */

@@ -50,6 +50,7 @@ static const char *plan_tile(const job *j, plan *out)
                             .rows = sort_rows(s),
                             .n = (uint32_t)s->n,
                             .shift = size_log2_up(s->n)};
+    const double stages = (double)call.shift * (call.shift + 1) / 2;
     const char *why;
     command *c;
 
@@ -69,6 +70,15 @@ static const char *plan_tile(const job *j, plan *out)
         command_operand(c, SORT_VALUES);
     command_block(c, &call, sizeof(call));
     moves(c, s);
+    c->traffic.requested = c->bytes;
+    /* Filled, read and written by each sub-stage; then keys are read for the store, and an index for
+     * that and for the values. */
+    c->traffic.local =
+        (double)(c->global[0] / group * tile) * (double)sort_element_bytes(s) * (1 + 2 * stages) +
+        (double)sort_keys(s) *
+            (double)(tsr_type_size(s->type) +
+                     sizeof(int64_t) * ((s->argsort ? 1 : 0) + (s->value_bytes ? 1 : 0)));
+    c->traffic.barriers = 1 + stages + (s->value_bytes ? 1 : 0);
     return NULL;
 }
 
@@ -142,6 +152,25 @@ static bool aligned(const job *j, size_t vector)
            (!p->argsort || p->offset_index % vector == 0);
 }
 
+/* Each row's positions are read, the first again beyond its end, and its keys written.  All keys of a
+ * tile go through local memory before the levels of each stage above a work-item's, and where they
+ * are turned for the store. */
+static void state_registers(const tsr_sort_problem *p, uint32_t keys_shift, uint32_t row_shift,
+                            bool turned, size_t tile, command *c)
+{
+    double turns = turned;
+
+    for (uint32_t stage = keys_shift + 1; stage <= row_shift; stage++)
+        turns += 1 + (stage - 1) / keys_shift;
+    c->traffic.requested =
+        (double)sort_rows(p) *
+        ((double)((size_t)tsr_type_size(p->type) << row_shift) +
+         (double)p->n * (double)(p->value_bytes + sort_entry_bytes(p)));
+    c->traffic.local = turns * 2 * (double)(c->global[0] / c->local[0] * tile) *
+                       (double)sort_held_bytes(p);
+    c->traffic.barriers = turns + (p->value_bytes ? 1 : 0);
+}
+
 static const char *plan_registers(const job *j, plan *out, uint32_t team, const char *means,
                                   bool shuffles)
 {
@@ -200,6 +229,12 @@ static const char *plan_registers(const job *j, plan *out, uint32_t team, const 
         command_u64(c, p->offset_values);
     }
     moves(c, p);
+    if (team == 1) {
+        const uint32_t shift = size_log2_up(keys);
+        const bool turned = row_shift > shift && (p->n % vector || keys * held > ROW_STRIP);
+
+        state_registers(p, shift, row_shift, turned, (size_t)1 << tile_shift, c);
+    }
     return NULL;
 }
 

@@ -299,6 +299,20 @@ static size_t sector_of(const job *j)
                                                                                         : sector;
 }
 
+/* Rows of B begin up to sector - 1 elements early in a tile, which loads as many rows of A more. */
+static void state_general(const tsr_transpose_problem *p, size_t tile, size_t sector, command *c)
+{
+    const size_t down = size_div_up(p->rows + sector - 1, tile), full = (p->rows - 1) / tile;
+    const size_t whole = size_min(down - 1, full); /* tiles that load all of those rows */
+    const size_t rest = down - 1 > full ? p->rows + sector - 1 - (down - 1) * tile : 0;
+    const double rows = (double)p->rows + (double)(whole * (sector - 1) + rest);
+    const double line =
+        (double)transpose_batch(p) * (double)p->columns * (double)transpose_bytes(p);
+
+    c->traffic.requested = line * (rows + (double)p->rows);
+    state_tile(c);
+}
+
 static const char *general_plan(const job *j, plan *out)
 {
     const tsr_transpose_problem *p = transpose_of(j->problem);
@@ -335,6 +349,7 @@ static const char *general_plan(const job *j, plan *out)
     command_operand(c, TRANSPOSE_B);
     command_block(c, &call, sizeof(call));
     c->bytes = j->problem->op->bytes(j->problem);
+    state_general(p, tile, sector, c);
     return NULL;
 }
 
@@ -371,7 +386,8 @@ static const char *in_place_plan(const job *j, plan *out)
     c = plan_launch_1d(out, 0, groups * group, group);
     command_operand(c, TRANSPOSE_B);
     command_block(c, &call, sizeof(call));
-    c->bytes = j->problem->op->bytes(j->problem);
+    c->bytes = c->traffic.requested = j->problem->op->bytes(j->problem);
+    state_tile(c);
     return NULL;
 }
 
