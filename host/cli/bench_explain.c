@@ -201,7 +201,7 @@ static void print_traffic(const explanation *x, const result_row *row, const lim
 
     if (x->traffic.requested > 0)
         print_asked(&x->traffic, x->name);
-    else if (x->unstated && *x->unstated)
+    else if (x->unstated)
         printf("  what work-items ask for is not stated: %s %s\n", x->name, x->unstated);
     print_intensity(x, &i, row->unit);
 }
@@ -306,8 +306,8 @@ static json_t *json_explanation(const explanation *x, const result_row *row, con
         json_number(row->to_device_bytes + row->from_device_bytes), "commands", commands);
     if (document)
         json_object_update_new(document, json_traffic(&x->traffic, &i));
-    if (document && x->unstated)
-        json_object_set_new(document, "unstated", json_text(x->unstated));
+    if (document)
+        json_object_set_new(document, "unstated", json_text(x->unstated ? x->unstated : ""));
     return document;
 }
 

@@ -135,6 +135,18 @@ bool variant_is_for(const variant *v, const device_facts *d)
     return d->kind == DEVICE_HOST || (v->serves_cpus && d->kind == DEVICE_CPU && d->unified_memory);
 }
 
+const char *variant_unstated(const variant *v)
+{
+    /* Sub-groups add up in registers: what they load is stated as that of others. */
+    static const unsigned not_counted = 1u << FEATURE_PTX | 1u << FEATURE_ASYNC_COPY |
+                                        1u << FEATURE_WGMMA | 1u << FEATURE_TENSOR_COPY;
+
+    if (v->unstated)
+        return v->unstated;
+    return v->needs & not_counted ? "asks by instructions of NVIDIA's, which no simulator counts"
+                                  : NULL;
+}
+
 params params_default(const variant *v)
 {
     params p = {.tunables = v->tunables, .count = v->tunable_count};

@@ -30,6 +30,10 @@ problem problem_normal(const problem *p, unsigned order[OPERANDS_MAX]);
  * share its memory; kernels for all others. */
 bool variant_is_for(const variant *v, const device_facts *d);
 
+/** Why its plans may leave out what work-items ask for: variant.unstated, or that it needs what
+ *  nothing counts; NULL where they state it. */
+const char *variant_unstated(const variant *v);
+
 /** The defaults of a variant. */
 params params_default(const variant *v);
 

@@ -45,15 +45,15 @@ struct variant {
     /* On a device: */
     const char *source;               /* file under cl/; NULL for a variant in C */
     const char *entries[ENTRIES_MAX]; /* its kernels, NULL-terminated */
-    const char *build;   /* compiler flags beside the -Ds, "" for none.  "%CLC%" stands for the
-                            highest -cl-std= of the device */
-    unsigned needs;      /* 1u << feature for each probed feature it is unsupported without */
-    unsigned uses;       /* likewise for those that it asks for in job.device, and does without */
-    const char *unstated; /* why plan() leaves out what work-items ask for (command.traffic), of some
-                             problems or all: a clause without a subject, "asks by ...".  NULL where
-                             each launch states it */
-    bool group_counters; /* it may pass ARG_GROUP_COUNTERS, where last_group_of the device says how
-                          */
+    const char *build;    /* compiler flags beside the -Ds, "" for none.  "%CLC%" stands for the
+                             highest -cl-std= of the device */
+    unsigned needs;       /* 1u << feature for each probed feature it is unsupported without */
+    unsigned uses;        /* likewise for those that it asks for in job.device, and does without */
+    const char *unstated; /* why plan() leaves out what work-items ask for (command.traffic), of
+                             some problems or all: a clause without a subject, "asks by ...".  NULL
+                             where each launch states it, or `needs` says why (variant_unstated) */
+    bool group_counters;  /* it may pass ARG_GROUP_COUNTERS, where last_group_of the device says how
+                           */
     bool slow_unless_optimized; /* a CPU's compiler takes minutes over it where it does not
                                    optimize: its barriers are in branches on constants, of which
                                    such a compiler makes copies */

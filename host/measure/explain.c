@@ -215,7 +215,7 @@ tsr_status explain_call(tsr_session *s, const problem *p, const tsr_run *run,
     explained_call t = {.session = s};
     tsr_status st;
 
-    *out = (explanation){.compulsory = p->op->bytes(p), .unstated = ""};
+    *out = (explanation){.compulsory = p->op->bytes(p)};
     if (!s->profiling || session_facts(s)->kind == DEVICE_HOST)
         return tsr_fail(err, TSR_EINVAL, 0, "the session's queue records no times");
     st = dispatch_call(s, p, run, IN_BUFFERS, &t.call, err);
@@ -224,9 +224,8 @@ tsr_status explain_call(tsr_session *s, const problem *p, const tsr_run *run,
         goto cleanup;
     name_it(&t, out);
     traffic_of(s, p, &t.call->plan, &out->traffic);
-    out->unstated = out->traffic.requested > 0 || !t.call->selection.variant->unstated
-                        ? ""
-                        : t.call->selection.variant->unstated;
+    if (!(out->traffic.requested > 0))
+        out->unstated = variant_unstated(t.call->selection.variant);
     if (t.count == 1 && out->command[0].bytes <= 0)
         out->command[0].bytes = out->compulsory;
     st = input_sets_open(s, p, options->seed, options->warm, false, &t.sets, err);

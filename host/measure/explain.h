@@ -28,12 +28,12 @@ typedef struct explanation {
     char name[64];        /* of the variant */
     char parameters[160]; /* "GROUP=256" */
     size_t count;
-    explained *command; /* count of them, in order */
-    timing call;        /* first START to last END */
-    timing between;     /* of that, when no command ran */
-    double compulsory;  /* bytes: each input read once, each output written once */
-    traffic traffic;    /* of the whole call */
-    const char *unstated; /* why that has no `requested`, as variant.unstated; "" where it has */
+    explained *command;   /* count of them, in order */
+    timing call;          /* first START to last END */
+    timing between;       /* of that, when no command ran */
+    double compulsory;    /* bytes: each input read once, each output written once */
+    traffic traffic;      /* of the whole call */
+    const char *unstated; /* why that has no `requested`, of variant_unstated; NULL where it has */
 } explanation;
 
 /**

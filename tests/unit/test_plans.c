@@ -226,7 +226,7 @@ static void check_stated(const subject *s, const plan *p)
 {
     const problem *of = s->job->problem;
 
-    for (size_t i = 0; i < p->count && !s->v->unstated && of->op->bytes(of) > 0; i++)
+    for (size_t i = 0; i < p->count && !variant_unstated(s->v) && of->op->work(of) > 0; i++)
         if (p->commands[i].kind == COMMAND_LAUNCH && !(p->commands[i].traffic.requested > 0))
             wrong(s, "a launch does not state what its work-items ask for, nor the variant why", i);
 }
@@ -482,6 +482,7 @@ static const char *defective_plan(const job *j, plan *out)
     const uint32_t defect = param(j->params, "DEFECT");
     command *c = plan_launch_1d(out, defect == 1, defect == 2 ? 100 : 128, 64);
 
+    c->traffic.requested = defect == 11 ? 0 : 4;
     if (defect == 3)
         c->local[0] = c->global[0] = 4096;
     if (defect == 4)
@@ -501,10 +502,10 @@ static const char *defective_plan(const job *j, plan *out)
     return NULL;
 }
 
-enum { DEFECTS = 10 };
+enum { DEFECTS = 11 };
 
 static const tunable defective_tunables[] = {
-    {"DEFECT", "which", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 11}};
+    {"DEFECT", "which", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 12}};
 
 static const variant defective = {.name = "defective",
                                   .idea = "",

@@ -396,6 +396,7 @@ static const char *bytes_plan(const job *j, plan *out)
 const variant histogram_bytes = {
     .name = "bytes",
     .idea = "elements of 8 bits: sixteen a load, counted by value; a value's bin is found once",
+    .unstated = "changes counts as often as neighbours differ",
     .source = "histogram/histogram_bytes.cl",
     .entries = {"histogram_bytes", "histogram_clear"},
     .build = "",

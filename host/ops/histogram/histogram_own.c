@@ -105,6 +105,7 @@ static const char *own_plan(const job *j, plan *out)
 const variant histogram_own = {
     .name = "own",
     .idea = "sums of weights in tables of each work-item's own: no atomics, one order",
+    .unstated = "adds to the bins of a slice as data have them",
     .source = "histogram/histogram_own.cl",
     .entries = {"histogram_own", "histogram_add_up"},
     .build = "",

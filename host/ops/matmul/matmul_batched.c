@@ -122,6 +122,7 @@ static const char *plan_batched(const job *j, plan *out)
 const variant matmul_batched = {
     .name = "batched",
     .idea = "small matrices, many products: whole ones in a group, read all at once",
+    .unstated = "reads by vectors whose ends follow the shape",
     .source = "matmul/matmul_batched.cl",
     .entries = {"matmul_batched"},
     .tunables = tunables,

@@ -60,6 +60,11 @@ static const char *plan_general(const job *j, plan *out)
     command_real(c, part, sign_of(p->conj_b));
     command_real(c, part, matmul_alpha_im(p));
     command_real(c, part, matmul_beta_im(p));
+    {
+        const double elements = (double)p->m * (double)p->n * (double)matmul_k_read(p);
+
+        c->traffic.requested = matmul_asked(p, elements, elements);
+    }
     return NULL;
 }
 

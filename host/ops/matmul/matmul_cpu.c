@@ -51,8 +51,8 @@ static const tunable block_tunables[] = {
     {"BITS", "width of a vector: several registers where they are narrower", {128, 256, 512}, 512},
 };
 
-/* Of whole blocks: at the edges the last rows and columns are read again.  A C that is narrower than
- * a block is computed output by output. */
+/* Of whole blocks: at the edges the last rows and columns are read again.  A C that is narrower
+ * than a block is computed output by output. */
 static double asked_of_blocks(const tsr_matmul_problem *p, block b)
 {
     const double k = (double)matmul_k_read(p), outputs = (double)p->m * (double)p->n * k;
@@ -61,7 +61,8 @@ static double asked_of_blocks(const tsr_matmul_problem *p, block b)
 
     if (p->n < b.columns)
         return matmul_asked(p, outputs, outputs);
-    return matmul_asked(p, across * down * (double)b.rows * k, down * across * (double)b.columns * k);
+    return matmul_asked(p, across * down * (double)b.rows * k,
+                        down * across * (double)b.columns * k);
 }
 
 static const char *plan_block(const job *j, plan *out)
@@ -190,21 +191,19 @@ static double asked_of_panels(const tsr_matmul_problem *p, block b, const share 
 {
     const size_t k = matmul_k_read(p), last = k ? k - (s->parts - 1) * s->span : 0;
     const bool copied = p->trans_a || real_rounding(p->type, p->precision) > 0;
-    const double blocks =
-        k ? (double)(s->parts - 1) * (double)size_div_up(s->span, s->depth) +
-                (double)size_div_up(last, s->depth)
-          : (double)s->parts;
-    const double of_a = copied ? (double)s->across * (double)p->m
-                               : (double)size_div_up(p->n, b.columns) *
-                                     (double)size_round_up(p->m, b.rows);
+    const double blocks = k ? (double)(s->parts - 1) * (double)size_div_up(s->span, s->depth) +
+                                  (double)size_div_up(last, s->depth)
+                            : (double)s->parts;
+    const double of_a =
+        copied ? (double)s->across * (double)p->m
+               : (double)size_div_up(p->n, b.columns) * (double)size_round_up(p->m, b.rows);
     const double of_b = (double)s->down * (double)p->n;
     /* Each block writes it, and all but the first read what is there; that one too with beta. */
     const double times = 2 * blocks - (double)s->parts + (!split && matmul_reads_c(p) ? 1 : 0);
 
-    return products *
-           ((double)tsr_type_size(p->type) * (of_a + of_b) * (double)k +
-            (double)(split ? matmul_real_size(p) : tsr_type_size(matmul_type_c(p))) * times *
-                (double)p->m * (double)p->n);
+    return products * ((double)tsr_type_size(p->type) * (of_a + of_b) * (double)k +
+                       (double)(split ? matmul_real_size(p) : tsr_type_size(matmul_type_c(p))) *
+                           times * (double)p->m * (double)p->n);
 }
 
 static const char *plan_panels(const job *j, plan *out)
@@ -260,6 +259,7 @@ static const char *plan_complex(const job *j, plan *out)
 const variant matmul_complex_panels = {
     .name = "complex-panels",
     .idea = "CPUs: cpu-panels for complex matrices, as a real product of twice the n and k",
+    .unstated = "makes real factors of complex ones first, by copies that are left out",
     .source = "matmul/matmul_complex_panels.cl",
     .entries = {"matmul_cpu_panels", "matmul_complex_left", "matmul_complex_right"},
     .tunables = panels_tunables,

@@ -8,7 +8,7 @@
 /* The one launch of these variants: groups of side_x x side_y, `across` x `down` of them, a layer
  * for each product.  NULL where there is nothing to do. */
 static command *launch(const job *j, size_t across, size_t down, size_t side_x, size_t side_y,
-                   plan *out)
+                       plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     command *c;

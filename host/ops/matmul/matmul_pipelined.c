@@ -254,9 +254,8 @@ static void state_traffic(const tsr_matmul_problem *p, const layout *s, command 
     grid->traffic.barriers = 1 + steps / s->depth / (double)s->k.parts + /* the parts' mean */
                              2 * (double)size_log2_up(s->slices);
     if (splits) /* of a product, whose parts are sums in the workspace */
-        grid->traffic.requested =
-            (double)tsr_type_size(p->type) * (across * m * k + down * n * k) +
-            (double)matmul_parts_workspace(p, s->k);
+        grid->traffic.requested = (double)tsr_type_size(p->type) * (across * m * k + down * n * k) +
+                                  (double)matmul_parts_workspace(p, s->k);
 }
 
 static const char *plan_pipelined(const job *j, plan *out)
@@ -332,6 +331,7 @@ static const char *plan_complex(const job *j, plan *out)
 const variant matmul_complex_pipelined = {
     .name = "complex-pipelined",
     .idea = "pipelined for complex matrices: as a real product of twice the n and k",
+    .unstated = "makes real factors of complex ones first, by copies that are left out",
     .source = "matmul/matmul_complex_pipelined.cl",
     .entries = {"matmul_pipelined", "matmul_sum_parts", "matmul_complex_left",
                 "matmul_complex_right"},

@@ -348,6 +348,7 @@ const variant matmul_skinny_columns = {
     .name = "skinny-columns",
     .idea =
         "few rows (or columns) of C: each column of the large factor is read once, as in a matvec",
+    .unstated = "reads by vectors whose ends follow the shape",
     .source = "matmul/matmul_skinny_columns.cl",
     .entries = {"matmul_skinny_columns", "matmul_sum_parts"},
     .uses = LAST_GROUP_USES,
@@ -430,6 +431,7 @@ static const char *plan_dots(const job *j, plan *out)
 const variant matmul_skinny_dots = {
     .name = "skinny-dots",
     .idea = "the same where the large factor lies along k: teams share dot products of its lines",
+    .unstated = "reads by vectors whose ends follow the shape",
     .source = "matmul/matmul_skinny_dots.cl",
     .entries = {"matmul_skinny_dots", "matmul_sum_parts"},
     .uses = LAST_GROUP_USES,

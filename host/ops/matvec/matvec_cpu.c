@@ -70,9 +70,9 @@ static void state_rows(matvec_view v, size_t vec, matvec_cut *c)
 {
     const double rows = (double)c->tiles * (double)c->rows;
     const size_t last = v.columns - size_min(v.columns, (c->parts - 1) * c->chunk);
-    const double ends =
-        (double)(c->parts - 1) * (double)(c->chunk % vec) + (double)(last % vec);
+    const double ends = (double)(c->parts - 1) * (double)(c->chunk % vec) + (double)(last % vec);
 
+    c->stated = true;
     c->of_a = rows * (double)v.columns;
     c->of_x = (double)c->tiles * ((double)v.columns - ends) + rows * ends;
 }
@@ -233,6 +233,7 @@ static void state_lines(matvec_view v, size_t lines, matvec_cut *c)
     const double ends =
         (double)(c->parts - 1) * (double)(c->chunk % lines) + (double)(last % lines);
 
+    c->stated = true;
     c->of_a = (double)v.rows * (double)v.columns;
     c->of_x = (double)c->tiles * ((double)v.columns - ends) + (double)v.rows * ends;
 }

@@ -53,9 +53,10 @@ static const char *split_row_plan(const job *j, plan *out)
         why = matvec_unsupported_cut(j, &c, out);
     if (why)
         return why;
+    c.stated = true;
     c.of_a = c.of_x = (double)v.rows * (double)v.columns;
-    c.sums = (double)(c.tiles * c.parts) *
-             (2 * (double)local + 3 * (double)(rows * (local / rows - 1)));
+    c.sums =
+        (double)(c.tiles * c.parts) * (2 * (double)local + 3 * (double)(rows * (local / rows - 1)));
     c.barriers = size_log2_up(local / rows);
     matvec_plan_cut(j, &c, out);
     plan_define(out, "ROWS=%zu", rows);
@@ -184,14 +185,15 @@ static size_t team_by_shape(const job *j, size_t vectors, size_t most, bool whol
     return team;
 }
 
-/* Teams read pieces of `width`, `at_once` of them, the last again beyond the end of a part, and what
- * is left one by one: of A, and likewise of x. */
+/* Teams read pieces of `width`, `at_once` of them, the last again beyond the end of a part, and
+ * what is left one by one: of A, and likewise of x. */
 static void state_pieces(matvec_view v, size_t team, size_t width, size_t at_once, matvec_cut *c)
 {
     const size_t last = v.columns - size_min(v.columns, (c->parts - 1) * c->chunk);
     const size_t of_last = size_round_up(last / width, at_once) * width + last % width;
     const size_t of_part = size_round_up(c->chunk / width, at_once) * width + c->chunk % width;
 
+    c->stated = true;
     c->of_a = c->of_x =
         (double)v.rows * ((double)(c->parts - 1) * (double)of_part + (double)of_last);
     c->sums = (double)(c->tiles * c->parts) *

@@ -284,8 +284,7 @@ const char *matvec_unsupported_cut(const job *j, const matvec_cut *c, plan *out)
 
 /* What groups do that add up the parts of `count` rows, `groups` of them: add_parts of
  * cl/matvec/matvec_parts.clh. */
-static void state_adding(size_t count, double groups, size_t local, double real,
-                         command_traffic *t)
+static void state_adding(size_t count, double groups, size_t local, double real, command_traffic *t)
 {
     enum { BY_VECTORS = 64 }; /* rows that a work-item alone adds up without local memory */
     const size_t rows = local == 1 ? count % BY_VECTORS : count;
@@ -307,9 +306,9 @@ static void state_cut(const job *j, const matvec_cut *c, command *s, command *ad
     const double parts = batch * (double)rows * (double)c->parts * real;
     command_traffic *t = &s->traffic;
 
-    t->requested = c->parts == 1 ? matvec_asked(j, c->of_a, c->of_x)
-                                 : batch * (double)tsr_type_size(p->type) * (c->of_a + c->of_x) +
-                                       parts;
+    t->requested = c->parts == 1
+                       ? matvec_asked(j, c->of_a, c->of_x)
+                       : batch * (double)tsr_type_size(p->type) * (c->of_a + c->of_x) + parts;
     t->local = batch * c->sums * real;
     t->barriers = c->barriers;
     if (c->parts == 1)
@@ -365,7 +364,7 @@ void matvec_plan_cut(const job *j, const matvec_cut *c, plan *out)
     command_group_counters(s);
     pass_call(j, &call, s);
     if (c->parts == 1 || last) {
-        if (c->of_a + c->of_x > 0)
+        if (c->stated)
             state_cut(j, c, s, NULL);
         return;
     }
@@ -373,6 +372,6 @@ void matvec_plan_cut(const job *j, const matvec_cut *c, plan *out)
     command_workspace(s);
     command_operand(s, MATVEC_Y);
     pass_call(j, &call, s);
-    if (c->of_a + c->of_x > 0)
+    if (c->stated)
         state_cut(j, c, s - 1, s);
 }

@@ -122,10 +122,10 @@ typedef struct matvec_cut {
     size_t rows;
     size_t tiles; /* groups that it takes to cover all rows once */
     size_t parts;
-    size_t chunk;  /* columns of a part; the last one may be shorter */
-    size_t adders; /* groups that add the parts up */
-    /* What the caller says of summing the parts, of a product: */
-    double of_a, of_x; /* elements that work-items ask for; 0: not stated */
+    size_t chunk;      /* columns of a part; the last one may be shorter */
+    size_t adders;     /* groups that add the parts up */
+    bool stated;       /* whether the caller says of summing the parts, of a product: */
+    double of_a, of_x; /* elements that work-items ask for */
     double sums;       /* accesses to sums in local memory */
     double barriers;   /* that a group passes */
 } matvec_cut;

@@ -445,7 +445,7 @@ static const char *atomic_plan(const job *j, plan *out)
 const variant reduce_atomic = {.name = "atomic",
                                .idea = "every work-item changes the result by an atomic operation",
                                .unstated = "exchanges again as often as others were faster",
-    .source = "reduce/reduce_atomic.cl",
+                               .source = "reduce/reduce_atomic.cl",
                                .entries = {"reduce_atomic", "reduce_atomic_start"},
                                .build = "",
                                .uses = 1u << FEATURE_PTX,
@@ -493,8 +493,8 @@ void reduce_state_last(command *c, size_t groups, size_t value)
     /* All work-items read whether theirs was the last group, in which there is one more tree. */
     c->traffic.local = (double)value * tree * ((double)groups + (groups > 1)) +
                        (double)sizeof(uint32_t) * counted * ((double)items + 2);
-    c->traffic.barriers = size_log2_up(items) * (1 + (groups > 1 ? 1 / counted : 0)) +
-                          (groups > 1 ? 3 : 0);
+    c->traffic.barriers =
+        size_log2_up(items) * (1 + (groups > 1 ? 1 / counted : 0)) + (groups > 1 ? 3 : 0);
 }
 
 static const char *last_group_plan(const job *j, plan *out)

@@ -79,6 +79,7 @@ const variant segsort_cpu_merges = {
     .name = "cpu-segments",
     .alias = "item-segments",
     .idea = "for CPUs: blocks and merges of all segments, in explicit vectors, no barriers",
+    .unstated = "asks as the lengths of segments have it, which the device alone knows",
     .source = "segsort/segsort_cpu_merges.cl",
     .entries = {"segsort_cpu_block", "segsort_cpu_merge", "sort_values_keep", "segsort_gather"},
     .build = "",

@@ -327,6 +327,7 @@ static const char *plan_warp(const job *j, plan *out)
 const variant segsort_tiles = {
     .name = "segments",
     .idea = "segments of given lengths: those of like length side by side in a tile",
+    .unstated = "asks as the lengths of segments have it, which the device alone knows",
     .source = "segsort/segsort_tiles.cl",
     .entries = {"segsort_short", "segsort_tile", "segsort_exchange", "segsort_merge",
                 "sort_values_keep", "segsort_gather"},
@@ -340,6 +341,7 @@ const variant segsort_registers = {
     .name = "segments-registers",
     .alias = "segments-held",
     .idea = "segments in registers, handed on in local memory between strides",
+    .unstated = "asks as the lengths of segments have it, which the device alone knows",
     .source = "segsort/segsort_registers.cl",
     .entries = {"segsort_registers_short", "segsort_registers_tile", "segsort_exchange",
                 "segsort_registers_merge", "sort_values_keep", "segsort_gather"},
@@ -353,6 +355,7 @@ const variant segsort_registers = {
 const variant segsort_warp = {
     .name = "segments-warp",
     .idea = "a segment belongs to a warp or less where it fits, which waits for nobody else",
+    .unstated = "asks as the lengths of segments have it, which the device alone knows",
     .source = "segsort/segsort_registers.cl",
     .entries = {"segsort_registers_short", "segsort_registers_tile", "segsort_exchange",
                 "segsort_registers_merge", "sort_values_keep", "segsort_gather"},

@@ -459,6 +459,7 @@ static const tunable warps_tunables[] = {
 const variant select_warps = {
     .name = "warps",
     .idea = "vectors in registers, places by a scan of bytes; a warp looks back over many tiles",
+    .unstated = "reads what tiles before it publish as often as those are late",
     .source = "select/select_warps.cl",
     .entries = {"select_warps"},
     .build = "",

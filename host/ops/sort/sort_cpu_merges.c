@@ -158,6 +158,7 @@ const variant sort_cpu_merges = {
     .name = "cpu-merges",
     .alias = "item-merges",
     .idea = "runs merged through a network in registers: a stage is one pass, however long",
+    .unstated = "looks for the parts of a merge as keys have it",
     .source = "sort/sort_cpu_merges.cl",
     .entries = {"sort_cpu_merges_block", "sort_cpu_merges_merge", "sort_values_keep",
                 "sort_values_gather"},

@@ -201,6 +201,7 @@ const variant sort_cpu_vectors = {
     .name = "cpu-vectors",
     .alias = "item-vectors",
     .idea = "for CPUs: each work-item alone, comparators in explicit vectors, no barriers",
+    .unstated = "goes through blocks of a cache several times; MB moved has what passes it",
     .source = "sort/sort_cpu_vectors.cl",
     .entries = {"sort_cpu_vectors_block", "sort_cpu_vectors_pass", "sort_cpu_vectors_merge",
                 "sort_values_keep", "sort_values_gather"},

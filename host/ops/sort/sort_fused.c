@@ -516,6 +516,8 @@ const variant sort_fused_passes_subgroup = {
     .name = "fused-passes-subgroup",
     .idea = "within a sub-group, keys of the first stages change hands without local memory",
     FUSED,
+    .unstated =
+        "hands values on by sub-groups, which the simulator that counts accesses does not have",
     .build = "-cl-std=%CLC%",
     .needs = 1u << FEATURE_SUBGROUPS | 1u << FEATURE_SUBGROUP_SHUFFLE,
     .tunable_count = TUNABLES,

@@ -149,6 +149,7 @@ const variant sort_merge_path = {
     .name = "merge-path",
     .idea = "runs merged in pairs, a launch for each doubling: work-items find where they begin by "
             "the merge path",
+    .unstated = "looks for the parts of a merge as keys have it",
     .source = "sort/sort_merge_path.cl",
     .entries = {"sort_merge_tiles", "sort_merge_runs", "sort_merge_last"},
     .build = "",

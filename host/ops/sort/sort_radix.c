@@ -349,8 +349,7 @@ static void add_count(const tsr_sort_problem *p, const layout *s, size_t pass, p
     command_block(c, &call, sizeof(call));
     sort_step_moves(c, p, p->n, tsr_type_size(p->type));
     c->bytes += (double)(states(s) * sizeof(uint32_t));
-    c->traffic.requested =
-        c->bytes + (double)(s->chunks * counted_digits(s) * sizeof(uint32_t));
+    c->traffic.requested = c->bytes + (double)(s->chunks * counted_digits(s) * sizeof(uint32_t));
     if (s->way == WAY_CPU) /* counts in private memory */
         return;
     /* Counters are cleared, changed by each digit of a key, and added up. */
@@ -410,15 +409,14 @@ static void state_tiles(const tsr_sort_problem *p, const layout *s, command *c)
     const double key = (double)tsr_type_size(p->type), word = (double)sizeof(uint32_t);
     const bool along = s->payload != PAYLOAD_NONE;
     /* Counters are cleared, added up, and read and overwritten by the digits' places.  Of digits a
-     * tile has 11 accesses each, but of the last, which has no next one: what they count is noted, two
-     * for the scan of them, and what the counters' places and memory's are made of. */
+     * tile has 11 accesses each, but of the last, which has no next one: what they count is noted,
+     * two for the scan of them, and what the counters' places and memory's are made of. */
     const double of_tile = 4 * counters + 11 * digits - 1;
-    /* The counter of each key is read and written for its rank, and read for its place, and memory's
-     * place of its digit is read. */
+    /* The counter of each key is read and written for its rank, and read for its place, and
+     * memory's place of its digit is read. */
     const double of_keys = 4;
 
-    c->traffic.requested =
-        c->bytes + 2.0 * (double)((s->chunks << s->bits) * sizeof(uint32_t));
+    c->traffic.requested = c->bytes + 2.0 * (double)((s->chunks << s->bits) * sizeof(uint32_t));
     c->traffic.local = word * (tiles * of_tile + keys * of_keys) +
                        word * digits * 5 * (double)s->chunks + /* begin: noted, scanned, added to */
                        2 * key * keys + (along ? (double)s->payload_bytes * (keys + n) : 0);
@@ -451,8 +449,7 @@ static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, pl
     c->end = p->n;
     c->settles = last;
     if (s->way == WAY_CPU) /* and where the keys of each digit begin */
-        c->traffic.requested =
-            c->bytes + 2.0 * (double)((s->chunks << s->bits) * sizeof(uint32_t));
+        c->traffic.requested = c->bytes + 2.0 * (double)((s->chunks << s->bits) * sizeof(uint32_t));
     if (s->way == WAY_ALONE)
         state_tiles(p, s, c);
 }
@@ -571,6 +568,7 @@ const variant sort_onesweep = {
     .alias = "radix-sweep",
     .idea = "one read a digit: decoupled look-back gives each work-group its offsets",
     .answers = 1u << CAUSE_BYTES | 1u << CAUSE_LAUNCHES,
+    .unstated = "reads what tiles before it publish as often as those are late",
     .source = "sort/sort_onesweep.cl",
     .entries = {"sort_radix_digits", "sort_radix_totals", "sort_onesweep", "sort_values_keep",
                 "sort_values_gather"},

@@ -71,8 +71,8 @@ static const char *plan_tile(const job *j, plan *out)
     command_block(c, &call, sizeof(call));
     moves(c, s);
     c->traffic.requested = c->bytes;
-    /* Filled, read and written by each sub-stage; then keys are read for the store, and an index for
-     * that and for the values. */
+    /* Filled, read and written by each sub-stage; then keys are read for the store, and an index
+     * for that and for the values. */
     c->traffic.local =
         (double)(c->global[0] / group * tile) * (double)sort_element_bytes(s) * (1 + 2 * stages) +
         (double)sort_keys(s) *
@@ -152,9 +152,9 @@ static bool aligned(const job *j, size_t vector)
            (!p->argsort || p->offset_index % vector == 0);
 }
 
-/* Each row's positions are read, the first again beyond its end, and its keys written.  All keys of a
- * tile go through local memory before the levels of each stage above a work-item's, and where they
- * are turned for the store. */
+/* Each row's positions are read, the first again beyond its end, and its keys written.  All keys of
+ * a tile go through local memory before the levels of each stage above a work-item's, and where
+ * they are turned for the store. */
 static void state_registers(const tsr_sort_problem *p, uint32_t keys_shift, uint32_t row_shift,
                             bool turned, size_t tile, command *c)
 {
@@ -163,11 +163,10 @@ static void state_registers(const tsr_sort_problem *p, uint32_t keys_shift, uint
     for (uint32_t stage = keys_shift + 1; stage <= row_shift; stage++)
         turns += 1 + (stage - 1) / keys_shift;
     c->traffic.requested =
-        (double)sort_rows(p) *
-        ((double)((size_t)tsr_type_size(p->type) << row_shift) +
-         (double)p->n * (double)(p->value_bytes + sort_entry_bytes(p)));
-    c->traffic.local = turns * 2 * (double)(c->global[0] / c->local[0] * tile) *
-                       (double)sort_held_bytes(p);
+        (double)sort_rows(p) * ((double)((size_t)tsr_type_size(p->type) << row_shift) +
+                                (double)p->n * (double)(p->value_bytes + sort_entry_bytes(p)));
+    c->traffic.local =
+        turns * 2 * (double)(c->global[0] / c->local[0] * tile) * (double)sort_held_bytes(p);
     c->traffic.barriers = turns + (p->value_bytes ? 1 : 0);
 }
 

@@ -357,6 +357,7 @@ const variant topk_cpu_heaps = {
     .name = "cpu-heaps",
     .alias = "cpu-top item-top",
     .idea = "for CPUs: each work-item keeps the first keys of a chunk in a heap, alone",
+    .unstated = "changes its heaps as keys come",
     .source = "topk/topk_cpu_heaps.cl",
     .entries = {"topk_cpu_heaps_chunk", "topk_gather", "topk_put"},
     .build = "",
