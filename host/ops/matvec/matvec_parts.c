@@ -55,8 +55,7 @@ static const char *split_row_plan(const job *j, plan *out)
         return why;
     c.stated = true;
     c.of_a = c.of_x = (double)v.rows * (double)v.columns;
-    c.sums =
-        (double)(c.tiles * c.parts) * (2 * (double)local + 3 * (double)(rows * (local / rows - 1)));
+    c.sums = (double)(c.tiles * c.parts) * matvec_tree_accesses(local, rows);
     c.barriers = size_log2_up(local / rows);
     matvec_plan_cut(j, &c, out);
     plan_define(out, "ROWS=%zu", rows);
@@ -196,8 +195,7 @@ static void state_pieces(matvec_view v, size_t team, size_t width, size_t at_onc
     c->stated = true;
     c->of_a = c->of_x =
         (double)v.rows * ((double)(c->parts - 1) * (double)of_part + (double)of_last);
-    c->sums = (double)(c->tiles * c->parts) *
-              (2 * (double)c->local + 3 * (double)(c->local / team * (team - 1)));
+    c->sums = (double)(c->tiles * c->parts) * matvec_tree_accesses(c->local, c->local / team);
     c->barriers = size_log2_up(team);
 }
 

@@ -292,7 +292,7 @@ static void state_adding(size_t count, double groups, size_t local, double real,
     const size_t lanes = local / together;
     const double rounds = (double)size_div_up(rows, together);
 
-    t->local += groups * rounds * real * (2 * (double)local + 3 * (double)(together * (lanes - 1)));
+    t->local += groups * rounds * real * matvec_tree_accesses(local, together);
     t->barriers += rounds * (size_log2_up(lanes) + 1.0);
 }
 

@@ -91,6 +91,13 @@ command *matvec_launch(const job *j, size_t groups, size_t local, const matvec_c
 /** The same where a group takes `rows` rows, and its kernel needs nothing else of matvec_call. */
 command *matvec_launch_rows(const job *j, size_t rows, size_t local, plan *out);
 
+/** Accesses to local memory of a group whose `teams` each add up their sums by a tree: all
+ *  work-items store one and read a result, and an addition reads two and writes one. */
+static inline double matvec_tree_accesses(size_t local, size_t teams)
+{
+    return 2 * (double)local + 3 * (double)(local - teams);
+}
+
 /** What is asked of global memory, in bytes, where a product takes so many elements of A and of x
  *  and each of y is stored once. */
 double matvec_asked(const job *j, double of_a, double of_x);

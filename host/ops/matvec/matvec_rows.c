@@ -98,12 +98,10 @@ static const char *tree_vector_plan(const job *j, plan *out)
     c = matvec_launch_rows(j, local / team, local, out);
     state_pairs(j, c);
     if (c) {
-        /* A sum of each work-item, a tree that adds up those of a team, and a result that all of
-         * them read. */
-        const double groups = (double)matvec_batch(p) * (double)(c->global[0] / local);
+        const double groups = (double)matvec_batch(p) * (double)c->global[0] / (double)local;
 
-        c->traffic.local = (double)matvec_real_size(p) * groups *
-                           (2 * (double)local + 3 * (double)(local / team * (team - 1)));
+        c->traffic.local =
+            (double)matvec_real_size(p) * groups * matvec_tree_accesses(local, local / team);
         c->traffic.barriers = size_log2_up(team);
     }
     return NULL;

@@ -119,8 +119,8 @@ static void state_teams(const tsr_reduce_problem *p, size_t units, size_t team, 
     if (team == 1)
         return;
     c->traffic.local =
-        (double)left_bytes(p) * turns * (2 * (double)local + 3 * (double)(teams * (team - 1)));
-    c->traffic.barriers = turns / (double)(c->global[0] / local) * (size_log2_up(team) + 1.0);
+        (double)left_bytes(p) * turns * (2 * (double)local + 3 * (double)(local - teams));
+    c->traffic.barriers = turns * (double)local / (double)c->global[0] * (size_log2_up(team) + 1.0);
 }
 
 #define PER_UNIT_MEANING                                                                           \

@@ -52,6 +52,7 @@ static const char *plan_tile(const job *j, plan *out)
                             .shift = size_log2_up(s->n)};
     const double stages = (double)call.shift * (call.shift + 1) / 2;
     const char *why;
+    size_t groups;
     command *c;
 
     if (s->n > tile)
@@ -64,7 +65,8 @@ static const char *plan_tile(const job *j, plan *out)
     plan_define(out, "ARGSORT=%d", s->argsort);
     if (sort_is_done(s))
         return NULL;
-    c = plan_launch_1d(out, 0, size_div_up(sort_rows(s), tile >> call.shift) * group, group);
+    groups = size_div_up(sort_rows(s), tile >> call.shift);
+    c = plan_launch_1d(out, 0, groups * group, group);
     pass_sequence(c, s);
     if (s->value_bytes)
         command_operand(c, SORT_VALUES);
@@ -74,7 +76,7 @@ static const char *plan_tile(const job *j, plan *out)
     /* Filled, read and written by each sub-stage; then keys are read for the store, and an index
      * for that and for the values. */
     c->traffic.local =
-        (double)(c->global[0] / group * tile) * (double)sort_element_bytes(s) * (1 + 2 * stages) +
+        (double)(groups * tile) * (double)sort_element_bytes(s) * (1 + 2 * stages) +
         (double)sort_keys(s) *
             (double)(tsr_type_size(s->type) +
                      sizeof(int64_t) * ((s->argsort ? 1 : 0) + (s->value_bytes ? 1 : 0)));
@@ -158,15 +160,15 @@ static bool aligned(const job *j, size_t vector)
 static void state_registers(const tsr_sort_problem *p, uint32_t keys_shift, uint32_t row_shift,
                             bool turned, size_t tile, command *c)
 {
-    double turns = turned;
+    const size_t positions = c->global[0] / c->local[0] * tile;
+    uint32_t turns = turned;
 
     for (uint32_t stage = keys_shift + 1; stage <= row_shift; stage++)
         turns += 1 + (stage - 1) / keys_shift;
     c->traffic.requested =
         (double)sort_rows(p) * ((double)((size_t)tsr_type_size(p->type) << row_shift) +
                                 (double)p->n * (double)(p->value_bytes + sort_entry_bytes(p)));
-    c->traffic.local =
-        turns * 2 * (double)(c->global[0] / c->local[0] * tile) * (double)sort_held_bytes(p);
+    c->traffic.local = 2.0 * turns * (double)positions * (double)sort_held_bytes(p);
     c->traffic.barriers = turns + (p->value_bytes ? 1 : 0);
 }
 
