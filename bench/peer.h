@@ -91,7 +91,7 @@ typedef struct peer_list {
     /** NULL; or NAME=VALUE, a variable of the environment under which the library is as fast as it
      *  can be, and reads when it is loaded: the module is closed, and opened anew with it. */
     const char *setting;
-    const char *setting_why; /* then: a sentence that says why */
+    const char *setting_why; /* then, or of what the user has set: a sentence that says why */
 } peer_list;
 
 /** The one symbol of a module. */

@@ -22,7 +22,8 @@ void *openblas_open(const peer_problem *p, peer_call *call, char *why, size_t wh
 const char *openblas_version(void);
 
 /** "OPENBLAS_CORETYPE=SkylakeX" where OpenBLAS takes the processor for less than it is, as older
- * ones do with newer processors, and *why; NULL where it does not, or where that is set already. */
+ * ones do with newer processors, and *why; NULL where it does not.  Where the variable has it do
+ * so, NULL, and *why says it. */
 const char *openblas_setting(const char **why);
 
 /** CLBlast (peer_clblast.c): a product whose call enqueues it on its queue.  beta_zero: what it is

@@ -48,16 +48,24 @@ const char *openblas_setting(const char **why)
     const char *core = openblas_get_corename();
     const int vectors = processor_vectors();
 
-    if (getenv(CORETYPE))
-        return NULL;
     for (size_t i = 0; i < sizeof(cores) / sizeof(cores[0]); i++) {
+        const char *better;
+
         if (strcasecmp(core, cores[i].core) != 0 || cores[i].vectors >= vectors)
             continue;
+        better = strchr(settings[vectors], '=') + 1;
+        *why = reason;
+        if (getenv(CORETYPE)) {
+            snprintf(reason, sizeof(reason),
+                     "OpenBLAS runs as %.20s, as " CORETYPE " says, which is below what this "
+                     "processor can do (%s)",
+                     core, better);
+            return NULL;
+        }
         snprintf(reason, sizeof(reason),
                  "OpenBLAS takes this processor for %.20s, which is below what it can do: it is "
                  "compared as %s",
-                 core, strchr(settings[vectors], '=') + 1);
-        *why = reason;
+                 core, better);
         return settings[vectors];
     }
     return NULL;

@@ -130,6 +130,8 @@ static void load_file(const peers *p, const peer_library *l, peer_file *out)
     if (list && list->abi == PEER_ABI && list->setting) {
         handle = load_again(text_get(&path), handle, list, out->note);
         list = handle ? list_of(handle) : NULL;
+    } else if (list && list->abi == PEER_ABI && list->setting_why) {
+        snprintf(out->note, sizeof(out->note), "%s", list->setting_why);
     }
     if (list && list->abi == PEER_ABI && !strcmp(list->operation, p->op->name) &&
         list->problem_bytes == p->op->command->problem_bytes) {

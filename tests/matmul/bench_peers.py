@@ -1,6 +1,8 @@
 """bench matmul --peers: precisions of their own, errors, the order of rows, and the device's clock."""
 
 import json
+import os
+import platform
 import re
 import signal
 import subprocess
@@ -28,6 +30,36 @@ class Unsupported(Peers):
                     self.assertIn(why, row["unsupported"])
             rows = self.rows("matmul", "--size", "8", "--budget", "2", *args)
             self.assertIn("plain float32 matrices", rows["fake FP32"]["unsupported"])
+
+
+@unittest.skipUnless(os.path.exists(os.path.join(REAL, "peer_matmul_openblas.so")), "without OpenBLAS")
+@unittest.skipUnless(platform.machine() == "x86_64", "cores of x86-64")
+class Core(Peers):
+    """The core that OpenBLAS takes the processor for.  OLDER_OPENBLAS has it say Prescott."""
+
+    def run_as(self, **env):
+        r = self.bench("matmul", "--size", "50", "--budget", "4", TESSERA_PEER_DIR=REAL,
+                       OPENBLAS_CORETYPE=env.pop("core", None), **env)
+        return r.err, re.search(r"OpenBLAS [0-9.]+, ([^,]*), [0-9]+ threads", r.out).group(1)
+
+    def test_as_it_is(self):
+        err, core = self.run_as()
+        self.assertEqual("OpenBLAS takes this processor for" in err, core.endswith(" as set"), (err, core))
+        self.assertNotIn("as OPENBLAS_CORETYPE says", err)
+
+    def test_a_core_below_the_processor_is_replaced(self):
+        err, core = self.run_as(LD_PRELOAD=os.environ["OLDER_OPENBLAS"])
+        chosen = re.search(r"hint: OpenBLAS takes this processor for Prescott, which is below what it can "
+                           r"do: it is compared as (\w+) \(OPENBLAS_CORETYPE=(\w+)\)\n", err)
+        self.assertTrue(chosen, err)
+        self.assertEqual(chosen.group(1), chosen.group(2))
+        self.assertEqual(core, chosen.group(1) + " as set")
+
+    def test_what_the_user_has_set_stays(self):
+        err, core = self.run_as(core="Prescott")
+        self.assertIn("hint: OpenBLAS runs as Prescott, as OPENBLAS_CORETYPE says, which is below what this "
+                      "processor can do (", err)
+        self.assertEqual(core, "Prescott as set")
 
 
 class Precision(Peers):

@@ -156,7 +156,7 @@ tsr_status scan_check_segments(size_t n, size_t segments, const uint64_t *offset
     if (offsets[segments] != n)
         return tsr_fail(err, TSR_EINVAL, 0,
                         "scan: segment offset %zu, the last one, is %" PRIu64
-                        ", and there are %zu elements",
+                        ", and there are %zu elements: it must be their number",
                         segments, offsets[segments], n);
     return TSR_OK;
 }

@@ -132,7 +132,7 @@ tsr_status segsort_check_offsets(size_t n, size_t segments, const uint64_t *offs
     if (offsets[segments] != n)
         return tsr_fail(err, TSR_EINVAL, 0,
                         "segsort: segment offset %zu, the last one, is %" PRIu64
-                        ", and there are %zu keys",
+                        ", and there are %zu keys: it must be their number",
                         segments, offsets[segments], n);
     *longest = most;
     return TSR_OK;
