@@ -58,16 +58,15 @@ static inline event_t bring(__local REAL *tile, __global const REAL *from, uint 
 }
 
 /* The same of both tiles at p0; their event. */
-static inline event_t bring_both(__local REAL *tile_a, __global const REAL *a, uint lda, uint i0,
-                                 uint m, __local REAL *tile_b, __global const REAL *b, uint ldb,
-                                 uint j0, uint n, uint p0, uint k)
+static inline event_t bring_both(__local REAL *tile_a, __local REAL *tile_b, lines a, lines b,
+                                 uint p0, uint k)
 {
     const uint steps = min(k - p0, (uint)DEPTH);
-    const event_t first =
-        bring(tile_a, a + at_a(i0, p0, lda), lda, !TRANS_A, min(m - i0, (uint)TILE), steps, 0);
+    const event_t first = bring(tile_a, a.from + at_a(a.first, p0, a.ld), a.ld, !TRANS_A,
+                                min(a.most - a.first, (uint)TILE), steps, 0);
 
-    return bring(tile_b, b + at_b(p0, j0, ldb), ldb, TRANS_B, min(n - j0, (uint)TILE), steps,
-                 first);
+    return bring(tile_b, b.from + at_b(p0, b.first, b.ld), b.ld, TRANS_B,
+                 min(b.most - b.first, (uint)TILE), steps, first);
 }
 
 __kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void
@@ -83,6 +82,7 @@ matmul_async(__global const factor *restrict a, __global const factor *restrict 
     /* From the offset on, where a launch of many groups was split. */
     const uint i0 = (get_group_id(1) + get_global_offset(1) / SIDE) * TILE;
     const uint j0 = get_group_id(0) * TILE;
+    lines from_a = {a, lda, i0, m}, from_b = {b, ldb, j0, n};
     REAL sum[BLOCK][BLOCK];
     event_t arrival = 0;
     uint now = 0;
@@ -92,18 +92,17 @@ matmul_async(__global const factor *restrict a, __global const factor *restrict 
 #pragma unroll
         for (uint s = 0; s < BLOCK; s++)
             sum[r][s] = 0;
-    a += in_batch(call.offset_a, call.stride_a);
-    b += in_batch(call.offset_b, call.stride_b);
+    from_a.from += in_batch(call.offset_a, call.stride_a);
+    from_b.from += in_batch(call.offset_b, call.stride_b);
     if (k > 0)
-        arrival = bring_both(tile_a[0], a, lda, i0, m, tile_b[0], b, ldb, j0, n, 0, k);
+        arrival = bring_both(tile_a[0], tile_b[0], from_a, from_b, 0, k);
     for (uint p0 = 0; p0 < k; p0 += DEPTH, now ^= 1) {
         wait_group_events(1, &arrival);
         /* These tiles are filled before they are read, and the others, which were read in the round
          * before, are not refilled earlier. */
         barrier(CLK_LOCAL_MEM_FENCE);
         if (k - p0 > DEPTH)
-            arrival = bring_both(tile_a[now ^ 1], a, lda, i0, m, tile_b[now ^ 1], b, ldb, j0, n,
-                                 p0 + DEPTH, k);
+            arrival = bring_both(tile_a[now ^ 1], tile_b[now ^ 1], from_a, from_b, p0 + DEPTH, k);
         for (uint p = 0; p < DEPTH; p++) {
             REAL column[BLOCK];
             REAL row[BLOCK];

@@ -83,30 +83,30 @@
 #define GAP   (TILE_N < 32 ? TILE_N : 0)
 #define SPACE (TILE_M * LINE_A + TILE_N * LINE_B + GAP)
 
-/* Vector `e` of a tile of `size` by DEPTH at p0, in the order of load_vector. */
-static inline real4 bring_vector(__global const factor *from, uint ld, bool along, bool aligned,
-                                 uint size, uint e, uint most, uint p0, uint k)
+/* Vector `e` of a tile of `size` by DEPTH at p0, in the order of the matrix. */
+static inline real4 bring_vector(lines x, bool along, bool aligned, uint size, uint e, uint p0,
+                                 uint k)
 {
     if (WHOLE) {
         const uint line = along ? e / (DEPTH / 4) : p0 + e / (size / 4);
         const uint at = along ? p0 + e % (DEPTH / 4) * 4 : e % (size / 4) * 4;
-        __global const factor *v = from + (ulong)line * ld + at;
+        __global const factor *v = x.from + (ulong)line * x.ld + at;
 
         return aligned ? VLOADA_FACTORS(4, v) : VLOAD_FACTORS(4, 0, v);
     }
-    return load_vector(from, ld, along, aligned, size, e, 0, most, p0, k);
+    return load_inside(x, along, aligned, along ? e / (DEPTH / 4) : e % (size / 4) * 4,
+                       p0 + (along ? e % (DEPTH / 4) * 4 : e / (size / 4)), k);
 }
 
 /* This work-item's vectors of its product's tiles at p0. */
-IN_REGISTERS void bring(real4 *next_a, real4 *next_b, uint item, __global const factor *a, uint lda,
-                        uint m, __global const factor *b, uint ldb, uint n, uint p0, uint k)
+IN_REGISTERS void bring(real4 *next_a, real4 *next_b, uint item, lines a, lines b, uint p0, uint k)
 {
 #pragma unroll UNROLL_LOADS
     for (uint e = 0; e < LOADS_A; e++)
-        next_a[e] = bring_vector(a, lda, !TRANS_A, ALIGNED_A, TILE_M, item + e * ITEMS, m, p0, k);
+        next_a[e] = bring_vector(a, !TRANS_A, ALIGNED_A, TILE_M, item + e * ITEMS, p0, k);
 #pragma unroll UNROLL_LOADS
     for (uint e = 0; e < LOADS_B; e++)
-        next_b[e] = bring_vector(b, ldb, TRANS_B, ALIGNED_B, TILE_N, item + e * ITEMS, n, p0, k);
+        next_b[e] = bring_vector(b, TRANS_B, ALIGNED_B, TILE_N, item + e * ITEMS, p0, k);
 }
 
 /* Store vector `e` where it lies in the matrix: lines along k, or rows of `size` across it. */
@@ -228,10 +228,13 @@ static inline void store_outputs(__global result *c, uint ldc, uint i, uint j, u
         store_result(to + 3 * ACROSS, v.s3);
 }
 
-/* What C was is read before any of it is written: reads that follow writes would wait for them. */
+/* Outputs of item (x, y) of a C of size.s0 x size.s1.  What C was is read before any of it is
+ * written: reads that follow writes would wait for them. */
 IN_REGISTERS void store(real4 sum[ROWS][COLUMNS / 4], __global result *c, uint ldc, uint x, uint y,
-                        uint m, uint n, REAL alpha, REAL beta)
+                        uint2 size, REAL alpha, REAL beta)
 {
+    const uint m = size.s0, n = size.s1;
+
 #pragma unroll
     for (uint r = 0; r < ROWS; r++)
 #pragma unroll
@@ -268,6 +271,7 @@ matmul_batched(__global const factor *restrict a, __global const factor *restric
     __local REAL *tile_a = tiles + get_local_id(0) / ITEMS * SPACE;
     __local REAL *tile_b = tile_a + TILE_M * LINE_A;
     const uint rows = WHOLE ? TILE_M : m, columns = WHOLE ? TILE_N : n;
+    lines from_a = {a, lda, 0, rows}, from_b = {b, ldb, 0, columns};
     real4 next_a[LOADS_A], next_b[LOADS_B];
     real4 sum[ROWS][COLUMNS / 4];
 
@@ -276,9 +280,9 @@ matmul_batched(__global const factor *restrict a, __global const factor *restric
 #pragma unroll
         for (uint h = 0; h < COLUMNS / 4; h++)
             sum[r][h] = 0;
-    a += call.offset_a + product * call.stride_a;
-    b += call.offset_b + product * call.stride_b;
-    bring(next_a, next_b, item, a, lda, rows, b, ldb, columns, 0, k);
+    from_a.from += call.offset_a + product * call.stride_a;
+    from_b.from += call.offset_b + product * call.stride_b;
+    bring(next_a, next_b, item, from_a, from_b, 0, k);
     for (uint p0 = 0;; p0 += DEPTH) {
         const bool more = !ONCE && k - p0 > DEPTH;
 
@@ -286,18 +290,18 @@ matmul_batched(__global const factor *restrict a, __global const factor *restric
         /* Filled before read: below, we read what other work-items wrote. */
         barrier(CLK_LOCAL_MEM_FENCE);
         if (STAGES == 2 && more)
-            bring(next_a, next_b, item, a, lda, rows, b, ldb, columns, p0 + DEPTH, k);
+            bring(next_a, next_b, item, from_a, from_b, p0 + DEPTH, k);
         /* Beyond k tiles hold 0, which adds nothing, and fours of them alone are left out. */
         multiply(sum, tile_a, tile_b, x, y,
                  WHOLE || more ? DEPTH / 4 : (min(k - p0, (uint)DEPTH) + 3) / 4);
         if (!more)
             break;
         if (STAGES == 1)
-            bring(next_a, next_b, item, a, lda, rows, b, ldb, columns, p0 + DEPTH, k);
+            bring(next_a, next_b, item, from_a, from_b, p0 + DEPTH, k);
         /* Read before refilled: the next round overwrites both tiles. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (own < call.batch)
-        store(sum, c + call.offset_c + product * call.stride_c, ldc, x, y, rows, columns,
+        store(sum, c + call.offset_c + product * call.stride_c, ldc, x, y, (uint2)(rows, columns),
               call.alpha, call.beta);
 }

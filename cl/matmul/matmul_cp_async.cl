@@ -47,8 +47,9 @@ matmul_cp_async(__global const factor *restrict a, __global const factor *restri
     const target to = {c + in_batch(call.offset_c, call.stride_c), call.ldc, i0, m, j0, n};
     real4 sum[ROWS * VECTORS_N]; /* row by row */
 
-    multiply_tile(sum, a + in_batch(call.offset_a, call.stride_a) + at_a(0, front, lda), lda,
-                  b + in_batch(call.offset_b, call.stride_b) + at_b(front, 0, ldb), ldb, from_i,
-                  from_j, m, n, SPLITS ? min(call.span, k - front) : k, local_address(memory));
+    multiply_tile(sum, a + in_batch(call.offset_a, call.stride_a) + at_a(0, front, lda),
+                  b + in_batch(call.offset_b, call.stride_b) + at_b(front, 0, ldb),
+                  (uint2)(lda, ldb), (uint2)(from_i, from_j), (uint2)(m, n),
+                  SPLITS ? min(call.span, k - front) : k, local_address(memory));
     store_tile(&to, from_i, from_j, sum, call.alpha, call.beta);
 }

@@ -28,22 +28,6 @@
 #define COPIED_C 0
 #include "matmul/matmul_registers.clh"
 
-/* Where C has fewer than COLUMNS columns: one output after another. */
-static inline void narrow(uint i0, uint m, uint n, uint k, REAL alpha, __global const factor *a,
-                          uint lda, __global const factor *b, uint ldb, REAL beta,
-                          __global result *c, uint ldc)
-{
-    for (uint i = i0; i < min(i0 + ROWS, m); i++) {
-        for (uint j = 0; j < n; j++) {
-            REAL sum = 0;
-
-            for (uint p = 0; p < k; p++)
-                sum += load_rounded(a + at_a(i, p, lda)) * load_rounded(b + at_b(p, j, ldb));
-            update_result(c + (ulong)i * ldc + j, alpha, sum, beta);
-        }
-    }
-}
-
 __kernel void matmul_cpu_block(__global const factor *restrict a, __global const factor *restrict b,
                                __global result *restrict c, const matmul_call call)
 {
@@ -60,8 +44,16 @@ __kernel void matmul_cpu_block(__global const factor *restrict a, __global const
     b += in_batch(call.offset_b, call.stride_b);
     c += in_batch(call.offset_c, call.stride_c);
     out = c + (ulong)i0 * ldc + j0;
-    if (n < COLUMNS) {
-        narrow(i0, m, n, k, call.alpha, a, lda, b, ldb, call.beta, c, ldc);
+    if (n < COLUMNS) { /* one output after another */
+        for (uint i = i0; i < min(i0 + ROWS, m); i++) {
+            for (uint j = 0; j < n; j++) {
+                REAL one = 0;
+
+                for (uint p = 0; p < k; p++)
+                    one += load_rounded(a + at_a(i, p, lda)) * load_rounded(b + at_b(p, j, ldb));
+                update_result(c + (ulong)i * ldc + j, call.alpha, one, call.beta);
+            }
+        }
         return;
     }
 #pragma unroll

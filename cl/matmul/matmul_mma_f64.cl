@@ -164,10 +164,12 @@ IN_REGISTERS void store(const output *o, REAL alpha, const double *sum, REAL bet
 #define COPIES(aligned, side)         ((side)*DEPTH / WIDTH(aligned) / ITEMS)
 #define VECTORS(along, aligned, side) (((along) ? DEPTH : (side)) / WIDTH(aligned))
 
-/* The next copy that a work-item begins of a matrix: its address, line and place in that. */
+/* The next copy that a work-item begins of a matrix of `lines` lines of `length`, `ld` apart: its
+ * address, line and place in that. */
 typedef struct vector {
     __global const factor *from;
     uint line, at;
+    uint ld, lines, length;
 } vector;
 
 /* A pass of all work-items covers whole lines, or a part of one. */
@@ -178,21 +180,21 @@ static inline uint2 first_place(bool along, bool aligned, uint side)
     return (uint2)(item / vectors, item % vectors * WIDTH(aligned));
 }
 
-/* Its first of a matrix whose rows or columns start at i0. */
-static inline vector first_vector(__global const factor *from, uint ld, bool along, bool aligned,
-                                  uint side, uint i0)
+/* This work-item's first copy of those lines, of k steps each. */
+static inline vector first_vector(lines x, bool along, bool aligned, uint side, uint k)
 {
     const uint2 first = first_place(along, aligned, side);
-    const uint line = first.s0 + (along ? i0 : 0), at = first.s1 + (along ? 0 : i0);
+    const uint line = first.s0 + (along ? x.first : 0), at = first.s1 + (along ? 0 : x.first);
 
-    return (vector){from + (ulong)line * ld + at, line, at};
+    return (vector){
+        x.from + (ulong)line * x.ld + at, line, at, x.ld, along ? x.most : k, along ? k : x.most};
 }
 
 /* Begin to copy vectors of a tile that has room at `tile`, part `part` of `parts`, with zeros
- * beyond `lines` lines of `length`.  Addresses follow from the one before: there are no registers
- * to keep them in. */
+ * beyond the matrix.  Addresses follow from the one before: there are no registers to keep them
+ * in. */
 IN_REGISTERS void bring(vector *v, uint tile, uint part, uint parts, bool along, bool aligned,
-                        uint side, uint ld, uint lines, uint length)
+                        uint side)
 {
     const uint vectors = VECTORS(along, aligned, side), copies = COPIES(aligned, side);
     const uint apart = vectors < ITEMS ? ITEMS / vectors : 1;  /* lines, from pass to pass */
@@ -204,32 +206,29 @@ IN_REGISTERS void bring(vector *v, uint tile, uint part, uint parts, bool along,
     for (uint e = part * copies / parts; e < (part + 1) * copies / parts; e++) {
         const uint on = e % passes * ITEMS * WIDTH(aligned);
         const uint place = to + e / passes * apart * LINE(along, side) + on * 8;
-        const bool inside = v->line < lines && v->at + on < length;
+        const bool inside = v->line < v->lines && v->at + on < v->length;
 
         if (aligned)
             copy_inside(place, v->from + on, inside ? 16 : 0);
         else
             copy_8_inside(place, v->from + on, inside);
         if (e % passes == passes - 1) {
-            v->from += (ulong)ld * apart;
+            v->from += (ulong)v->ld * apart;
             v->line += apart;
         }
     }
     if (along && part + 1 == parts) { /* else the next block's lines are those that follow */
-        v->from -= (ulong)ld * side - DEPTH;
+        v->from -= (ulong)v->ld * side - DEPTH;
         v->line -= side;
         v->at += DEPTH;
     }
 }
 
 /* A part of the next blocks of A and B. */
-IN_REGISTERS void bring_part(uint stage, uint part, uint parts, vector *a, uint lda, uint m,
-                             vector *b, uint ldb, uint n, uint k)
+IN_REGISTERS void bring_part(vector *a, vector *b, uint stage, uint part, uint parts)
 {
-    bring(a, stage, part, parts, !TRANS_A, ALIGNED_A, TILE_M, lda, TRANS_A ? k : m,
-          TRANS_A ? m : k);
-    bring(b, stage + TILE_A, part, parts, TRANS_B, ALIGNED_B, TILE_N, ldb, TRANS_B ? n : k,
-          TRANS_B ? k : n);
+    bring(a, stage, part, parts, !TRANS_A, ALIGNED_A, TILE_M);
+    bring(b, stage + TILE_A, part, parts, TRANS_B, ALIGNED_B, TILE_N);
 }
 
 /* ---- fragments ------------------------------------------------------------------------------- */
@@ -251,17 +250,15 @@ IN_REGISTERS void load_b(double *x, uint from)
 
 /* ---- a tile ---------------------------------------------------------------------------------- */
 
-/* sum := the products of k from A and B, which start there, with the tile at (i0, j0). */
-IN_REGISTERS void multiply_tile(double *sum, __global const factor *a, uint lda,
-                                __global const factor *b, uint ldb, uint i0, uint j0, uint m,
-                                uint n, uint k, uint start)
+/* sum := the products of the k steps with which a and b begin, of the tile where they meet. */
+IN_REGISTERS void multiply_tile(double *sum, lines a, lines b, uint k, uint start)
 {
     const place at = place_of(get_local_id(0));
     /* This lane's first elements, from a stage's start. */
     const uint lane_a = (at.row + at.g) * ACROSS_A + at.t * ALONG_A;
     const uint lane_b = (at.column + at.g) * ACROSS_B + at.t * ALONG_B + TILE_A;
-    vector next_a = first_vector(a, lda, !TRANS_A, ALIGNED_A, TILE_M, i0);
-    vector next_b = first_vector(b, ldb, TRANS_B, ALIGNED_B, TILE_N, j0);
+    vector next_a = first_vector(a, !TRANS_A, ALIGNED_A, TILE_M, k);
+    vector next_b = first_vector(b, TRANS_B, ALIGNED_B, TILE_N, k);
     double x[2][8], y[WIDE][4]; /* of A, these 16 rows and the next; of B, all columns */
     uint now = 0;
 
@@ -270,7 +267,7 @@ IN_REGISTERS void multiply_tile(double *sum, __global const factor *a, uint lda,
         sum[e] = 0;
 #pragma unroll
     for (uint ahead = 0; ahead + 1 < STAGES; ahead++) {
-        bring_part(start + ahead * STAGE, 0, 1, &next_a, lda, m, &next_b, ldb, n, k);
+        bring_part(&next_a, &next_b, start + ahead * STAGE, 0, 1);
         copies_commit();
     }
     COPIES_WAIT(STAGES - 2);
@@ -305,8 +302,7 @@ IN_REGISTERS void multiply_tile(double *sum, __global const factor *a, uint lda,
             for (uint s = 0; s < WIDE; s++) {
                 multiply(sum + (WIDE * (r % HIGH) + s) * 4, x[r % 2], y[s]);
                 if (r < STEPS * HIGH / 2)
-                    bring_part(before, WIDE * r + s, STEPS * HIGH / 2 * WIDE, &next_a, lda, m,
-                               &next_b, ldb, n, k);
+                    bring_part(&next_a, &next_b, before, WIDE * r + s, STEPS * HIGH / 2 * WIDE);
                 if (next == 0)
                     load_b(y[s],
                            start + now * STAGE + lane_b + s * 8 * ACROSS_B + step * 16 * ALONG_B);
@@ -346,7 +342,8 @@ matmul_mma_f64(__global const factor *restrict a, __global const factor *restric
         for (uint r = 0; EARLY && r < HIGH; r++)
             if (call.beta != 0)
                 read_pairs(&o, r, before + 2 * WIDE * r);
-        multiply_tile(sum, a + at_a(0, front, lda), lda, b + at_b(front, 0, ldb), ldb, i0, j0, m, n,
+        multiply_tile(sum, (lines){a + at_a(0, front, lda), lda, i0, m},
+                      (lines){b + at_b(front, 0, ldb), ldb, j0, n},
                       min(at.count * DEPTH, k - front), local_address(memory));
         if (at.count == s.each || add_up(sum, &s, &at, sums, counters, &last))
             store(&o, call.alpha, sum, call.beta, before);

@@ -144,11 +144,12 @@ static inline pair pair_of(place at, uint r, uint e)
     return p;
 }
 
-/* This lane's sums of the tile of C at (i0, j0).  What 16 rows were is read before any of them is
- * written: reads that follow writes would wait for them. */
-IN_REGISTERS void store(__global result *c, uint ldc, uint i0, uint m, uint j0, uint n, REAL alpha,
+/* This lane's sums of the tile from (first.s0, first.s1) on of a C of size.s0 x size.s1.  What 16
+ * rows were is read before any of them is written: reads that follow writes would wait for them. */
+IN_REGISTERS void store(__global result *c, uint ldc, uint2 first, uint2 size, REAL alpha,
                         const double *sum, REAL beta)
 {
+    const uint i0 = first.s0, j0 = first.s1, m = size.s0, n = size.s1;
     const place at = place_of(get_local_id(0));
 
 #pragma unroll
@@ -497,9 +498,10 @@ matmul_mma_f64_tensor(__global const factor *a, __global const factor *b,
 
             multiply_tile(sum, &t, &p, &l, blocks_of(&at, k));
             if (at.count == s.each || add_up(sum, &s, &at, sums, counters, &last))
-                store(c + call.offset_c, call.ldc, TURNED ? tile.s0 * TILE_N : tile.s1 * TILE_M,
-                      TURNED ? n : m, TURNED ? tile.s1 * TILE_M : tile.s0 * TILE_N, TURNED ? m : n,
-                      call.alpha, sum, call.beta);
+                store(c + call.offset_c, call.ldc,
+                      TURNED ? (uint2)(tile.s0 * TILE_N, tile.s1 * TILE_M)
+                             : (uint2)(tile.s1 * TILE_M, tile.s0 * TILE_N),
+                      TURNED ? (uint2)(n, m) : (uint2)(m, n), call.alpha, sum, call.beta);
         }
     }
 }

@@ -94,28 +94,18 @@ static inline uint2 place(bool along, uint size, uint e)
 
 /* Where a vector of the first tile is in memory; in place of one beyond the last line the last one
  * inside, whose products nobody stores. */
-static inline __global const factor *vector_start(__global const factor *from, uint ld, bool along,
-                                                  uint2 at, uint i0, uint most)
+static inline __global const factor *vector_start(lines x, bool along, uint2 at)
 {
-    return along ? from + (ulong)min(i0 + at.x, most - 1) * ld + at.y
-                 : from + (ulong)at.y * ld + min(i0 + at.x, most - min(most, 4u));
+    const uint i = x.first + at.x;
+
+    return along ? x.from + (ulong)min(i, x.most - 1) * x.ld + at.y
+                 : x.from + (ulong)at.y * x.ld + min(i, x.most - min(x.most, 4u));
 }
 
 /* Whether vectors of a tile at i0 do not cross the last line. */
 static inline bool inside(bool along, uint size, uint i0, uint most)
 {
     return along || most - i0 >= size || most % 4 == 0;
-}
-
-/* A vector of a tile at (i0, p0), 0 beyond the matrix. */
-static inline real4 load_checked(__global const factor *from, uint ld, bool along, bool aligned,
-                                 uint2 at, uint i0, uint most, uint p0, uint k)
-{
-    const uint i = i0 + at.x, p = p0 + at.y;
-
-    if (along)
-        return i < most ? load4(from + (ulong)i * ld, p, k, aligned) : (real4)(0);
-    return p < k ? load4(from + (ulong)p * ld, i, most, aligned) : (real4)(0);
 }
 
 static inline real4 load_plain(__global const factor *from, bool aligned)
@@ -139,19 +129,22 @@ IN_REGISTERS void fetch_plain(real4 *next_a, real4 *next_b, __global const facto
     }
 }
 
-/* The same at edges. */
-IN_REGISTERS void fetch_checked(real4 *next_a, real4 *next_b, uint item, __global const factor *a,
-                                uint lda, uint i0, uint m, __global const factor *b, uint ldb,
-                                uint j0, uint n, uint p0, uint k)
+/* The same at edges, of the tiles at p0: 0 beyond the matrices. */
+IN_REGISTERS void fetch_checked(real4 *next_a, real4 *next_b, uint item, lines a, lines b, uint p0,
+                                uint k)
 {
 #pragma unroll ARRAYS
-    for (uint e = 0; e < LOADS_A; e++)
-        next_a[e] = load_checked(a, lda, !TRANS_A, ALIGNED_A,
-                                 place(!TRANS_A, TILE_M, item + e * ITEMS), i0, m, p0, k);
+    for (uint e = 0; e < LOADS_A; e++) {
+        const uint2 at = place(!TRANS_A, TILE_M, item + e * ITEMS);
+
+        next_a[e] = load_inside(a, !TRANS_A, ALIGNED_A, a.first + at.x, p0 + at.y, k);
+    }
 #pragma unroll ARRAYS
-    for (uint e = 0; e < LOADS_B; e++)
-        next_b[e] = load_checked(b, ldb, TRANS_B, ALIGNED_B,
-                                 place(TRANS_B, TILE_N, item + e * ITEMS), j0, n, p0, k);
+    for (uint e = 0; e < LOADS_B; e++) {
+        const uint2 at = place(TRANS_B, TILE_N, item + e * ITEMS);
+
+        next_b[e] = load_inside(b, TRANS_B, ALIGNED_B, b.first + at.x, p0 + at.y, k);
+    }
 }
 
 /* Element (i, p) of the tile belongs at p row + i. */
@@ -249,6 +242,7 @@ __kernel GROUP void matmul_pipelined(__global const factor *restrict a,
     const uint front = SPLITS ? get_group_id(2) * call.span : 0;
     const uint k = SPLITS ? min(call.span, call.k - front) : call.k;
     const uint row = warp_block_row(warp, lane), column = warp_block_column(warp, lane);
+    lines all_a = {a, lda, i0, m}, all_b = {b, ldb, j0, n};
     const bool plain = inside(!TRANS_A, TILE_M, i0, m) && inside(TRANS_B, TILE_N, j0, n);
     const ulong step_a = TRANS_A ? (ulong)DEPTH * lda : DEPTH;
     const ulong step_b = TRANS_B ? DEPTH : (ulong)DEPTH * ldb;
@@ -265,19 +259,18 @@ __kernel GROUP void matmul_pipelined(__global const factor *restrict a,
     for (uint v = 0; v < ROWS * VECTORS_N; v++)
         sum[v] = 0;
     /* k is this group's span, and the matrices begin with it. */
-    a += in_batch(call.offset_a, call.stride_a) + at_a(0, front, lda);
-    b += in_batch(call.offset_b, call.stride_b) + at_b(front, 0, ldb);
+    all_a.from += in_batch(call.offset_a, call.stride_a) + at_a(0, front, lda);
+    all_b.from += in_batch(call.offset_b, call.stride_b) + at_b(front, 0, ldb);
 #pragma unroll ARRAYS
     for (uint e = 0; e < LOADS_A; e++)
-        from_a[e] =
-            vector_start(a, lda, !TRANS_A, place(!TRANS_A, TILE_M, item + e * ITEMS), i0, m);
+        from_a[e] = vector_start(all_a, !TRANS_A, place(!TRANS_A, TILE_M, item + e * ITEMS));
 #pragma unroll ARRAYS
     for (uint e = 0; e < LOADS_B; e++)
-        from_b[e] = vector_start(b, ldb, TRANS_B, place(TRANS_B, TILE_N, item + e * ITEMS), j0, n);
+        from_b[e] = vector_start(all_b, TRANS_B, place(TRANS_B, TILE_N, item + e * ITEMS));
     if (plain && k >= DEPTH)
         fetch_plain(next_a, next_b, from_a, from_b, step_a, step_b);
     else
-        fetch_checked(next_a, next_b, item, a, lda, i0, m, b, ldb, j0, n, 0, k);
+        fetch_checked(next_a, next_b, item, all_a, all_b, 0, k);
     keep(next_a, next_b, item, tiles_a, tiles_b);
     /* Filled before read: below, we read what other work-items wrote. */
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -298,7 +291,7 @@ __kernel GROUP void matmul_pipelined(__global const factor *restrict a,
         if (!APART && plain && left >= 2 * DEPTH)
             fetch_plain(next_a, next_b, from_a, from_b, step_a, step_b);
         else if (left > DEPTH)
-            fetch_checked(next_a, next_b, item, a, lda, i0, m, b, ldb, j0, n, p0 + DEPTH, k);
+            fetch_checked(next_a, next_b, item, all_a, all_b, p0 + DEPTH, k);
         multiply_tiles(sum, columns_a + now * DEPTH * ROW_A, rows_b + now * DEPTH * ROW_B);
         if (left > DEPTH)
             keep(next_a, next_b, item, tiles_a + (now ^ 1) * DEPTH * ROW_A,
@@ -309,6 +302,6 @@ __kernel GROUP void matmul_pipelined(__global const factor *restrict a,
     add_slices(sum, shared, slice, item % SLICE_ITEMS);
     if (slice > 0)
         return;
-    update_block(c + in_batch(call.offset_c, call.stride_c), ldc, i0 + row, j0 + column, m, n, &by,
-                 sum, call.beta);
+    update_block(c + in_batch(call.offset_c, call.stride_c), ldc, (uint2)(i0 + row, j0 + column),
+                 (uint2)(m, n), &by, sum, call.beta);
 }

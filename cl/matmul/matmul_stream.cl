@@ -51,8 +51,9 @@ matmul_stream(__global const factor *restrict a, __global const factor *restrict
         const target to = {c + call.offset_c, call.ldc, i0, m, j0, n};
         real4 sum[VECTORS]; /* row by row */
 
-        multiply_tile(sum, a + at_a(0, front, lda), lda, b + at_b(front, 0, ldb), ldb, from_i,
-                      from_j, m, n, min(at.count * DEPTH, k - front), local_address(memory));
+        multiply_tile(sum, a + at_a(0, front, lda), b + at_b(front, 0, ldb), (uint2)(lda, ldb),
+                      (uint2)(from_i, from_j), (uint2)(m, n), min(at.count * DEPTH, k - front),
+                      local_address(memory));
         if (at.count == s.each || add_up(sum, &s, &at, sums, counters, &last))
             store_tile(&to, from_i, from_j, sum, call.alpha, call.beta);
     }

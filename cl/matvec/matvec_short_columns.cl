@@ -36,8 +36,8 @@
 #error "TRANS: a row of A that is not transposed has one sum, not many"
 #endif
 
-/* Elements at[0], at[1], ... of x, those below `lines`, of which there is one at least, and zeros: as
- * edge_vector. */
+/* Elements at[0], at[1], ... of x, those below `lines`, of which there is one at least, and zeros:
+ * as edge_vector. */
 static inline VECTOR x_of_elements(__global const factor *x, ulong incx, const uint *at, uint lines)
 {
     REAL piece[VEC];
@@ -65,36 +65,6 @@ static inline VECTOR x_of_vector(__global const factor *x, ulong incx, const uin
 #else
     return inside ? x_of_elements(x, incx, at, UINT_MAX) : (VECTOR)(0);
 #endif
-}
-
-/* The products of LOADS steps from step s on, `step` elements and `span` rows of A apart, those
- * before step `whole`: all vectors are loaded before the first is used, without a branch for each
- * where all are inside. */
-static inline VECTOR add_steps(VECTOR sum, __global const factor *a, __global const factor *x,
-                               ulong incx, const uint *at, uint step, uint span, uint s, uint whole)
-{
-    VECTOR from_a[LOADS], from_x[LOADS];
-
-    /* Unrolled: only then do the arrays live in registers. */
-    if (whole - s >= LOADS) {
-#pragma unroll
-        for (uint u = 0; u < LOADS; u++) {
-            from_a[u] = load_vector(a + (ulong)(s + u) * step);
-            from_x[u] = x_of_vector(x + v_index(incx, (s + u) * span), incx, at, true);
-        }
-    } else {
-#pragma unroll
-        for (uint u = 0; u < LOADS; u++) {
-            const bool inside = s + u < whole;
-
-            from_a[u] = inside ? load_vector(a + (ulong)(s + u) * step) : (VECTOR)(0);
-            from_x[u] = x_of_vector(x + v_index(incx, (s + u) * span), incx, at, inside);
-        }
-    }
-#pragma unroll
-    for (uint u = 0; u < LOADS; u++)
-        sum += from_a[u] * from_x[u];
-    return sum;
 }
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
@@ -129,8 +99,33 @@ matvec_short_columns(__global const factor *restrict a, __global const factor *r
         const uint lines = length % span, left = lines * rows; /* of the last step, and elements */
         const uint count = left > item * VEC ? min((uint)VEC, left - item * VEC) : 0;
 
-        for (uint s = 0; s < whole; s += LOADS)
-            sum = add_steps(sum, a, x, call.incx, at, step, span, s, whole);
+        /* LOADS steps at a time, whose vectors are all loaded before the first is used, without a
+         * branch for each where all are inside. */
+        for (uint s = 0; s < whole; s += LOADS) {
+            VECTOR from_a[LOADS], from_x[LOADS];
+
+            /* Unrolled: only then do the arrays live in registers. */
+            if (whole - s >= LOADS) {
+#pragma unroll
+                for (uint u = 0; u < LOADS; u++) {
+                    from_a[u] = load_vector(a + (ulong)(s + u) * step);
+                    from_x[u] =
+                        x_of_vector(x + v_index(call.incx, (s + u) * span), call.incx, at, true);
+                }
+            } else {
+#pragma unroll
+                for (uint u = 0; u < LOADS; u++) {
+                    const bool inside = s + u < whole;
+
+                    from_a[u] = inside ? load_vector(a + (ulong)(s + u) * step) : (VECTOR)(0);
+                    from_x[u] =
+                        x_of_vector(x + v_index(call.incx, (s + u) * span), call.incx, at, inside);
+                }
+            }
+#pragma unroll
+            for (uint u = 0; u < LOADS; u++)
+                sum += from_a[u] * from_x[u];
+        }
         a += (ulong)whole * step;
         x += v_index(call.incx, whole * span);
         if (count)

@@ -69,10 +69,10 @@
 #include "sort/sort_row.clh"
 #include "sort/sort_values.clh"
 
-#define SORT_TILE   (SORT_GROUP * KEYS)
-#define TILE        (GROUP * KEYS)
-#define PASS_TILE   (PASS_GROUP * KEYS)
-#define ROUNDS      ((STAGES + KEYS_SHIFT - 1) / KEYS_SHIFT) /* of a long pass, in registers */
+#define SORT_TILE (SORT_GROUP * KEYS)
+#define TILE      (GROUP * KEYS)
+#define PASS_TILE (PASS_GROUP * KEYS)
+#define ROUNDS    ((STAGES + KEYS_SHIFT - 1) / KEYS_SHIFT) /* of a long pass, in registers */
 
 /* The scalars of a launch.  The host's fused_call has the same members. */
 typedef struct fused_call {
@@ -159,8 +159,8 @@ IN_REGISTERS void held_leave(const held_key held[KEYS], __global stored_key *sto
 }
 
 /* The same, for the last time: keys, and their index. */
-IN_REGISTERS void held_finish(const held_key held[KEYS], __global word *keys,
-                              __global ulong *index, uint start, uint step, uint end, bool whole)
+IN_REGISTERS void held_finish(const held_key held[KEYS], __global word *keys, __global ulong *index,
+                              uint start, uint step, uint end, bool whole)
 {
     if (whole) {
         keys += start;
@@ -179,17 +179,22 @@ IN_REGISTERS void held_finish(const held_key held[KEYS], __global word *keys,
     }
 }
 
+/* Where a tile starts, where the launch's positions end, and whether it leaves keys. */
+typedef struct bounds {
+    uint start, end, last;
+} bounds;
+
 /* From the lowest bits, at the end of a tile, to where neighbours stand side by side in memory. */
 IN_REGISTERS void tile_finish(__local held_key *tile, held_key held[KEYS], uint item,
-                              int tile_shift, __global word *keys, __global ulong *index,
-                              uint start, uint end, uint last)
+                              int tile_shift, __global word *keys, __global ulong *index, bounds at)
 {
+    const uint start = at.start, end = at.end;
     const int low = level_low(1, tile_shift);
     const uint from = start + held_start(item, low);
     const bool whole = end - start >= 1u << tile_shift;
 
     tile_turn(tile, held, item, 0, -1, low, -1, 1u << tile_shift);
-    if (last)
+    if (at.last)
         held_finish(held, keys, index, from, 1u << low, end, whole);
     else
         held_leave(held, stored_keys(keys, index), from, from, 1u << low, end, whole);
@@ -212,7 +217,7 @@ sort_fused_tile(__global word *keys, __global ulong *index, const fused_call cal
     held_begin(held, keys, start + item, SORT_GROUP, end, whole);
     held_sort(held);
     tile_sort(tile, held, item, tile_shift, tile_shift);
-    tile_finish(tile, held, item, tile_shift, keys, index, start, end, call.last);
+    tile_finish(tile, held, item, tile_shift, keys, index, (bounds){start, end, call.last});
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -231,7 +236,7 @@ sort_fused_merge(__global word *keys, __global ulong *index, const fused_call ca
                end - start >= TILE);
     level_merge(held, level, tile_shift - 1, false, tile_shift);
     tile_descend(tile, held, item, level, -1, tile_shift);
-    tile_finish(tile, held, item, tile_shift, keys, index, start, end, call.last);
+    tile_finish(tile, held, item, tile_shift, keys, index, (bounds){start, end, call.last});
 }
 
 /* The log2(KEYS) strides 2^(shift + log2(KEYS) - 1) to 2^shift, in registers alone. */

@@ -92,7 +92,7 @@ static inline uint next_tile(__global state *tickets, __local uint *drawn)
 /* Count the tile's keys with each digit, and publish these aggregates; the first tile publishes
  * inclusive prefixes alone. */
 static inline void publish_counts(__local const tile_room *room, __local tile_digits *digits,
-                              __global state *states, uint tile)
+                                  __global state *states, uint tile)
 {
     for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP) {
         const uint count = tile_count(room, digit);
@@ -142,5 +142,6 @@ sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states,
     tile_place_digits(&room, &digits);
     tile_sort_keys(bits, rank, &room, shift);
     publish_ends(&digits, states, tile);
-    tile_leave(rank, &room, &digits, keys_to, loads, loads_to, start, left, shift, call.last);
+    tile_leave(rank, &room, &digits, keys_to, (payloads){loads, loads_to, call.last}, start, left,
+               shift);
 }

@@ -95,8 +95,8 @@ sort_radix_scatter(PASS_ARRAYS, __global const uint *counts, const radix_call ca
             begin[digit] += next - digits.first[digit];
         }
         tile_sort_keys(bits, rank, &room, shift);
-        tile_leave(rank, &room, &digits, keys_to, loads, loads_to, start, left, shift,
-                   call.last);
+        tile_leave(rank, &room, &digits, keys_to, (payloads){loads, loads_to, call.last}, start,
+                   left, shift);
         /* Read, before the next tile's counters come. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -1,6 +1,7 @@
 #include "base/scratch.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,11 +10,6 @@
 #include "base/sizes.h"
 
 enum { ALIGNMENT = 64, HUGE_PAGE = 1 << 21, HUGE_FROM = 2 * HUGE_PAGE };
-
-/* What a thread keeps is freed when it ends, and the main thread's when the library is unloaded. */
-static pthread_once_t made = PTHREAD_ONCE_INIT;
-static pthread_key_t kept;
-static bool keeps;
 
 /* In front of the memory. */
 typedef union head {
@@ -24,18 +20,62 @@ typedef union head {
     char space[ALIGNMENT];
 } head;
 
-static void make_key(void)
+/* Where a thread keeps memory.  Threads beyond those that have a place keep none. */
+typedef struct place {
+    atomic_bool taken;
+    _Atomic(head *) memory;
+    char space[ALIGNMENT - sizeof(atomic_bool) - sizeof(void *)]; /* a cache line each, about */
+} place;
+
+enum { PLACES = 256 };
+
+static place places[PLACES];
+static pthread_once_t made = PTHREAD_ONCE_INIT;
+static pthread_key_t own_place;
+static bool keeps;
+
+static void leave_place(void *own)
 {
-    keeps = pthread_key_create(&kept, free) == 0;
+    place *p = own;
+
+    free(atomic_exchange(&p->memory, NULL));
+    atomic_store(&p->taken, false);
 }
 
-/* By its number after those without one: the threads of team.c have ended, which keep memory. */
-__attribute__((destructor(101))) static void drop_key(void)
+static void make_key(void)
 {
-    if (!keeps)
-        return;
-    free(pthread_getspecific(kept));
-    pthread_key_delete(kept);
+    keeps = pthread_key_create(&own_place, leave_place) == 0;
+}
+
+/* When the library is unloaded or the process ends: what threads keep that have not ended.  They
+ * may still call the library where the process ends, and then keep nothing new.  By its number
+ * after destructors without one: the threads of team.c have ended, which keep memory. */
+__attribute__((destructor(101))) static void empty_places(void)
+{
+    if (keeps)
+        pthread_key_delete(own_place);
+    for (size_t i = 0; i < PLACES; i++)
+        free(atomic_exchange(&places[i].memory, NULL));
+}
+
+/* This thread's place; NULL: it keeps no memory. */
+static place *place_of_thread(void)
+{
+    place *p;
+
+    pthread_once(&made, make_key);
+    p = keeps ? pthread_getspecific(own_place) : NULL;
+    for (size_t i = 0; keeps && !p && i < PLACES; i++) {
+        bool taken = false;
+
+        if (atomic_compare_exchange_strong(&places[i].taken, &taken, true))
+            p = &places[i];
+        if (p && pthread_setspecific(own_place, p) != 0) {
+            atomic_store(&p->taken, false);
+            return NULL;
+        }
+    }
+    return p;
 }
 
 /* In huge pages, where the system has some: it clears fewer of them faster. */
@@ -69,15 +109,16 @@ static bool lend(const head *h)
 
 void *scratch_take(size_t bytes)
 {
-    head *h;
+    place *p = place_of_thread();
+    head *h = p ? atomic_exchange(&p->memory, NULL) : NULL;
     size_t whole;
 
-    pthread_once(&made, make_key);
-    h = keeps ? pthread_getspecific(kept) : NULL;
-    if (h && h->bytes >= bytes && pthread_setspecific(kept, NULL) == 0) {
+    if (h && h->bytes >= bytes) {
         h->taken = bytes;
         return h + 1;
     }
+    if (h)
+        free(atomic_exchange(&p->memory, h)); /* too small: stays for other calls */
     if (!size_add(bytes, 2 * ALIGNMENT - 1, &whole))
         return NULL;
     whole = whole / ALIGNMENT * ALIGNMENT;
@@ -91,14 +132,16 @@ void *scratch_take(size_t bytes)
 
 void scratch_give(void *memory)
 {
-    head *h = memory ? (head *)memory - 1 : NULL, *before;
+    head *h = memory ? (head *)memory - 1 : NULL;
+    place *p = h ? place_of_thread() : NULL;
+    head *kept;
 
-    if (!h)
-        return;
-    before = keeps ? pthread_getspecific(kept) : NULL;
-    if (!keeps || (before && before->bytes >= h->bytes) ||
-        (h->taken > SCRATCH_KEPT_MAX && !lend(h)) || pthread_setspecific(kept, h) != 0)
+    if (!p || (h->taken > SCRATCH_KEPT_MAX && !lend(h))) {
         free(h);
-    else
-        free(before);
+        return;
+    }
+    kept = atomic_exchange(&p->memory, h);
+    if (kept && kept->bytes >= h->bytes) /* the larger one stays */
+        kept = atomic_exchange(&p->memory, kept);
+    free(kept);
 }

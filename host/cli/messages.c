@@ -117,7 +117,7 @@ void warn(const char *format, ...)
 tsr_status commit_and_warn(output *o, tsr_error *err)
 {
     text lost = {0};
-    const tsr_status st = output_commit_telling(o, &lost, err);
+    const tsr_status st = output_commit(o, &lost, err);
 
     if (!st && lost.length)
         warn("%s", text_get(&lost));

@@ -365,18 +365,13 @@ static bool passes_group_counters(const plan *p)
     return false;
 }
 
-/* NULL, or why the buffers that the session adds to the operands cannot be made. */
-static const char *unsupported_buffers(const device_facts *d, plan *p)
+const char *plan_unsupported_buffer(plan *p, const device_facts *d, const char *what, double bytes)
 {
-    const size_t counters = p->has_group_counters ? GROUP_COUNTERS_MAX * sizeof(uint32_t) : 0;
-    const size_t most = size_max(p->workspace, counters);
-
-    if (most <= d->max_allocation || d->max_allocation == 0) /* 0: not known */
+    if (bytes <= (double)d->max_allocation || d->max_allocation == 0) /* 0: not known */
         return NULL;
     return plan_unsupported(p,
-                            "its %s of %zu bytes is over the device's largest allocation of %llu",
-                            most == p->workspace ? "workspace" : "buffer of counters", most,
-                            (unsigned long long)d->max_allocation);
+                            "its %s of %.0f bytes is over the device's largest allocation of %llu",
+                            what, bytes, (unsigned long long)d->max_allocation);
 }
 
 const char *plan_make(const variant *v, const job *j, plan *out)
@@ -394,7 +389,12 @@ const char *plan_make(const variant *v, const job *j, plan *out)
     if (!why && (out->failed || out->defines.failed || out->reason.failed))
         why = "no memory for its plan";
     out->has_group_counters = !why && v->group_counters && passes_group_counters(out);
-    return why ? why : unsupported_buffers(j->device, out);
+    if (!why)
+        why = plan_unsupported_buffer(out, j->device, "workspace", (double)out->workspace);
+    if (!why && out->has_group_counters)
+        why = plan_unsupported_buffer(out, j->device, "buffer of counters",
+                                      (double)GROUP_COUNTERS_MAX * sizeof(uint32_t));
+    return why;
 }
 
 void plan_free(plan *p)

@@ -425,7 +425,7 @@ tsr_status tuning_store(const tuning *t, text *where, tsr_error *err)
         st = output_write_bytes(file, text_get(&content), content.length, err);
     if (st != TSR_OK)
         goto cleanup;
-    st = output_commit(file, err);
+    st = output_commit(file, NULL, err);
     file = NULL; /* freed by it */
     if (st == TSR_OK)
         atomic_fetch_add(&stored, 1);

@@ -246,7 +246,8 @@ static tsr_status commit_file(output *o, text *lost, tsr_error *err)
         (void)!fchown(fd, old->st_uid, old->st_gid);
         if (fchmod(fd, old->st_mode & 07777) != 0)
             return cannot(o, "set its mode", err);
-        tell_lost(o, fd, lost);
+        if (lost)
+            tell_lost(o, fd, lost);
     }
     if (fsync(fd) != 0)
         return cannot(o, "flush", err);
@@ -281,16 +282,7 @@ static tsr_status commit_in_place(output *o, tsr_error *err)
     return status;
 }
 
-tsr_status output_commit(output *o, tsr_error *err)
-{
-    text lost = {0};
-    const tsr_status status = output_commit_telling(o, &lost, err);
-
-    text_free(&lost);
-    return status;
-}
-
-tsr_status output_commit_telling(output *o, text *lost, tsr_error *err)
+tsr_status output_commit(output *o, text *lost, tsr_error *err)
 {
     tsr_status status;
 

@@ -47,15 +47,14 @@ tsr_status output_write(output *o, const array *a, tsr_error *err);
  */
 tsr_status output_write_bytes(output *o, const void *bytes, size_t size, tsr_error *err);
 
-/** Put what was written in its place.  Frees the output, also on failure. */
-tsr_status output_commit(output *o, tsr_error *err);
-
 /**
- * The same, and what the file that was replaced had and the new one has not: other names, an owner.
+ * Put what was written in its place.  Frees the output, also on failure.
  *
- * @param lost  Receives a sentence for each, "; " between them; "" for nothing.
+ * @param lost  Receives a sentence for each thing that the file that was replaced had and the new
+ *              one has not, other names or an owner, "; " between them; "" for nothing.  May be
+ *              NULL.
  */
-tsr_status output_commit_telling(output *o, text *lost, tsr_error *err);
+tsr_status output_commit(output *o, text *lost, tsr_error *err);
 
 /** Drop what was written and free the output.  NULL is allowed. */
 void output_discard(output *o);

@@ -110,7 +110,7 @@ BUGS = {
         ("pipelined", "matmul/matmul_pipelined.cl", "min(call.span, call.k - front)", 0, "call.k - front",
          ["TILE_M=32", "TILE_N=32", "SUMS=32", "DEPTH=8", "SLICES=1", "SPLIT=4", "REGISTERS=255"]),
     "oclgrind-async-edge":
-        ("async", "matmul/matmul_async.cl", "min(m - i0, (uint)TILE)", 0, "TILE",
+        ("async", "matmul/matmul_async.cl", "min(a.most - a.first, (uint)TILE)", 0, "TILE",
          ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
     "oclgrind-async-zeroed-steps":
         ("async", "matmul/matmul_async.cl", "e / TILE >= steps", 0, "e / TILE > steps",

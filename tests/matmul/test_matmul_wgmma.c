@@ -295,7 +295,7 @@ static void test_sums_fit_an_allocation(void **state)
         d.max_allocation = cases[i].bytes;
         expect_reason(cases[i].name, cases[i].set, &p, &d, NULL, NULL);
         d.max_allocation--;
-        expect_reason(cases[i].name, cases[i].set, &p, &d, "bytes of an allocation", NULL);
+        expect_reason(cases[i].name, cases[i].set, &p, &d, "largest allocation", NULL);
     }
 }
 
@@ -502,7 +502,7 @@ static void test_float64_groups_share_k(void **state)
     matmul_in(&p)->type = TSR_F64;
     d.max_allocation = 2 * 4 * 64 * 64 * sizeof(double);
     expect_reason("mma-f64", "TILE_M=64 TILE_N=64 SPLIT=4", &p, &d, NULL, NULL);
-    expect_reason("mma-f64", "TILE_M=64 TILE_N=64 SPLIT=8", &p, &d, "bytes of an allocation", NULL);
+    expect_reason("mma-f64", "TILE_M=64 TILE_N=64 SPLIT=8", &p, &d, "largest allocation", NULL);
     expect_unsupported("mma-f64", &d, &p, NULL);
 }
 
@@ -1098,10 +1098,10 @@ static void test_tensor_runs_elsewhere(void **state)
     matmul_in(&p)->trans_b = true;
     expect_unsupported(name, &d, &p, NULL);
     matmul_in(&p)->trans_b = false;
-    expect_unsupported(name, &d, &p, "bytes of an allocation");
+    expect_unsupported(name, &d, &p, "largest allocation");
     p = product((size_t)1 << 31, (size_t)1 << 31, (size_t)1 << 31);
     matmul_in(&p)->precision = TSR_PRECISION_TF32;
-    expect_unsupported(name, &d, &p, "bytes of an allocation");
+    expect_unsupported(name, &d, &p, "largest allocation");
     p = product(512, 512, 512);
     matmul_in(&p)->precision = TSR_PRECISION_TF32;
     d.large_local = 4 * (128 + 256) * 128;

@@ -44,7 +44,7 @@ static tsr_status copy(const char *in, const char *out, const char *as, tsr_erro
     status = output_write(o, &a, err);
     if (status)
         goto cleanup;
-    status = output_commit(o, err);
+    status = output_commit(o, NULL, err);
     o = NULL; /* freed by commit */
     if (!status)
         print_shape(strcmp(out, "-") == 0 ? stderr : stdout, &a);

@@ -130,7 +130,7 @@ static void write_whole(const char *path, const array *a)
     output *o = open_output(path);
     tsr_error err = {0};
 
-    if (output_write(o, a, &err) || output_commit(o, &err))
+    if (output_write(o, a, &err) || output_commit(o, NULL, &err))
         fail_msg("%s", err.message);
 }
 
@@ -273,7 +273,7 @@ static void bytes_are_written_as_they_are_whatever_the_suffix(void **state)
             output_write_bytes(o, "a\n", 2, &err))
             fail_msg("%s", err.message);
         assert_int_equal(access(names[i], F_OK), -1);
-        assert_int_equal(output_commit(o, &err), TSR_OK);
+        assert_int_equal(output_commit(o, NULL, &err), TSR_OK);
         holds(names[i], "<p>a\n");
     }
 }
@@ -288,7 +288,7 @@ static void nothing_is_visible_before_commit(void **state)
     assert_int_equal(output_write(o, &matrix, NULL), TSR_OK);
     holds("a.mtx", "old");
     assert_int_equal(count_files(), 1);
-    assert_int_equal(output_commit(o, NULL), TSR_OK);
+    assert_int_equal(output_commit(o, NULL, NULL), TSR_OK);
     holds("a.mtx", text_of_matrix);
     assert_int_equal(count_files(), 1);
 }
@@ -354,7 +354,7 @@ static void write_telling(const char *path, text *lost)
 
     assert_int_equal(output_open(path, &o, NULL), TSR_OK);
     assert_int_equal(output_write(o, &matrix, NULL), TSR_OK);
-    assert_int_equal(output_commit_telling(o, lost, NULL), TSR_OK);
+    assert_int_equal(output_commit(o, lost, NULL), TSR_OK);
 }
 
 static void other_links_keep_the_old_content(void **state)
@@ -492,7 +492,7 @@ static void full_device_is_reported_at_commit_and_never_replaced(void **state)
 
     (void)state;
     assert_int_equal(output_write(o, &matrix, &err), TSR_OK);
-    assert_int_equal(output_commit(o, &err), TSR_EFILE);
+    assert_int_equal(output_commit(o, NULL, &err), TSR_EFILE);
     assert_string_equal(err.message, "/dev/full: cannot write: No space left on device");
     assert_int_equal(stat("/dev/full", &st), 0);
     assert_true(S_ISCHR(st.st_mode));
@@ -512,7 +512,7 @@ static void pipe_is_written_in_place(void **state)
         output *o = NULL;
 
         _exit(output_open("pipe.mtx", &o, NULL) || output_write(o, &matrix, NULL) ||
-              output_commit(o, NULL));
+              output_commit(o, NULL, NULL));
     }
     n = slurp("pipe.mtx", found, sizeof(found));
     assert_int_equal(waitpid(child, NULL, 0), child);
@@ -533,7 +533,7 @@ static void writes_may_be_short_and_interrupted(void **state)
     status = output_write(o, &matrix, NULL);
     write_most = 0;
     assert_int_equal(status, TSR_OK);
-    assert_int_equal(output_commit(o, NULL), TSR_OK);
+    assert_int_equal(output_commit(o, NULL, NULL), TSR_OK);
     holds("a.mtx", text_of_matrix);
 }
 
@@ -548,13 +548,13 @@ static void failures_to_close_are_reported(void **state)
     assert_int_equal(output_write(file, &matrix, NULL), TSR_OK);
     assert_int_equal(output_write(device, &matrix, NULL), TSR_OK);
     close_fails = true;
-    status = output_commit(file, &err);
+    status = output_commit(file, NULL, &err);
     close_fails = false;
     assert_int_equal(status, TSR_EFILE);
     assert_string_equal(err.message, "a.mtx: cannot close: Input/output error");
     assert_int_equal(count_files(), 0);
     close_fails = true;
-    status = output_commit(device, &err);
+    status = output_commit(device, NULL, &err);
     close_fails = false;
     assert_int_equal(status, TSR_EFILE);
     assert_string_equal(err.message, "/dev/null: cannot close: Input/output error");
@@ -575,7 +575,7 @@ static tsr_status commit_to_stdout(const char *path, int flags, tsr_error *err)
     if (!status)
         status = output_write(o, &matrix, err);
     if (!status)
-        status = output_commit(o, err);
+        status = output_commit(o, NULL, err);
     dup2(before, STDOUT_FILENO);
     close(before);
     return status;
@@ -629,7 +629,7 @@ static void commit_that_fails_leaves_nothing_behind(void **state)
     (void)state;
     assert_int_equal(output_write(o, &matrix, &err), TSR_OK);
     assert_int_equal(mkdir("a.npy", 0777), 0);
-    assert_int_equal(output_commit(o, &err), TSR_EFILE);
+    assert_int_equal(output_commit(o, NULL, &err), TSR_EFILE);
     assert_string_equal(err.message, "a.npy: cannot put in place: Is a directory");
     assert_int_equal(count_files(), 1);
 }
@@ -652,7 +652,7 @@ static void a_killed_process_leaves_nothing(void **state)
 
         if (output_open("a.npy", &a, NULL) || output_open("b.npy", &b, NULL) ||
             output_write(b, &matrix, NULL) || output_write(a, &matrix, NULL) ||
-            output_commit(a, NULL) || count_files() != 1)
+            output_commit(a, NULL, NULL) || count_files() != 1)
             _exit(99);
         raise(SIGKILL);
     }

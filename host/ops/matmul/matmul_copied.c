@@ -361,7 +361,7 @@ static const char *plan_stream(const job *j, plan *out)
     tile = (share_tile){.rows = t.tile_m, .columns = t.tile_n, .depth = t.depth};
     s = matmul_share_as_set(j, &tile, param(j->params, "SPLIT"),
                             per_unit ? per_unit : usual_per_unit(p, j->device));
-    why = matmul_unsupported_shares(j, &s, &tile, out);
+    why = matmul_unsupported_shares(j, &s, out);
     if (why)
         return why;
 

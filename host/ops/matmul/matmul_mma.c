@@ -308,7 +308,7 @@ static const char *plan_mma(const job *j, plan *out)
         return plan_unsupported(out, "it counts what is left of lines in 31 bits, and %zu has 32",
                                 size_max(p->m, size_max(p->n, p->k)));
     if (!why)
-        why = matmul_unsupported_workspace(j, mma_workspace(p, &s), out);
+        why = plan_unsupported_buffer(out, j->device, "workspace", mma_workspace(p, &s));
     if (why)
         return why;
     plan_set(out, "TILE_M", (uint32_t)s.tile_m);

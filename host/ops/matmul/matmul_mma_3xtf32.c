@@ -121,7 +121,7 @@ static const char *unsupported(const job *j, const layout *x, plan *out)
     if (!x->shared.groups)
         return plan_unsupported(out, "it has no tiles of %u x %u", param(j->params, "TILE_M"),
                                 param(j->params, "TILE_N"));
-    why = matmul_unsupported_shares(j, &x->shared, &x->is.tile, out);
+    why = matmul_unsupported_shares(j, &x->shared, out);
     return why ? why : matmul_unsupported_local(j, local_bytes(p, &x->is), out);
 }
 

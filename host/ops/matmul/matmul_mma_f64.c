@@ -344,7 +344,7 @@ static const char *plan_layout(const job *j, const layout *s, bool turned, plan 
     if (!is_whole(s))
         return plan_unsupported(out, "tiles of %u x %u are not cut into whole warps of %zu x %zu",
                                 s->tile.rows, s->tile.columns, s->warp_m, s->warp_n);
-    why = matmul_unsupported_shares(j, &s->how, &s->tile, out);
+    why = matmul_unsupported_shares(j, &s->how, out);
     if (why)
         return why;
     plan_set(out, "TILE_M", s->tile.rows);

@@ -124,16 +124,6 @@ const char *matmul_unsupported_local(const job *j, size_t bytes, plan *out)
                             bytes, j->device->large_local);
 }
 
-const char *matmul_unsupported_workspace(const job *j, double bytes, plan *out)
-{
-    if (bytes <= (double)j->device->max_allocation)
-        return NULL;
-    return plan_unsupported(out,
-                            "its workspace of %.0f bytes is more than the %llu bytes of an "
-                            "allocation",
-                            bytes, (unsigned long long)j->device->max_allocation);
-}
-
 /* ---- -Ds --------------------------------------------------------------------------------- */
 
 void matmul_define_operands(const tsr_matmul_problem *p, plan *out)

@@ -49,9 +49,6 @@ const char *matmul_unsupported_group(const job *j, size_t x, size_t y, size_t lo
 /** That stages of so many bytes exceed the local memory that the device was seen to give. */
 const char *matmul_unsupported_local(const job *j, size_t bytes, plan *out);
 
-/** That a workspace of so many bytes, as a sum that cannot wrap, exceeds an allocation. */
-const char *matmul_unsupported_workspace(const job *j, double bytes, plan *out);
-
 /* ---- -Ds --------------------------------------------------------------------------------- */
 
 /** FACTOR, RESULT and the type of the sums (cl/matmul/matmul_elements.clh), TRANS_A and TRANS_B. */

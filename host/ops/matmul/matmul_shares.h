@@ -51,9 +51,8 @@ size_t matmul_shares_workspace(const job *j, const shares *s, const share_tile *
 /** Whether so many groups' tiles can be counted, and their sums kept. */
 bool matmul_can_share(const job *j, const shares *s, const share_tile *t);
 
-/** NULL, or why the kernel cannot count so many groups' tiles, or keep their sums. */
-const char *matmul_unsupported_shares(const job *j, const shares *s, const share_tile *t,
-                                      plan *out);
+/** NULL, or why the kernel cannot count so many groups' tiles. */
+const char *matmul_unsupported_shares(const job *j, const shares *s, plan *out);
 
 /** SPLIT and PER_UNIT as they were resolved. */
 void matmul_set_shares(const job *j, const shares *s, plan *out);

@@ -448,8 +448,9 @@ static const char *plan_tensor(const job *j, plan *out)
     if (t.k.parts > 1)
         out->workspace += t.tiles * t.k.parts * t.tile_m * t.tile_n * sizeof(float);
     /* Where nothing wraps. */
-    why = matmul_unsupported_workspace(
-        j, (double)call.staged_a + a.size + b.size + (double)(out->workspace - call.sums), out);
+    why = plan_unsupported_buffer(out, j->device, "workspace",
+                                  (double)call.staged_a + a.size + b.size +
+                                      (double)(out->workspace - call.sums));
     if (why)
         return why;
     fused = matmul_k_read(&p) && (a.staged || b.staged) && stage_by_groups(j, call.pieces, groups);

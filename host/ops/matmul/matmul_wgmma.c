@@ -209,12 +209,11 @@ static const char *unsupported_device(const job *j, const cut *c, plan *out)
     if (why)
         return why;
     /* In floating point first, where no product wraps. */
-    if (8 * ((double)p->m + (double)p->n) * (double)p->k > (double)j->device->max_allocation ||
-        packing_of(j, *c).bytes > j->device->max_allocation)
-        return plan_unsupported(
-            out, "its packed operands and sums take more than the %llu bytes of an allocation",
-            (unsigned long long)j->device->max_allocation);
-    return NULL;
+    why = plan_unsupported_buffer(out, j->device, "workspace",
+                                  8 * ((double)p->m + (double)p->n) * (double)p->k);
+    return why ? why
+               : plan_unsupported_buffer(out, j->device, "workspace",
+                                         (double)packing_of(j, *c).bytes);
 }
 
 /* ---- commands ---------------------------------------------------------------------------- */
