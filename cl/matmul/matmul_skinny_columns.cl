@@ -93,7 +93,7 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
         __attribute__((aligned(64)));
     const uint lane = get_local_id(0) % LANES, slice = get_local_id(0) / LANES;
     const uint first = get_group_id(0) * COLUMNS;
-    const skinny x = skinny_of(a, b, &call, first);
+    const skinny x = skinny_of(a, b, &call);
     factor v[BATCH * VECTOR], next[BATCH * VECTOR];
     uint place[LOADS], own[VECTOR];
     REAL old[CHUNKS * SHARE(OUTPUTS)];
@@ -113,7 +113,7 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
     __global output *const to = c + in_batch(call.offset_c, call.stride_c);
 #endif
     if (OLD_AHEAD(OUTPUTS) && call.beta != 0)
-        load_olds(old, to, &call, &x, OUTPUTS);
+        load_olds(old, to, &call, &x, first, OUTPUTS);
     for (uint p0 = 0; p0 < x.k; p0 += DEPTH) {
         const uint steps = min(x.k - p0, (uint)DEPTH);
 
@@ -134,8 +134,8 @@ matmul_skinny_columns(__global const factor *restrict a, __global const factor *
 #pragma unroll
     for (uint e = 0; e < VECTOR; e++)
         own[e] = PLACE(lane, LANES, e);
-    store_sums(sum, own, slice, local_reals, to, &call, &x, old);
+    store_sums(sum, (sharer){own, slice}, local_reals, to, &call, &x, first, old);
 #if SPLITS && LAST_ADDS
-    add_parts(parts, c + call.offset_c, counters, &call, &x, OUTPUTS, local_reals);
+    add_parts(parts, c + call.offset_c, counters, &call, &x, first, OUTPUTS, local_reals);
 #endif
 }

@@ -104,7 +104,7 @@ matmul_skinny_dots(__global const factor *restrict a, __global const factor *res
         __attribute__((aligned(64)));
     const uint lane = get_local_id(0) % TEAM, team = get_local_id(0) / TEAM;
     const uint first = get_group_id(0) * OUTPUTS;
-    const skinny x = skinny_of(a, b, &call, first);
+    const skinny x = skinny_of(a, b, &call);
     /* Neighbouring teams take neighbouring lines.  In place of those beyond the last one the last,
      * whose products nobody stores. */
     __global const factor *line[LINES];
@@ -126,7 +126,7 @@ matmul_skinny_dots(__global const factor *restrict a, __global const factor *res
     __global output *const to = c + in_batch(call.offset_c, call.stride_c);
 #endif
     if (OLD_AHEAD(OUTPUTS) && call.beta != 0)
-        load_olds(old, to, &call, &x, OUTPUTS);
+        load_olds(old, to, &call, &x, first, OUTPUTS);
     for (uint p0 = 0; p0 < x.k; p0 += DEPTH) {
         const uint steps = min(x.k - p0, (uint)DEPTH);
 
@@ -146,8 +146,8 @@ matmul_skinny_dots(__global const factor *restrict a, __global const factor *res
 #pragma unroll
     for (uint l = 0; l < LINES; l++)
         own[l] = l * TEAMS + team;
-    store_sums(sum, own, lane, local_reals, to, &call, &x, old);
+    store_sums(sum, (sharer){own, lane}, local_reals, to, &call, &x, first, old);
 #if SPLITS && LAST_ADDS
-    add_parts(parts, c + call.offset_c, counters, &call, &x, OUTPUTS, local_reals);
+    add_parts(parts, c + call.offset_c, counters, &call, &x, first, OUTPUTS, local_reals);
 #endif
 }

@@ -7,16 +7,12 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 
-static bool same(const result_row *a, const result_row *b)
-{
-    return a->subject == b->subject && !strcmp(a->name, b->name) &&
-           !strcmp(a->parameters, b->parameters);
-}
-
 static bench_errors_entry *find(bench_errors *e, const result_row *row)
 {
     for (size_t i = 0; i < e->count; i++)
-        if (same(e->entries[i].row, row))
+        if (e->entries[i].row->subject == row->subject &&
+            !strcmp(e->entries[i].row->name, row->name) &&
+            !strcmp(e->entries[i].row->parameters, row->parameters))
             return &e->entries[i];
     return NULL;
 }

@@ -262,13 +262,6 @@ static void bench_variants(bench *b, const problem *p, bool on_host)
     bench_print_peers(b);
 }
 
-/* --brief: the comparison alone. */
-static void bench_peers_alone(bench *b, const problem *p)
-{
-    bench_peers(b, p);
-    bench_print_peers(b);
-}
-
 static void build_row(bench *b, const problem *p, const tsr_run *run)
 {
     tsr_error err = {0};
@@ -311,9 +304,10 @@ static void bench_problem_on(bench *b, const problem *p, bool on_host)
         tuning_warn(b->session, p, b->o, &b->warned);
     if (b->o->given[OPTION_BUILD_ONLY])
         build_variants(b, p, on_host);
-    else if (b->o->given[OPTION_BRIEF])
-        bench_peers_alone(b, p);
-    else
+    else if (b->o->given[OPTION_BRIEF]) {
+        bench_peers(b, p);
+        bench_print_peers(b);
+    } else
         bench_variants(b, p, on_host);
     if (b->o->given[OPTION_ERRORS] && !b->o->given[OPTION_BUILD_ONLY] && !bench_ended(b))
         bench_errors_of(b, p);

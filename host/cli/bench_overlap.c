@@ -29,12 +29,6 @@ typedef struct overlap_bench {
     result_row row;
 } overlap_bench;
 
-static bool spent(const overlap_bench *b)
-{
-    return b->run.o->budget > 0 && b->run.done &&
-           (double)(clock_ns() - b->start) * 1e-9 >= b->run.o->budget;
-}
-
 /* ---- the command line ---------------------------------------------------------------------- */
 
 /* The first option given that overlap has no use for. */
@@ -85,7 +79,8 @@ static void measure(overlap_bench *b, const overlap_job *j, double *one_queue_ns
 
     if (row_run_ended(&b->run))
         return;
-    if (spent(b)) {
+    if (b->run.o->budget > 0 && b->run.done &&
+        (double)(clock_ns() - b->start) * 1e-9 >= b->run.o->budget) {
         overlap_row(b->overlap, j, &b->row);
         result_refuse(&b->row, RESULT_LATE, "the budget was over");
     } else {

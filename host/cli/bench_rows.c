@@ -177,14 +177,6 @@ void row_figure(double x, char out[16])
     snprintf(out, 16, x >= 99.95 ? "%.0f" : x >= 9.995 ? "%.1f" : x >= 0.0995 ? "%.2f" : "%.3g", x);
 }
 
-static void share_text(const result_row *row, char out[CELL])
-{
-    if (row->share > 0)
-        snprintf(out, CELL, "%.1f%%", 100 * row->share);
-    else
-        strcpy(out, "-");
-}
-
 static void factor_text(double x, char out[CELL])
 {
     if (x > 0)
@@ -256,7 +248,10 @@ void row_table_line(const result_row *row, bool peers, double first_ns, double r
     time_text(row->time.median_ns, median);
     time_text(row->time.min_ns, least);
     rate_text(row->rate, rate);
-    share_text(row, share);
+    if (row->share > 0)
+        snprintf(share, CELL, "%.1f%%", 100 * row->share);
+    else
+        strcpy(share, "-");
     factor_text(peers ? ratio : first_ns / row->time.median_ns, last);
     error_text(row, error);
     if (row->time.count > 1)

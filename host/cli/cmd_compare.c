@@ -168,12 +168,6 @@ static tsr_status outputs_open(const options *o, outputs *out, tsr_error *err)
     return st;
 }
 
-static void outputs_discard(outputs *out)
-{
-    output_discard(out->table);
-    output_discard(out->page);
-}
-
 /* The page, then the table: both are made before either is put in place. */
 static tsr_status write_outputs(const options *o, const comparison *c, const compare_file *errors,
                                 outputs *out, tsr_error *err)
@@ -298,7 +292,8 @@ int cmd_compare(const options *o)
         if (o->given[OPTION_FAIL_BELOW])
             status = judge(o, &c);
     }
-    outputs_discard(&out);
+    output_discard(out.table);
+    output_discard(out.page);
     compare_close(&c);
     inputs_free(&in);
     return status;

@@ -262,11 +262,6 @@ static tsr_status find_limits(classroom *c, tsr_error *err)
     return st;
 }
 
-static bool is_on_commands(course_figure figure)
-{
-    return figure == FIGURE_OCCUPANCY || figure == FIGURE_MOVED || figure == FIGURE_OF_COPY;
-}
-
 /* The figures that a call's commands tell: rates are of the row's time. */
 static tsr_status look_at_commands(const measured_call *m, course_figure figure, result_row *row,
                                    tsr_error *err)
@@ -327,7 +322,7 @@ static tsr_status take_figure(classroom *c, course_figure figure, result_row *ro
     snprintf(row->unit, sizeof(row->unit), "%s", units[figure]);
     if (figure == FIGURE_ACHIEVED)
         return look_at_warps(&c->last, row, err);
-    if (is_on_commands(figure)) {
+    if (figure == FIGURE_OCCUPANCY || figure == FIGURE_MOVED || figure == FIGURE_OF_COPY) {
         st = look_at_commands(&c->last, figure, row, err);
         if (!st && figure == FIGURE_OF_COPY) {
             st = find_limits(c, err);

@@ -47,14 +47,6 @@ static void print_step(const diagnosed_step *s)
     text_free(&words);
 }
 
-static void print_failure(const failed_step *f)
-{
-    char head[96];
-
-    snprintf(head, sizeof(head), "  %-22s could not be measured: ", f->name);
-    print_words(head, 6, f->why.message);
-}
-
 static void print_steps(const diagnosis *d)
 {
     const char *name = d->row.name;
@@ -70,8 +62,12 @@ static void print_steps(const diagnosis *d)
         printf("The steps of the ladder that address it cannot run this problem here.\n");
     for (size_t i = 0; i < d->step_count; i++)
         print_step(&d->steps[i]);
-    for (size_t i = 0; i < d->failed_count; i++)
-        print_failure(&d->failed[i]);
+    for (size_t i = 0; i < d->failed_count; i++) {
+        char head[96];
+
+        snprintf(head, sizeof(head), "  %-22s could not be measured: ", d->failed[i].name);
+        print_words(head, 6, d->failed[i].why.message);
+    }
 }
 
 static void print_diagnosis(const diagnosis *d, const char *file)

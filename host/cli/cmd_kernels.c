@@ -32,12 +32,6 @@ typedef struct listing {
     tsr_session *session;   /* NULL then */
 } listing;
 
-/* The problem that the options describe, of a typical size where they do not say. */
-static tsr_status read_problem(const operation *op, const options *o, problem *out, tsr_error *err)
-{
-    return bench_problem(op, o->size_count ? o->size[0] : op->command->sizes.kernels, o, out, err);
-}
-
 /* The options that describe one operation's problem need that operation; every one has a type. */
 static tsr_status check_problem_options(const listing *l, tsr_error *err)
 {
@@ -87,8 +81,10 @@ static tsr_status read_problems(listing *l, tsr_error *err)
     tsr_status st = check_problem_options(l, err);
 
     for (size_t i = 0; !st && (op = operation_at(i)); i++) {
+        /* The problem that the options describe, of a typical size where they do not say. */
         if (is_listed(l, op))
-            st = read_problem(op, l->o, &l->problem[i], err);
+            st = bench_problem(op, l->o->size_count ? l->o->size[0] : op->command->sizes.kernels,
+                               l->o, &l->problem[i], err);
     }
     return st;
 }

@@ -209,14 +209,6 @@ static tsr_status pin_operands(work *w, tsr_error *err)
     return st;
 }
 
-/* Results go back to the arrays that files are made of. */
-static void unpin_operands(work *w)
-{
-    for (size_t i = 0; i < w->x.count; i++)
-        if (w->pinned[i])
-            memcpy(w->x.array[i].data, w->pinned[i], w->x.operand[i].bytes);
-}
-
 /* Where a run works on an operand. */
 static void *operand_data(const work *w, size_t i)
 {
@@ -462,7 +454,10 @@ int cmd_run(const options *o)
     st = st ? st : run_all(&w, &err);
     if (!st) {
         warn_unlimited(&w);
-        unpin_operands(&w);
+        /* Results go back to the arrays that files are made of. */
+        for (size_t i = 0; i < w.x.count; i++)
+            if (w.pinned[i])
+                memcpy(w.x.array[i].data, w.pinned[i], w.x.operand[i].bytes);
     }
     if (!st && o->given[OPTION_VERIFY])
         st = verify(&w, &err);

@@ -103,11 +103,6 @@ static bool is_transposed(routine r)
     return r == ROUTINE_SYRK_TRANS || r == ROUTINE_SYR2K_TRANS;
 }
 
-static bool is_rank_k(routine r)
-{
-    return r == ROUTINE_SYRK || r == ROUTINE_SYR2K || is_transposed(r);
-}
-
 /* The shape of number i, of which the last side grows first.  Orders come before other sides. */
 static shape shape_of(routine r, size_t i)
 {
@@ -115,14 +110,9 @@ static shape shape_of(routine r, size_t i)
 
     if (r == ROUTINE_GEMM)
         return (shape){sides[i / SIDES / SIDES], first, last};
-    if (is_rank_k(r))
+    if (r == ROUTINE_SYRK || r == ROUTINE_SYR2K || is_transposed(r))
         return (shape){0, first, last};
     return is_right(r) ? (shape){last, first, 0} : (shape){first, last, 0};
-}
-
-static bool is_complex(char type)
-{
-    return type == 'c' || type == 'z';
 }
 
 static double size_of(char type)
@@ -132,7 +122,7 @@ static double size_of(char type)
 
 static double operations_of(routine r, char type, shape s)
 {
-    const double m = s.m, n = s.n, k = s.k, each = is_complex(type) ? 4 : 1;
+    const double m = s.m, n = s.n, k = s.k, each = type == 'c' || type == 'z' ? 4 : 1;
     const double order = is_right(r) ? n : m;
 
     switch (r) {
@@ -495,14 +485,6 @@ static void leave_out(request *wanted, const times *cpu, times *device)
     }
 }
 
-/* Leave out what is not timed in a place at all. */
-static void leave_out_large(request *wanted, double most)
-{
-    for (size_t i = 0; i < times_of(wanted->routine); i++)
-        wanted->left_out[i] =
-            !is_timed(most, wanted->routine, types[wanted->type], shape_of(wanted->routine, i));
-}
-
 /* Leave out what takes so many times as long in one place as in the other: no noise makes it a
  * close call. */
 static void leave_out_clear(request *wanted, const times found[2], double ratio)
@@ -527,7 +509,10 @@ static tsr_status time_round(const place *p, int where, int round, times found[2
         for (int r = 0; r < ROUTINE_COUNT && !st && !refused[type]; r++) {
             request wanted = {.type = type, .routine = (routine)r};
 
-            leave_out_large(&wanted, p->operations_max);
+            /* Leave out what is not timed in a place at all. */
+            for (size_t i = 0; i < times_of(wanted.routine); i++)
+                wanted.left_out[i] = !is_timed(p->operations_max, wanted.routine,
+                                               types[wanted.type], shape_of(wanted.routine, i));
             if (where == 1)
                 leave_out(&wanted, &found[0], &found[1]);
             leave_out_clear(&wanted, found, clear[round]);

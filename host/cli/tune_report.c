@@ -30,14 +30,6 @@ void tune_print_error(const operation *op, const tune_candidate *c)
     text_free(&name);
 }
 
-static void describe_problems(const tune_report *r, text *out)
-{
-    for (size_t i = 0; i < r->count; i++) {
-        text_append(out, i ? ", " : "");
-        r->problems[i].op->describe(&r->problems[i], out);
-    }
-}
-
 static void class_of(const tune_report *r, text *out)
 {
     tuning_class(&r->problems[0], out);
@@ -143,7 +135,10 @@ void tune_report_print(const tune_report *r)
     text problems = {0}, holds = {0};
     size_t printed = 0;
 
-    describe_problems(r, &problems);
+    for (size_t i = 0; i < r->count; i++) {
+        text_append(&problems, i ? ", " : "");
+        r->problems[i].op->describe(&r->problems[i], &problems);
+    }
     printf("%s %s\n", r->problems[0].op->name, text_get(&problems));
     print_finalists(r);
     printf("  tried %zu", found->count);

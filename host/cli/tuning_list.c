@@ -16,15 +16,6 @@ typedef struct sink {
     json_t *list; /* NULL: print */
 } sink;
 
-static void report_ignored(const sink *out, const char *file, const char *why)
-{
-    if (out->list)
-        json_array_append_new(
-            out->list, json_pack("{s:o, s:o}", "file", json_text(file), "why", json_text(why)));
-    else
-        printf("  tuning ignored: %s: %s\n", file, why);
-}
-
 static bool visit(const tuning *t, const char *file, const char *ignored, void *context)
 {
     const sink *out = context;
@@ -32,8 +23,13 @@ static bool visit(const tuning *t, const char *file, const char *ignored, void *
 
     if (t)
         ignored = tuning_stale(out->op, t, &reason);
-    if (ignored)
-        report_ignored(out, file, ignored);
+    if (ignored) {
+        if (out->list)
+            json_array_append_new(out->list, json_pack("{s:o, s:o}", "file", json_text(file), "why",
+                                                       json_text(ignored)));
+        else
+            printf("  tuning ignored: %s: %s\n", file, ignored);
+    }
     text_free(&reason);
     return true;
 }

@@ -134,13 +134,6 @@ static const char *c_code_name(tsr_session *s, const kept_call *c)
     return op->prefer_c(&c->normal, d);
 }
 
-/* Whether C code goes before an entry: the search that found it compares kernels with each other,
- * on buffers. */
-static bool behind_c(const tuning *t, const variant *v, const char *c_code)
-{
-    return c_code && v->source && strcmp(t->faster_than, c_code) != 0;
-}
-
 /* Select the best tuned entry that runs here, of the user's or of those that are embedded, with its
  * plan; false where there is none, with why the first that does not was skipped in *skipped.
  * c_code: kernels that are not faster than it are skipped; may be NULL. */
@@ -163,7 +156,9 @@ static bool select_tuned(tsr_session *s, kept_call *c, bool embedded, const char
         why = tuning_stale(op, t, &reason);
         if (!why) {
             variant_find(op, t->variant, &c->selection.variant, NULL);
-            if (behind_c(t, c->selection.variant, c_code)) {
+            /* C code goes before an entry whose search compared kernels with each other, on
+             * buffers. */
+            if (c_code && c->selection.variant->source && strcmp(t->faster_than, c_code) != 0) {
                 if (!skipped->length)
                     text_format(skipped, "; tuned %s was not measured to be faster", t->variant);
                 continue;

@@ -54,13 +54,6 @@ static void compile(void *data)
     leave(b);
 }
 
-static void forget(tsr_session *s)
-{
-    if (s->background_kept.data)
-        leave(s->background_kept.data);
-    s->background_kept = (session_kept){0};
-}
-
 static bool start(tsr_session *s, const problem *p, placement place)
 {
     background_build *b = calloc(1, sizeof(*b));
@@ -124,7 +117,9 @@ static bool compiles_beside(tsr_session *s, const problem *p, placement place)
         b->lost = !best_is_there(s, &b->problem, b->place, &name);
     if (b && b->lost)
         return false;
-    forget(s);
+    if (s->background_kept.data)
+        leave(s->background_kept.data);
+    s->background_kept = (session_kept){0};
     return start(s, p, place);
 }
 

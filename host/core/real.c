@@ -319,15 +319,6 @@ static long double off(const real_sum *s, double x)
 
 /* A block of products of FP8 numbers, and what matrix units may lose of its sum. */
 
-/* A product as the unit aligns it: a denormal factor has the exponent of the smallest normal one.
- */
-static long double aligned(const real_sum *s, double a, double b)
-{
-    return a == 0 || b == 0 ? 0
-                            : larger(fabsl((long double)a), s->factor_least) *
-                                  larger(fabsl((long double)b), s->factor_least);
-}
-
 static long double block_loss(const real_sum *s)
 {
     long double unit;
@@ -353,7 +344,10 @@ static void add_to_block(real_sum *s, double a, double b)
         s->block_bits = 0;
     }
     if (isfinite(product)) {
-        s->block_sum += aligned(s, a, b);
+        /* As the unit aligns it: a denormal factor has the exponent of the smallest normal one. */
+        s->block_sum += a == 0 || b == 0 ? 0
+                                         : larger(fabsl((long double)a), s->factor_least) *
+                                               larger(fabsl((long double)b), s->factor_least);
         s->block_bits |= (uint64_t)(product * 0x1p32); /* from 2^-32 to below 2^32 */
     }
 }

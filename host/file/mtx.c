@@ -221,14 +221,6 @@ static tsr_status check_triangle(mtx_reader *r, const heading *h, size_t i, size
     return TSR_OK;
 }
 
-/* Add an entry, and its mirror image where the matrix has one. */
-static void add(const heading *h, double *dense, size_t i, size_t j, double value)
-{
-    dense[i * h->cols + j] += value;
-    if (h->symmetry != GENERAL && i != j)
-        dense[j * h->cols + i] += h->symmetry == SKEW ? -value : value;
-}
-
 static tsr_status read_coordinate(mtx_reader *r, const heading *h, double *dense)
 {
     for (size_t e = 0; e < h->entries; e++) {
@@ -251,7 +243,10 @@ static tsr_status read_coordinate(mtx_reader *r, const heading *h, double *dense
         status = read_value(r, h, w.word[2], &value);
         if (status)
             return status;
-        add(h, dense, i, j, value);
+        /* An entry, and its mirror image where the matrix has one. */
+        dense[i * h->cols + j] += value;
+        if (h->symmetry != GENERAL && i != j)
+            dense[j * h->cols + i] += h->symmetry == SKEW ? -value : value;
     }
     return TSR_OK;
 }

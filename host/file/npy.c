@@ -87,11 +87,6 @@ static inline void transpose_blocks(const unsigned char *from, size_t from_step,
     }
 }
 
-static size_t element_size(const npy_header *h)
-{
-    return h->opaque ? h->opaque : tsr_type_size(h->type);
-}
-
 /* The extents between the first and the last, of `middle` indices together: the position, where
  * the first of them runs fastest, of what is k-th where the last does. */
 static size_t reversed(const npy_header *h, size_t middle, size_t k)
@@ -110,7 +105,7 @@ static size_t reversed(const npy_header *h, size_t middle, size_t k)
  * those between them, which an array of rank 2 has one of. */
 static void transpose(const unsigned char *from, unsigned char *to, const npy_header *h)
 {
-    const size_t size = element_size(h), rows = h->shape[0];
+    const size_t size = h->opaque ? h->opaque : tsr_type_size(h->type), rows = h->shape[0];
     const size_t cols = h->shape[h->rank - 1];
     size_t middle = 1;
 

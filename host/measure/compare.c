@@ -364,15 +364,6 @@ static void sort_group(compare_line *lines, size_t count)
     }
 }
 
-static void sort_lines(comparison *c)
-{
-    for (size_t i = 0, end; i < c->line_count; i = end) {
-        for (end = i + 1; end < c->line_count && c->lines[end].group == c->lines[i].group; end++)
-            ;
-        sort_group(c->lines + i, end - i);
-    }
-}
-
 static void fill_cells(comparison *c)
 {
     for (size_t f = 0; f < c->file_count; f++) {
@@ -413,7 +404,11 @@ tsr_status compare_build(const compare_file *files, size_t count, comparison *ou
     for (size_t i = 0; i < c.column_count; i++)
         c.columns[i].base = base_of(&c, i);
     add_lines(&c);
-    sort_lines(&c);
+    for (size_t i = 0, end; i < c.line_count; i = end) {
+        for (end = i + 1; end < c.line_count && c.lines[end].group == c.lines[i].group; end++)
+            ;
+        sort_group(c.lines + i, end - i);
+    }
     if (size_mul(c.line_count, c.column_count, &cells))
         c.cells = calloc(cells, sizeof *c.cells);
     if (!c.cells) {

@@ -171,13 +171,6 @@ static void gather(tsr_type type, const void *array, strided v, size_t depth, do
         out[q] = real_get(type, array, v.first + q * v.step);
 }
 
-/* Whether neither a partial sum, all of which lie within the scale, nor the result may overflow. */
-static bool fits(const exact_sum *s, const product_view *x)
-{
-    return s->scale * 1.5L < real_most(real_sums(x->type)) &&
-           fabsl(s->high + s->low) + 0x1p-6L * s->scale < 0.99L * real_most(x->result);
-}
-
 static error_class class_of_sum(const exact_sum *s, const product_view *x)
 {
     if (s->nan || (s->plus && s->minus))
@@ -186,7 +179,12 @@ static error_class class_of_sum(const exact_sum *s, const product_view *x)
         return ERRORS_OPEN;
     if (s->plus || s->minus)
         return s->plus ? ERRORS_PLUS : ERRORS_MINUS;
-    return fits(s, x) ? ERRORS_FINITE : ERRORS_OPEN;
+    /* Finite where neither a partial sum, all of which lie within the scale, nor the result may
+     * overflow. */
+    return (s->scale * 1.5L < real_most(real_sums(x->type)) &&
+            fabsl(s->high + s->low) + 0x1p-6L * s->scale < 0.99L * real_most(x->result))
+               ? ERRORS_FINITE
+               : ERRORS_OPEN;
 }
 
 static error_sample element(const product_view *x, const double *row, const double *column,

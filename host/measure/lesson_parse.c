@@ -327,17 +327,6 @@ static void find_atomics(rewriting *r)
     }
 }
 
-static void find_arrays(rewriting *r)
-{
-    for (size_t k = 0; k < r->function_count; k++) {
-        const function *f = &r->functions[k];
-
-        for (size_t i = f->params; i < f->body_end; i++)
-            if (token_is_any(r, i, global_words) || token_is_any(r, i, lesson_local_words))
-                add_arrays(r, i, f->params, f->body_end, i < f->params_end);
-    }
-}
-
 const array_name *token_array(const rewriting *r, size_t i)
 {
     const array_name *found = NULL;
@@ -453,6 +442,12 @@ void lesson_parse(rewriting *r, const char *source)
         return;
     find_functions(r);
     find_atomics(r);
-    find_arrays(r);
+    for (size_t k = 0; k < r->function_count; k++) {
+        const function *f = &r->functions[k];
+
+        for (size_t i = f->params; i < f->body_end; i++)
+            if (token_is_any(r, i, global_words) || token_is_any(r, i, lesson_local_words))
+                add_arrays(r, i, f->params, f->body_end, i < f->params_end);
+    }
     find_by_calls(r);
 }

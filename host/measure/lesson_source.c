@@ -477,14 +477,6 @@ static void define_recording(text *out)
         "        words[i] = 0x7fc00000u;\n    barrier(CLK_LOCAL_MEM_FENCE);\n}\n");
 }
 
-/* The types that a function's accesses have. */
-static void define_types(rewriting *r, const function *f, text *out)
-{
-    for (size_t k = 0; k < r->array_count; k++)
-        if (r->arrays[k].from == f->params)
-            define_type(r->arrays[k].type, out);
-}
-
 /* Where the pointers that a kernel gets point to. */
 static void emit_arguments(const rewriting *r, const function *f, text *out)
 {
@@ -584,7 +576,10 @@ static void emit_function(rewriting *r, const function *f, text *out)
 {
     if (f->traced) {
         text_append(out, "\n");
-        define_types(r, f, out);
+        /* The types that a function's accesses have. */
+        for (size_t k = 0; k < r->array_count; k++)
+            if (r->arrays[k].from == f->params)
+                define_type(r->arrays[k].type, out);
         text_format(out, "#line %u \"%s\"\n", r->tokens[f->start].line,
                     r->out->file[r->tokens[f->start].file]);
         text_append_bytes(out, r->tokens[f->start].at, r->tokens[f->start].length);

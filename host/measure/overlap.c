@@ -289,11 +289,6 @@ static tsr_status time_queues(const tsr_session *s, size_t count, double *median
     return TSR_OK;
 }
 
-static bool stopped(const overlap *o)
-{
-    return o->options.stop && *o->options.stop;
-}
-
 static bool wants_sample(const overlap *o, size_t n, uint64_t start)
 {
     if (o->options.samples)
@@ -309,7 +304,8 @@ static tsr_status sample(overlap *o, overlap_rig *r, result_row *row, tsr_error 
     tsr_status st = overlap_rig_queues(r, 0, err);
 
     st = st ? st : run(o, r, &unused, NULL, err); /* warm-up */
-    while (!st && n < SAMPLES_MAX && !stopped(o) && wants_sample(o, n, start)) {
+    while (!st && n < SAMPLES_MAX && !(o->options.stop && *o->options.stop) &&
+           wants_sample(o, n, start)) {
         st = run(o, r, &samples[n], NULL, err);
         n += !st;
     }

@@ -89,22 +89,6 @@ static void duration(text *out, double ns)
     text_format(out, "%.3g %s", units[i].ns > 0 ? ns / units[i].ns : ns, units[i].unit);
 }
 
-static void amount(text *out, double bytes)
-{
-    if (bytes >= 1 << 20)
-        text_format(out, "%.4g MiB", bytes / (1 << 20));
-    else if (bytes >= 1 << 10)
-        text_format(out, "%.4g KiB", bytes / (1 << 10));
-    else if (bytes > 0)
-        text_format(out, "%.0f B", bytes);
-}
-
-static void percent(text *out, double share)
-{
-    if (share > 0)
-        text_format(out, "%.1f%%", 100 * share);
-}
-
 /* ---- devices --------------------------------------------------------------------------------- */
 
 static void fact(text *out, const char *name, const char *value)
@@ -475,7 +459,8 @@ static void column_samples(text *out, const result_row *r)
 
 static void column_share(text *out, const result_row *r)
 {
-    percent(out, r->share);
+    if (r->share > 0)
+        text_format(out, "%.1f%%", 100 * r->share);
     if (r->share > 0) {
         text_append(out, " of ");
         html_text(out, r->bound_by);
@@ -520,7 +505,14 @@ static void column_copies(text *out, const result_row *r)
 
 static void column_workspace(text *out, const result_row *r)
 {
-    amount(out, (double)r->workspace_bytes);
+    const double bytes = (double)r->workspace_bytes;
+
+    if (bytes >= 1 << 20)
+        text_format(out, "%.4g MiB", bytes / (1 << 20));
+    else if (bytes >= 1 << 10)
+        text_format(out, "%.4g KiB", bytes / (1 << 10));
+    else if (bytes > 0)
+        text_format(out, "%.0f B", bytes);
 }
 
 static void column_chosen(text *out, const result_row *r)

@@ -649,11 +649,6 @@ static tsr_status grow(result_row **rows, size_t count, size_t *capacity, tsr_er
     return TSR_OK;
 }
 
-static bool blank(const char *line)
-{
-    return line[strspn(line, " \t\r\n")] == '\0';
-}
-
 tsr_status result_read_file(const char *path, result_row **out, size_t *count, tsr_error *err)
 {
     FILE *file = fopen(path, "r");
@@ -670,7 +665,7 @@ tsr_status result_read_file(const char *path, result_row **out, size_t *count, t
         number++;
         if (strlen(line) != (size_t)length) {
             st = tsr_fail(err, TSR_EFILE, 0, "%s: line %zu: it holds a zero byte", path, number);
-        } else if (!blank(line)) {
+        } else if (line[strspn(line, " \t\r\n")] != '\0') {
             st = grow(&rows, n, &capacity, err);
             if (!st && result_from_json(line, &rows[n], &why))
                 st = tsr_fail(err, why.status, 0, "%s: line %zu: %s", path, number, why.message);

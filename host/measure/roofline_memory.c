@@ -90,33 +90,6 @@ static tsr_status build(traffic *t, tsr_error *err)
                            &t->read, err);
 }
 
-static tsr_status set_write(const traffic *t, tsr_error *err)
-{
-    return rig_args(t->write,
-                    (rig_arg[]){{&t->a, sizeof(cl_mem)},
-                                {&t->count, sizeof(t->count)},
-                                {&t->seed, sizeof(t->seed)}},
-                    3, err);
-}
-
-static tsr_status set_read(const traffic *t, const cl_mem *from, tsr_error *err)
-{
-    return rig_args(t->read,
-                    (rig_arg[]){{from, sizeof(cl_mem)},
-                                {&t->sums, sizeof(cl_mem)},
-                                {&t->count, sizeof(t->count)}},
-                    3, err);
-}
-
-static tsr_status set_copy(const traffic *t, tsr_error *err)
-{
-    return rig_args(t->copy,
-                    (rig_arg[]){{&t->a, sizeof(cl_mem)},
-                                {&t->b, sizeof(cl_mem)},
-                                {&t->count, sizeof(t->count)}},
-                    3, err);
-}
-
 /* Whether `from` holds seed, seed + 1, ...: by the sum of its words. */
 static tsr_status check_words(const traffic *t, const cl_mem *from, tsr_error *err)
 {
@@ -129,7 +102,12 @@ static tsr_status check_words(const traffic *t, const cl_mem *from, tsr_error *e
     if (!sums)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu sums", t->global);
     st = rig_spoil(t->rig, t->sums, t->global * sizeof(*sums), err);
-    st = st ? st : set_read(t, from, err);
+    st = st ? st
+            : rig_args(t->read,
+                       (rig_arg[]){{from, sizeof(cl_mem)},
+                                   {&t->sums, sizeof(cl_mem)},
+                                   {&t->count, sizeof(t->count)}},
+                       3, err);
     st = st ? st : launch(t, t->read, NULL, err);
     st = st ? st : rig_read(t->rig, t->sums, sums, t->global * sizeof(*sums), err);
     for (size_t i = 0; i < t->global && !st; i++)
@@ -148,10 +126,20 @@ static tsr_status check_traffic(traffic *t, limit l, tsr_error *err)
     const cl_mem *result = l == LIMIT_MEMORY_COPY ? &t->b : &t->a;
     tsr_status st = rig_spoil(t->rig, *result, bytes, err);
 
-    st = st ? st : set_write(t, err);
+    st = st ? st
+            : rig_args(t->write,
+                       (rig_arg[]){{&t->a, sizeof(cl_mem)},
+                                   {&t->count, sizeof(t->count)},
+                                   {&t->seed, sizeof(t->seed)}},
+                       3, err);
     st = st ? st : launch(t, t->write, NULL, err);
     if (l == LIMIT_MEMORY_COPY) {
-        st = st ? st : set_copy(t, err);
+        st = st ? st
+                : rig_args(t->copy,
+                           (rig_arg[]){{&t->a, sizeof(cl_mem)},
+                                       {&t->b, sizeof(cl_mem)},
+                                       {&t->count, sizeof(t->count)}},
+                           3, err);
         st = st ? st : launch(t, t->copy, NULL, err);
     }
     return st ? st : check_words(t, result, err);

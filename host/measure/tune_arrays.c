@@ -39,17 +39,6 @@ static tsr_status run_side(void *state, size_t calls, double *ns, tsr_error *err
     return st;
 }
 
-/* "A=1 B=2" as the settings of a run; `parameters` is cut into them. */
-static void settings_of(char *parameters, const char *set[TUNABLES_MAX], tsr_run *run)
-{
-    char *rest = NULL;
-
-    run->set = set;
-    for (char *one = strtok_r(parameters, " ", &rest); one && run->set_count < TUNABLES_MAX;
-         one = strtok_r(NULL, " ", &rest))
-        set[run->set_count++] = one;
-}
-
 static tsr_status time_sides(side sides[SIDES], const tune_options *o, timing times[SIDES],
                              tsr_error *err)
 {
@@ -89,8 +78,15 @@ static tsr_status compare(tsr_session *s, const problem *p, const variant *code,
     tsr_status st = input_sets_open(s, p, o->seed, o->warm, true, &sets, err);
 
     params_describe(&best->params, &parameters);
-    if (parameters.length)
-        settings_of(parameters.data, set, &sides[KERNEL].run);
+    if (parameters.length) {
+        /* "A=1 B=2" as the settings of a run; `parameters` is cut into them. */
+        char *rest = NULL;
+
+        sides[KERNEL].run.set = set;
+        for (char *one = strtok_r(parameters.data, " ", &rest);
+             one && sides[KERNEL].run.set_count < TUNABLES_MAX; one = strtok_r(NULL, " ", &rest))
+            set[sides[KERNEL].run.set_count++] = one;
+    }
     st = st ? st : time_sides(sides, o, times, err);
     input_sets_close(&sets);
     text_free(&parameters);

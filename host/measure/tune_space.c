@@ -8,14 +8,6 @@
 #include "base/sizes.h"
 #include "core/registry.h"
 
-static void allow_all(const tunable *t, size_t i, tune_space *out)
-{
-    while (out->count[i] < tunable_values(t)) {
-        out->value[i][out->count[i]] = t->values[out->count[i]];
-        out->count[i]++;
-    }
-}
-
 /* Whether a restriction's list has a value. */
 static bool lists(const char *list, uint32_t value)
 {
@@ -67,7 +59,10 @@ tsr_status tune_space_make(const variant *v, const char *const *set, size_t set_
     tsr_status st = TSR_OK;
 
     for (size_t i = 0; i < v->tunable_count; i++) {
-        allow_all(&v->tunables[i], i, &space);
+        while (space.count[i] < tunable_values(&v->tunables[i])) {
+            space.value[i][space.count[i]] = v->tunables[i].values[space.count[i]];
+            space.count[i]++;
+        }
         for (size_t k = 0; k < set_count && st == TSR_OK; k++) {
             const size_t length = strcspn(set[k], "=");
 

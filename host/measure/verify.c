@@ -32,15 +32,6 @@ typedef struct arrays {
     void *after[OPERANDS_MAX];
 } arrays;
 
-static void arrays_free(arrays *a)
-{
-    for (size_t i = 0; i < a->count; i++) {
-        free(a->before[i]);
-        free(a->after[i]);
-    }
-    *a = (arrays){0};
-}
-
 static tsr_status arrays_make(const problem *p, uint64_t seed, distribution f, arrays *out,
                               tsr_error *err)
 {
@@ -123,13 +114,6 @@ static void note_build_log(sweep *s, verify_row *row)
     row->build_log = text_get(log);
 }
 
-static void note_values(sweep *s, const params *chosen)
-{
-    for (size_t t = 0; t < chosen->count; t++)
-        for (size_t n = 0; n < tunable_values(&chosen->tunables[t]); n++)
-            s->ran[t][n] |= chosen->tunables[t].values[n] == chosen->value[t];
-}
-
 enum { SPECIAL_SURE = 4096 }; /* elements, of which some cannot be split */
 
 /* Whether the count of strict tiles can be that of inputs of distribution f. */
@@ -203,11 +187,18 @@ static tsr_status run_one(sweep *s, const problem *p, const params *chosen, dist
         note(row, p, chosen, why.message);
         st = TSR_OK;
     }
-    if (is_work(p))
-        note_values(s, chosen);
+    if (is_work(p)) {
+        for (size_t t = 0; t < chosen->count; t++)
+            for (size_t n = 0; n < tunable_values(&chosen->tunables[t]); n++)
+                s->ran[t][n] |= chosen->tunables[t].values[n] == chosen->value[t];
+    }
 
 cleanup:
-    arrays_free(&a);
+    for (size_t i = 0; i < a.count; i++) {
+        free(a.before[i]);
+        free(a.after[i]);
+    }
+    a = (arrays){0};
     return st;
 }
 
@@ -504,14 +495,6 @@ static tsr_status sweep_variant(sweep *s, tsr_error *err)
     return st;
 }
 
-static void sweep_free(sweep *s)
-{
-    for (int t = 0; t < TSR_TYPE_COUNT; t++)
-        text_free(&s->build_log[t]);
-    text_free(&s->never_ran);
-    programs_met_free(&s->met);
-}
-
 tsr_status verify_operation(tsr_session *session, const operation *op,
                             const verify_options *options,
                             bool (*row)(const verify_row *row, void *context), void *context,
@@ -530,7 +513,10 @@ tsr_status verify_operation(tsr_session *session, const operation *op,
         st = sweep_variant(&s, err);
         for (int t = 0; t < TSR_TYPE_COUNT && st == TSR_OK && more; t++)
             more = !s.occurs[t] || row(&s.rows[t], context);
-        sweep_free(&s);
+        for (int t = 0; t < TSR_TYPE_COUNT; t++)
+            text_free(&s.build_log[t]);
+        text_free(&s.never_ran);
+        programs_met_free(&s.met);
     }
     return st;
 }

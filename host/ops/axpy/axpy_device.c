@@ -166,14 +166,6 @@ static const tunable general_tunables[] = {
     {"VEC", "elements of a vector; 0: of 16 bytes, or of 64 on a CPU", {0, 2, 4, 8, 16}, 0, 4},
 };
 
-static void define_type(const tsr_axpy_problem *p, plan *out)
-{
-    if (type_is_real(p->type))
-        real_defines_elements(p->type, p->type, &out->defines);
-    else
-        plan_define(out, "INTEGER=%s", plan_bits_name(p->type));
-}
-
 static const char *general_plan(const job *j, plan *out)
 {
     const tsr_axpy_problem *p = axpy_of(j->problem);
@@ -201,7 +193,10 @@ static const char *general_plan(const job *j, plan *out)
     plan_set(out, "GROUP", (uint32_t)local);
     plan_set(out, "VECTORS", (uint32_t)taken);
     plan_set(out, "VEC", (uint32_t)vec);
-    define_type(p, out);
+    if (type_is_real(p->type))
+        real_defines_elements(p->type, p->type, &out->defines);
+    else
+        plan_define(out, "INTEGER=%s", plan_bits_name(p->type));
     plan_define(out, "ALIGNED=%d", starts_at(j, vec));
     plan_define(out, "DENSE=%d", axpy_is_dense(p));
     if (p->n == 0)

@@ -123,12 +123,6 @@ static void set_depth(uint32_t depth, uint32_t stages, tiling *t)
     t->local = local_bytes(t, t->depth, t->stages);
 }
 
-/* Groups of one product, a tile each. */
-static size_t tiles_count(const tsr_matmul_problem *p, const tiling *t)
-{
-    return size_div_up(p->m, t->tile_m) * size_div_up(p->n, t->tile_n);
-}
-
 /* The k up to which all of it comes at once, in deep tiles: no step waits for the one before.  Then
  * small tiles, of which many groups run side by side, are fastest, aligned or not: 7786x6051x32,
  * both transposed, takes an H200 149 us, and 291 in large tiles. */
@@ -233,7 +227,9 @@ static const char *plan_cp_async(const job *j, plan *out)
     plan_define(out, "SPLITS=%d", k.parts > 1);
     matmul_define_parts(p, out);
     /* One group a tile, which bands put in order: along one dimension. */
-    command_launch_2d(&grid, MULTIPLY, tiles_count(p, &t) * t.items, 1, t.items, 1);
+    command_launch_2d(&grid, MULTIPLY,
+                      (size_div_up(p->m, t.tile_m) * size_div_up(p->n, t.tile_n)) * t.items, 1,
+                      t.items, 1);
     matmul_parts_commands(j, k, &grid, SUM, out);
     return NULL;
 }

@@ -253,15 +253,6 @@ static tsr_matmul_problem sweep_batch(size_t i)
     return p;
 }
 
-/* Every shape as lessons take it: float32, one product, A B alone, no gaps. */
-static tsr_matmul_problem sweep_plain(size_t shape)
-{
-    return (tsr_matmul_problem){.m = sweep_shapes[shape][0],
-                                .n = sweep_shapes[shape][1],
-                                .k = sweep_shapes[shape][2],
-                                .alpha = 1};
-}
-
 /* Complex operands: both types, each op() of A with each of B, real and complex scales, gaps and
  * batches. */
 enum { COMPLEX = 64, COMPLEX_TINY = 16 };
@@ -401,7 +392,9 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
     }
     i -= batches;
     if (i < shapes) {
-        *matmul_in(out) = sweep_plain(i);
+        /* Every shape as lessons take it: float32, one product, A B alone, no gaps. */
+        *matmul_in(out) = (tsr_matmul_problem){
+            .m = sweep_shapes[i][0], .n = sweep_shapes[i][1], .k = sweep_shapes[i][2], .alpha = 1};
         return true;
     }
     i -= shapes;

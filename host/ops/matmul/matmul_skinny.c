@@ -84,13 +84,6 @@ static const char *unsupported(const job *j, const skinny *s, bool along_k, plan
     return why;
 }
 
-/* Rows or columns that a kernel is built for: those of C, but for few of the longer ones, so that
- * not every C needs a program of its own. */
-static size_t built_for(size_t few)
-{
-    return few <= 6 ? few : size_round_up(few, few <= 8 ? 2 : 4);
-}
-
 /* Whether lines of the large factor are aligned vectors. */
 static bool is_aligned(const job *j, const skinny *s, size_t vector)
 {
@@ -232,7 +225,9 @@ static const char *plan_groups(const job *j, const skinny *s, const layout *x, p
     const size_t groups = size_div_up(s->many, x->outputs), real = matmul_real_size(p);
     const k_parts k = split(j, s, x, groups);
     const last_group last = adding_up(j, groups, k);
-    const size_t few = built_for(s->few);
+    /* Rows or columns that a kernel is built for: those of C, but for few of the longer ones, so
+     * that not every C needs a program of its own. */
+    const size_t few = s->few <= 6 ? s->few : size_round_up(s->few, s->few <= 8 ? 2 : 4);
     size_t depth = x->quantum, chunk = few;
     const char *why;
     command grid;

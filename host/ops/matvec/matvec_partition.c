@@ -80,11 +80,6 @@ static size_t all_x_bytes(const tsr_matvec_problem *q, size_t products)
     return size_min(matvec_x(q).count, products) * x_bytes(q);
 }
 
-static size_t vectors_bytes(const tsr_matvec_problem *q, size_t products)
-{
-    return all_x_bytes(q, products) + products * y_bytes(q);
-}
-
 /* Vectors of `count` products, from `first` on, in their array. */
 static host_rows vector_rows(const view *x, void *array, size_t first, size_t count)
 {
@@ -239,7 +234,7 @@ static tsr_status choose_panels(const stream_budget *budget, const problem *p, p
     if (size_max(size_max(x_bytes(q), y_bytes(q)), line) > budget->each)
         return TSR_OK;
     products = products_of(q, budget);
-    vectors = vectors_bytes(q, products);
+    vectors = all_x_bytes(q, products) + products * y_bytes(q);
     if (products < matvec_batch(q) && budget->all / 2 >= vectors &&
         budget->all - 2 * vectors >= PARTITION_SLOTS_MAX * line)
         slots = 2; /* vectors of one pass come while those before are computed */

@@ -165,12 +165,6 @@ static bool rows_are_whole(const job *j)
     return v.columns <= steps * step_columns(j, group_fit(j->device, 0, FEW_ROWS_TEAM_MAX));
 }
 
-/* Whether teams of TEAM_MAX, a row each, would not fill the device. */
-static bool has_few_rows(const job *j)
-{
-    return matvec_view_of(matvec_of(j->problem)).rows < matvec_groups_wanted(j, 1024) / TEAM_MAX;
-}
-
 /* The lanes of a team, of up to `most`: as many as a row has work for. */
 static size_t team_by_shape(const job *j, size_t vectors, size_t most, bool whole)
 {
@@ -204,8 +198,11 @@ static const char *split_vector_plan(const job *j, plan *out)
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t vec = matvec_load_elements(p), columns = matvec_view_of(p).columns;
     const uint32_t group_set = param(j->params, "GROUP"), per_unit = param(j->params, "PER_UNIT");
+    /* few_whole: teams of TEAM_MAX, a whole row each, would not fill the device. */
     const bool aligned = matvec_vectors_aligned(j, vec),
-               few_whole = has_few_rows(j) && rows_are_whole(j);
+               few_whole = (matvec_view_of(matvec_of(j->problem)).rows <
+                            matvec_groups_wanted(j, 1024) / TEAM_MAX) &&
+                           rows_are_whole(j);
     const bool checked = aligned && !is_small(j) && !few_whole;
     const bool whole = per_unit ? per_unit == 1 : rows_are_whole(j) && !checked;
     const bool shifted = is_shifted(j);

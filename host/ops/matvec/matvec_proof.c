@@ -157,13 +157,6 @@ static tsr_matvec_problem sweep_narrow(size_t i, bool tiny)
     return p;
 }
 
-/* What lessons do: each shape once, in float32, without anything that they leave out. */
-static tsr_matvec_problem sweep_plain(size_t i)
-{
-    return (tsr_matvec_problem){
-        .type = TSR_F32, .rows = shapes[i].rows, .columns = shapes[i].columns, .alpha = 1};
-}
-
 bool matvec_sweep(size_t i, bool tiny, problem *out)
 {
     const size_t wide = tiny ? TINY_SHAPES * TINY_FORMS : ARRAY_COUNT(shapes) * FORMS;
@@ -179,7 +172,10 @@ bool matvec_sweep(size_t i, bool tiny, problem *out)
     else if (i < wide + narrow)
         *matvec_in(out) = sweep_narrow(i - wide, tiny);
     else if (i < wide + narrow + plain)
-        *matvec_in(out) = sweep_plain(i - wide - narrow);
+        *matvec_in(out) = (tsr_matvec_problem){.type = TSR_F32,
+                                               .rows = shapes[i - wide - narrow].rows,
+                                               .columns = shapes[i - wide - narrow].columns,
+                                               .alpha = 1};
     else if (i < wide + narrow + plain + large)
         *matvec_in(out) = sweep_large[i - wide - narrow - plain];
     else

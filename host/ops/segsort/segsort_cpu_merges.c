@@ -26,19 +26,16 @@ static command *launch(const tsr_sort_problem *s, unsigned entry, bool lanes,
     return c;
 }
 
-/* Keys of most segments, of which few are longer than twice the mean; 0: there is one. */
-static size_t usual_length(const tsr_segsort_problem *s)
-{
-    return s->segments > 1 ? size_min(2 * (segsort_mean(s) + 1), segsort_longest(s)) : 0;
-}
-
 /* Blocks, and a launch for each stage of the longest segment. */
 static const char *plan_segments(const job *j, plan *out)
 {
     const tsr_segsort_problem *p = segsort_of(j->problem);
     const tsr_sort_problem *s = &p->sort;
     const size_t items = size_max(j->device->compute_units, 1) * WINDOWS_CORE;
-    const vector_block block = sort_vector_block(j, SORT_MERGES_BLOCK_BYTES, usual_length(p));
+    /* Keys of most segments, of which few are longer than twice the mean; 0: there is one. */
+    const vector_block block = sort_vector_block(
+        j, SORT_MERGES_BLOCK_BYTES,
+        p->segments > 1 ? size_min(2 * (segsort_mean(p) + 1), segsort_longest(p)) : 0);
     const uint32_t top = size_log2_up(segsort_longest(p));
     const uint32_t merges = top > block.shift ? top - block.shift : 0;
     const size_t arrays = size_min(merges, sort_with_index(s) ? 2 : 1); /* of lanes */

@@ -391,15 +391,6 @@ static void add_scan(const job *j, const layout *s, plan *out)
     state_scan(s, group, c);
 }
 
-/* The arrays of a pass, PASS_ARRAYS of cl/sort/sort_radix_pass.clh. */
-static void step_arrays(const tsr_sort_problem *p, const layout *s, size_t pass, command *c)
-{
-    step_keys(c, reads_copy(pass));
-    step_keys(c, !reads_copy(pass));
-    add_loads(c, p, s, reads_copy(pass));
-    add_loads(c, p, s, !reads_copy(pass));
-}
-
 /* What a pass asks for whose work-items rank their own keys: c->bytes, and where the keys of each
  * digit begin in each chunk. */
 static void state_tiles(const tsr_sort_problem *p, const layout *s, command *c)
@@ -433,7 +424,11 @@ static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, pl
     command *c =
         plan_launch_1d(out, RADIX_SCATTER, (sweep ? s->tiles : s->chunks) * s->group, s->group);
 
-    step_arrays(p, s, pass, c);
+    /* The arrays of a pass, PASS_ARRAYS of cl/sort/sort_radix_pass.clh. */
+    step_keys(c, reads_copy(pass));
+    step_keys(c, !reads_copy(pass));
+    add_loads(c, p, s, reads_copy(pass));
+    add_loads(c, p, s, !reads_copy(pass));
     command_workspace(c);
     if (sweep)
         command_workspace(c);
