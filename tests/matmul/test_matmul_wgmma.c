@@ -160,7 +160,7 @@ static void test_sums_make_nothing_unsupported(void **state)
     d.max_allocation = x.workspace - 1;
     plan_free(&x);
     expect_unsupported("wgmma-3xtf32", &d, &p, NULL);
-    expect_reason("wgmma-3xtf32", "SPLIT=2", &p, &d, "packed operands and sums take more", NULL);
+    expect_reason("wgmma-3xtf32", "SPLIT=2", &p, &d, "largest allocation", NULL);
 }
 
 /* TF32 has blocks of 32 along k, and one image a block. */
@@ -214,7 +214,7 @@ static void test_what_runs_elsewhere(void **state)
     p = product(512, 512, ((size_t)1 << 31) + 1);
     expect_unsupported("wgmma-3xtf32", &d, &p, "32 bits");
     p = product(1 << 20, 1 << 20, 1 << 13);
-    expect_unsupported("wgmma-3xtf32", &d, &p, "packed operands and sums take more");
+    expect_unsupported("wgmma-3xtf32", &d, &p, "largest allocation");
     p = product(512, 512, 512);
     matmul_in(&p)->precision = TSR_PRECISION_TF32;
     expect_reason("wgmma-tf32", "TILE_N=256", &p, &d, NULL, NULL);
