@@ -50,23 +50,30 @@ static bool is_busy(void)
     return line.activity.what[0] || line.building.what[0];
 }
 
-/* "activity: what is built, 3 s": the activity is cut where the terminal is narrow, never the
- * rest. */
+/* Characters of an activity that still say which. */
+enum { ACTIVITY_MIN = 8 };
+
+/* "activity: what is built, 3 s": the activity is cut where the terminal is narrow, and left out
+ * where little of it would be left; the time is never cut. */
 static void draw(uint64_t now)
 {
     const bool builds = line.building.what[0] &&
                         (!line.activity.what[0] || now - line.building.since >= silence_ns);
     const doing *last = builds ? &line.building : &line.activity;
     const size_t columns = terminal_width(standard_error_fd()) - 1;
+    const char *what = builds ? line.building.what : line.activity.what;
     text shown = {0}, tail = {0};
-    size_t used;
+    size_t room;
 
-    if (builds)
-        text_format(&tail, "%s%s", line.activity.what[0] ? ": " : "", line.building.what);
     text_format(&tail, ", %.0f s", (double)(now - last->since) / 1e9);
-    used = text_width(text_get(&tail));
-    if (used < columns)
-        text_append_cut(&shown, line.activity.what, columns - used);
+    room = columns > tail.length ? columns - tail.length : 0;
+    if (builds && line.activity.what[0] && text_width(what) + 2 + ACTIVITY_MIN <= room) {
+        text_append_cut(&shown, line.activity.what, room - text_width(what) - 2);
+        text_append(&shown, ": ");
+        text_append(&shown, what);
+    } else {
+        text_append_cut(&shown, what, room);
+    }
     text_append(&shown, text_get(&tail));
     if (strcmp(text_get(&shown), text_get(&line.drawn)) != 0) {
         progress_show(text_get(&shown));

@@ -131,16 +131,32 @@ static tsr_status open_session(listing *l, tsr_error *err)
     return st ? st : choice_open(l->choice.device[0], l->o, &l->session, err);
 }
 
+/* Print a line that begins `indent` blanks in, and goes on four further where it is broken: for
+ * somebody who reads it, and as one line where a program does. */
+static void print_line(size_t indent, const char *s)
+{
+    const bool read = isatty(STDOUT_FILENO) || getenv("COLUMNS");
+    text out = {0};
+
+    text_format(&out, "%*s", (int)indent, "");
+    text_wrap(&out, s, indent, indent + 4, read ? terminal_width(STDOUT_FILENO) : SIZE_MAX);
+    puts(text_get(&out));
+    text_free(&out);
+}
+
 static void print_tunable(const tunable *t)
 {
     const char *comma = "";
+    text line = {0};
 
-    printf("      %s = ", t->name);
+    text_format(&line, "%s = ", t->name);
     for (size_t i = 0; i < tunable_values(t); i++) {
-        printf("%s%u", comma, (unsigned)t->values[i]);
+        text_format(&line, "%s%u", comma, (unsigned)t->values[i]);
         comma = ", ";
     }
-    printf(" (default %u): %s\n", (unsigned)t->normal, t->meaning);
+    text_format(&line, " (default %u): %s", (unsigned)t->normal, t->meaning);
+    print_line(6, text_get(&line));
+    text_free(&line);
 }
 
 static json_t *tunables_json(const variant *v)
@@ -204,11 +220,18 @@ static json_t *variant_json(const listing *l, const variant *v, const char *why)
 /* `first`: it is what the problem gets where no kernel is named. */
 static void print_variant(const variant *v, const char *why, bool first)
 {
-    printf("  %s: %s\n", v->name, v->idea);
+    text line = {0};
+
+    text_format(&line, "%s: %s", v->name, v->idea);
+    print_line(2, text_get(&line));
     if (first)
-        printf("      chosen by default\n");
-    if (why)
-        printf("      unsupported: %s\n", why);
+        print_line(6, "chosen by default");
+    if (why) {
+        text_clear(&line);
+        text_format(&line, "unsupported: %s", why);
+        print_line(6, text_get(&line));
+    }
+    text_free(&line);
     for (size_t i = 0; i < v->tunable_count; i++)
         print_tunable(&v->tunables[i]);
 }

@@ -122,6 +122,16 @@ class Kernels(Listing):
                 marked = r"(?m)^  (\S+): .*\n      chosen by default$"
                 self.assertEqual(re.findall(marked, self.succeed("kernels", op, *args).out), [name])
 
+    def test_variants_fit_the_terminal(self):
+        """Ideas, reasons and tunables are broken for somebody who reads them, not for programs."""
+        def variants(**env):
+            return self.succeed("kernels", OPERATIONS[0], env=env).out.split("\n\n", 1)[1].splitlines()
+
+        whole, broken = variants(COLUMNS=None), variants(COLUMNS="60")
+        self.assertGreater(max(map(len, whole)), 80)
+        self.assertLessEqual(max(map(len, broken)), 60)
+        self.assertEqual(" ".join(" ".join(whole).split()), " ".join(" ".join(broken).split()))
+
     def test_short_list(self):
         """Every variant once, as the listing of programs judges it, in lines that fit."""
         text = self.succeed("kernels", env={"COLUMNS": "72"}).out
