@@ -203,7 +203,7 @@ static tsr_status say_why(recording *t, const char *lines, const char *options, 
     return tsr_fail(err, TSR_EBUILD, rc,
                     wrong ? "%s does not build"
                           : "%s builds, but not with records made at its accesses",
-                    t->variant->source);
+                    t->source.file[0]);
 }
 
 static tsr_status build(recording *t, tsr_error *err)
@@ -253,6 +253,19 @@ static cl_int set_argument(const recording *t, cl_kernel kernel, cl_uint i, cons
     return clSetKernelArg(kernel, i, sizeof(cl_mem), &none);
 }
 
+/* Of a file in the place of a kernel's own. */
+static tsr_status no_kernel(const recording *t, const char *name, tsr_error *err)
+{
+    if (t->build) /* it belongs to no variant */
+        return tsr_fail(err, TSR_ECL, CL_INVALID_KERNEL_NAME,
+                        "%s has no kernel '%s', as %s has, which this lesson launches",
+                        t->source.file[0], name, t->variant->source);
+    return tsr_fail(err, TSR_ECL, CL_INVALID_KERNEL_NAME,
+                    "%s has no kernel '%s', which this lesson launches: begin with what `tessera "
+                    "kernels %s %s --source` prints",
+                    t->source.file[0], name, t->call->posed.op->name, t->variant->name);
+}
+
 static tsr_status launch(recording *t, const command *c, tsr_error *err)
 {
     const char *name = t->variant->entries[c->entry];
@@ -261,6 +274,8 @@ static tsr_status launch(recording *t, const command *c, tsr_error *err)
     cl_kernel kernel = clCreateKernel(t->program, name, &rc);
     tsr_status st = copy(t, t->records, sizeof(head), head, NULL, err);
 
+    if (rc == CL_INVALID_KERNEL_NAME && !st)
+        st = no_kernel(t, name, err);
     for (cl_uint i = 0; i < c->n_args && rc == CL_SUCCESS; i++)
         rc = set_argument(t, kernel, i, c);
     if (rc == CL_SUCCESS)

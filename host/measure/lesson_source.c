@@ -649,6 +649,7 @@ static unsigned file_of_line(const recorded_source *out, const char *line)
 /* The text of each file, so that a line of it is found by its number. */
 static void keep_lines(const char *source, recorded_source *out)
 {
+    unsigned lines[LESSON_FILES_MAX] = {0};
     unsigned open[LESSON_FILES_MAX] = {0}, depth = 0, file = 0;
 
     for (const char *s = source; *s;) {
@@ -662,13 +663,21 @@ static void keep_lines(const char *source, recorded_source *out)
             } else {
                 /* Behind the file that it includes, or one that is there already. */
                 const bool was_open = depth && open[depth - 1] != file;
+                const unsigned next = (unsigned)strtoul(s + 6, NULL, 10);
 
-                text_format(&out->lines[file], "#include %s\n",
-                            was_open ? out->file[open[--depth]] : "(there already)");
+                if (lines[file] + 1 < next) {
+                    text_format(&out->lines[file], "#include %s\n",
+                                was_open ? out->file[open[--depth]] : "(there already)");
+                    lines[file]++;
+                }
+                /* Of a file that has in itself what others include. */
+                for (; lines[file] + 1 < next; lines[file]++)
+                    text_append(&out->lines[file], "\n");
             }
         } else {
             text_append_bytes(&out->lines[file], s, (size_t)(end - s));
             text_append(&out->lines[file], "\n");
+            lines[file]++;
         }
         s = end + (*end != 0);
     }

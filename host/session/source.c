@@ -141,6 +141,18 @@ static bool first_time(expansion *x, const char *file)
     return true;
 }
 
+/* Whether a line of a replacement is `#line NUMBER "FILE"` of the file that it replaces: what
+ * `tessera kernels --source` prints has them. */
+static bool names_file(const char *line, size_t length, const char *file)
+{
+    const char *name = memchr(line, '"', length);
+    const size_t name_length = strlen(file);
+
+    return length > 6 && strncmp(line, "#line ", 6) == 0 && name &&
+           (size_t)(line + length - name) > name_length + 1 &&
+           strncmp(name + 1, file, name_length) == 0 && name[name_length + 1] == '"';
+}
+
 static tsr_status expand(expansion *x, const char *file, unsigned depth, text *out, tsr_error *err)
 {
     text content = {0};
@@ -164,6 +176,12 @@ static tsr_status expand(expansion *x, const char *file, unsigned depth, text *o
         if (include_name(line, length, name)) {
             st = expand(x, name, depth + 1, out, err);
             text_format(out, "#line %u \"%s\"\n", line_number + 1, said);
+        } else if (said != file && names_file(line, length, file)) {
+            /* Lines are those of the replacement, whose beginning has been named. */
+            if (strtoul(line + 6, NULL, 10) == 1)
+                text_append(out, "\n");
+            else
+                text_format(out, "#line %u \"%s\"\n", line_number + 1, said);
         } else {
             text_append_bytes(out, line, length);
         }

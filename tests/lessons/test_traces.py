@@ -188,6 +188,39 @@ class Traces(unittest.TestCase):
             for args in (("tiled", "--json", "--kernel-dir", "cl"), ("overlap", "--json"), ("tiled", "banks", "-o", folder)):
                 self.assertEqual(command("lesson", *args, "--kernel-file", path).returncode, 2, args)
 
+    def test_printed_source(self):
+        """What `kernels --source` prints is as good a file, with its own lines, includes in it."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mine.cl")
+            for lesson, without in (("tiled", "without-first"), ("reduction", "")):
+                own = traced(lesson)["runs"][0]
+                printed = command("kernels", own["op"], own["kernel"], "--source").stdout.decode()
+                with open(path, "w", encoding="utf-8") as f:
+                    f.write(printed)
+                runs = {r["id"]: r for r in traced(lesson, "--kernel-file", path)["runs"]}
+                first = next(iter(runs.values()))
+                self.assertTrue(first["right"], lesson)
+                self.assertTrue(first["files"][0]["name"].endswith("mine.cl"))
+                shown = first["files"][0]["text"].splitlines()
+                at = max(i for i, line in enumerate(shown) if "barrier(CLK" in line)
+                self.assertEqual(shown[at], printed.splitlines()[at])
+                if without:
+                    self.assertFalse(runs[without]["right"])
+                    self.assertIn("barrier(", shown[runs[without]["removed"] - 1])
+
+    def test_file_of_another_kernel(self):
+        """It says which kernel is missing, and what prints it."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mine.cl")
+            with open(path, "wb") as f:
+                f.write(b"__kernel void another(__global int *x) { x[0] = 1; }\n")
+            own = traced("reduction")["runs"][0]
+            done = command("lesson", "reduction", "--json", "--kernel-file", path)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("has no kernel '%s_%s', which this lesson launches: begin with what `tessera kernels %s %s "
+                          "--source` prints" % (own["op"], own["kernel"], own["op"], own["kernel"]),
+                          done.stderr.decode())
+
     def test_other_encodings(self):
         """A byte that is no UTF-8 is a '?', and the files are there."""
         done, runs = self.changed(("/* Filled", "/* Gef\u00fcllt"), encoding="latin-1")
