@@ -21,6 +21,9 @@
  * has a write of an operand begin at the start of its buffer and array (oclgrind/simulator.py says
  *     why).
  *
+ *   - with TESSERA_ONE_CALL set, lets kernels run until the host reads what they made; launches
+ * after that are markers, which take no time in a simulator.
+ *
  * At exit it writes to the file that TESSERA_FAULT_REPORT names:
  *
  *     layer ready
@@ -381,6 +384,19 @@ static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueNDRangeKernel(cl_command_queu
     return rc;
 }
 
+/* ---- one call alone --------------------------------------------------------------------- */
+
+static int launched, has_read;
+
+static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueNDRangeKernel_once(
+    cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g, const size_t *l,
+    cl_uint n, const cl_event *w, cl_event *e)
+{
+    launched = 1;
+    return has_read ? layer.clEnqueueMarkerWithWaitList(q, n, w, e)
+                    : at_clEnqueueNDRangeKernel(q, k, d, o, g, l, n, w, e);
+}
+
 static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueNativeKernel(
     cl_command_queue q, void(CL_CALLBACK *f)(void *), void *a, size_t s, cl_uint b, const cl_mem *m,
     const void **p, cl_uint n, const cl_event *w, cl_event *e)
@@ -409,6 +425,15 @@ COMMAND(clEnqueueReadBufferRect,
          size_t r, size_t l, size_t x, size_t y, void *p, cl_uint n, const cl_event *w,
          cl_event *e),
         (q, m, b, o, h, s, r, l, x, y, p, n, w, e))
+static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueReadBuffer_once(cl_command_queue q, cl_mem m,
+                                                                   cl_bool b, size_t o, size_t s,
+                                                                   void *p, cl_uint n,
+                                                                   const cl_event *w, cl_event *e)
+{
+    has_read |= launched;
+    return at_clEnqueueReadBuffer(q, m, b, o, s, p, n, w, e);
+}
+
 /* An operand, which lies in its array as it does in its buffer, is written by a blocking call. */
 static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueWriteBuffer_from_start(
     cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
@@ -636,6 +661,10 @@ static void take_over(void)
         layer.clCreateBuffer = at_clCreateBuffer_limited;
     if (getenv("TESSERA_HOLD_WRITE"))
         layer.clEnqueueWriteBuffer = at_clEnqueueWriteBuffer_held;
+    if (getenv("TESSERA_ONE_CALL")) {
+        layer.clEnqueueNDRangeKernel = at_clEnqueueNDRangeKernel_once;
+        layer.clEnqueueReadBuffer = at_clEnqueueReadBuffer_once;
+    }
     if (getenv("TESSERA_KEEP_BUFFERS")) {
         layer.clReleaseMemObject = at_clReleaseMemObject_kept;
         layer.clEnqueueWriteBuffer = at_clEnqueueWriteBuffer_from_start;
