@@ -25,10 +25,6 @@
 #define INDEX uint
 #include "reduce/reduce_loads.clh"
 
-#define REDUCED reduced
-#define COMBINE combine
-#include "common/group_reduce.clh"
-
 #define BLOCK ((ulong)GROUP * LOADS * VEC)
 
 /* What a work-item makes of its part of the group's share of x.  Where `exact`, of fewer elements
@@ -66,42 +62,65 @@ static inline reduced take_share(__global const ELEMENT *restrict x, ulong n, bo
         for (uint l = 0; l < 4; l++)
             if (i + l * get_global_size(0) < n)
                 next[l] = x[i + l * get_global_size(0)];
+#if LEAST || LARGEST
 #pragma unroll
         for (uint l = 0; l < 4; l++)
             if (i + l * get_global_size(0) < n)
                 chain_take(&all, next[l], exact ? i + l * get_global_size(0) : whole / BLOCK);
+#else
+        {
+            VALUE terms[4];
+
+#pragma unroll
+            for (uint l = 0; l < 4; l++)
+                terms[l] = i + l * get_global_size(0) < n ? TERM(next[l]) : 0;
+            chain_sum(&all, (terms[0] + terms[1]) + (terms[2] + terms[3]));
+        }
+#endif
     }
     return all.all;
 }
 
-#if LEAST || LARGEST
 /* Work-items that combine the values of a group, each those of as many; then all combine theirs. */
 #define FOLDING (GROUP > 256 ? 32 : GROUP > 64 ? 16 : GROUP > 16 ? 8 : GROUP)
 
-/* The best of `count` values, `step` apart. */
-static inline VALUE best_of(__local const VALUE *values, uint count, uint step)
-{
-    VALUE best[4];
+#if LEAST || LARGEST
+#define JOIN(a, b) BETTER(a, b)
+#else
+#define JOIN(a, b) ((a) + (b))
+#endif
 
+/* The best of `count` values, `step` apart, or their sum. */
+static inline VALUE fold(__local const VALUE *values, uint count, uint step)
+{
+    VALUE some[4];
+
+    if (count < 4) {
+        some[0] = values[0];
+#pragma unroll
+        for (uint k = 1; k < count; k++)
+            some[0] = JOIN(some[0], values[k * step]);
+        return some[0];
+    }
 #pragma unroll
     for (uint k = 0; k < 4; k++)
-        best[k] = values[k % count * step];
+        some[k] = values[k * step];
 #pragma unroll
     for (uint k = 4; k < count; k++)
-        best[k % 4] = BETTER(best[k % 4], values[k * step]);
-    best[0] = BETTER(best[0], best[1]);
-    best[2] = BETTER(best[2], best[3]);
-    return BETTER(best[0], best[2]);
+        some[k % 4] = JOIN(some[k % 4], values[k * step]);
+    some[0] = JOIN(some[0], some[1]);
+    some[2] = JOIN(some[2], some[3]);
+    return JOIN(some[0], some[2]);
 }
 
 /* The best that the work-items of a group have, which all of them get, with the least index of
- * those that have it.  Two barriers in place of the eight of a tree.  `first` is free for reuse
- * behind another barrier, like `shared`. */
+ * those that have it, or the sum.  Two barriers in place of the eight of a tree.  `first` is free
+ * for reuse behind another barrier, like `shared`. */
 static inline reduced group_reduce(reduced mine, __local reduced *shared, __local uint *first)
 {
     __local VALUE *values = (__local VALUE *)shared;
     const uint item = (uint)get_local_id(0);
-    reduced best;
+    reduced all;
 
     if (item == 0)
         *first = NO_INDEX;
@@ -109,28 +128,19 @@ static inline reduced group_reduce(reduced mine, __local reduced *shared, __loca
     /* Filled before read. */
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item < FOLDING)
-        values[item] = best_of(values + item, GROUP / FOLDING, FOLDING);
+        values[item] = fold(values + item, GROUP / FOLDING, FOLDING);
     /* Combined before they are read again. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    best.value = best_of(values, FOLDING, 1);
+    all.value = fold(values, FOLDING, 1);
 #if WITH_INDEX
-    if (mine.index != NO_INDEX && !precedes(best.value, mine.value))
+    if (mine.index != NO_INDEX && !precedes(all.value, mine.value))
         atomic_min(first, mine.index);
     /* Found by all before it is read. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    best.index = *first;
+    all.index = *first;
 #endif
-    return best;
+    return all;
 }
-#else
-/* The sum of what the work-items of a group have, which the first one gets. */
-static inline reduced group_reduce(reduced mine, __local reduced *shared, __local uint *first)
-{
-    const uint item = (uint)get_local_id(0);
-
-    return tree_reduce(shared + item, 1, item, GROUP, mine);
-}
-#endif
 
 #if WITH_INDEX
 /* Set *found to the index of the first element, of the block from `begin` on, that is as good as

@@ -1,13 +1,13 @@
 /* Scan: one launch, elements in registers, and warps that look back.
  *
  * Idea: as scan_look_back.cl, without local memory for the elements and with one
- *     barrier for the tile's total: each work-item has vectors of four
+ *     barrier for the tile's total: each work-item has vectors of VEC
  *     neighbours in registers, a warp scans their sums by shuffles, and the first
  *     warp looks back over 64 and more tiles at a time (warp_look_back.clh).
- * Work split: a work-group for a tile of GROUP * VECTORS * 4 elements of a line; a
- *     warp takes VECTORS * 128 that follow one another, a vector of each lane
+ * Work split: a work-group for a tile of GROUP * VECTORS * VEC elements of a line; a
+ *     warp takes VECTORS * 32 * VEC that follow one another, a vector of each lane
  *     at a time.
- * Parameters: those of scan.clh; GROUP, a multiple of 32; VECTORS; ALIGNED, 1 where
+ * Parameters: those of scan.clh; GROUP, a multiple of 32; VEC, 2 or 4; VECTORS; ALIGNED, 1 where
  *     vectors begin at multiples of their size; AHEAD, how many tiles further on
  *     each group has one fetched into the second-level cache; STATE_WORDS
  *     and SIZED (warp_look_back.clh).
@@ -19,13 +19,14 @@
  */
 #include "scan/scan.clh"
 
-#if !defined(GROUP) || !defined(VECTORS) || !defined(ALIGNED) || !defined(AHEAD) ||                \
-    !defined(STATE_WORDS)
-#error "GROUP, VECTORS, ALIGNED, AHEAD, STATE_WORDS: the tile, and how it is moved"
+#if !defined(GROUP) || !defined(VEC) || !defined(VECTORS) || !defined(ALIGNED) ||                  \
+    !defined(AHEAD) || !defined(STATE_WORDS)
+#error "GROUP, VEC, VECTORS, ALIGNED, AHEAD, STATE_WORDS: the tile, and how it is moved"
 #endif
 
 #define WARPS (GROUP / 32)
-#define TILE  (GROUP * VECTORS * 4)
+#define ROUND (32 * VEC) /* elements of a warp's vectors */
+#define TILE  (GROUP * VECTORS * VEC)
 
 #define TOTAL          VALUE
 #define TOTAL_IDENTITY IDENTITY
@@ -57,7 +58,10 @@ static inline VALUE total_of(ulong bits)
 #endif
 }
 
-#include "common/vector4.clh"
+#define VECTOR_PASTE(a, b)    a##b
+#define VECTOR_EXPANDED(a, b) VECTOR_PASTE(a, b)
+#define VECTOR_OF(T)          VECTOR_EXPANDED(T, VEC)
+
 #include "common/warp_look_back.clh"
 
 /* A call, as one argument; the host's warps_call has the same members. */
@@ -71,44 +75,49 @@ typedef struct warps_call {
 /* Where element e of a tile is, in the order of the scan, from its first one. */
 #define PLACE(e) (REVERSE ? -(int)(e) : (int)(e))
 
-/* Elements e to e + 3 of a tile, all of them in the line. */
-static inline void load_whole(VALUE v[4], __global const X *tile, uint e)
+/* Elements e to e + VEC - 1 of a tile, all of them in the line. */
+static inline void load_whole(VALUE v[VEC], __global const X *tile, uint e)
 {
-    const VECTOR_OF(X) four = *(__global const VECTOR_OF(X) *)(tile + PLACE(REVERSE ? e + 3 : e));
-    X own[4];
+    const VECTOR_OF(X) all =
+        *(__global const VECTOR_OF(X) *)(tile + PLACE(REVERSE ? e + VEC - 1 : e));
+    X own[VEC];
 
-    own[REVERSE ? 3 : 0] = four.x;
-    own[REVERSE ? 2 : 1] = four.y;
-    own[REVERSE ? 1 : 2] = four.z;
-    own[REVERSE ? 0 : 3] = four.w;
+    own[REVERSE ? VEC - 1 : 0] = all.x;
+    own[REVERSE ? VEC - 2 : 1] = all.y;
+#if VEC == 4
+    own[REVERSE ? 1 : 2] = all.z;
+    own[REVERSE ? 0 : 3] = all.w;
+#endif
 #pragma unroll
-    for (uint k = 0; k < 4; k++)
+    for (uint k = 0; k < VEC; k++)
         v[k] = value_of(own[k]);
 }
 
-static inline void store_whole(__global RESULT *tile, uint e, const VALUE v[4])
+static inline void store_whole(__global RESULT *tile, uint e, const VALUE v[VEC])
 {
-    VECTOR_OF(RESULT) four;
+    VECTOR_OF(RESULT) all;
 
-    four.x = result_of(v[REVERSE ? 3 : 0]);
-    four.y = result_of(v[REVERSE ? 2 : 1]);
-    four.z = result_of(v[REVERSE ? 1 : 2]);
-    four.w = result_of(v[REVERSE ? 0 : 3]);
-    *(__global VECTOR_OF(RESULT) *)(tile + PLACE(REVERSE ? e + 3 : e)) = four;
+    all.x = result_of(v[REVERSE ? VEC - 1 : 0]);
+    all.y = result_of(v[REVERSE ? VEC - 2 : 1]);
+#if VEC == 4
+    all.z = result_of(v[REVERSE ? 1 : 2]);
+    all.w = result_of(v[REVERSE ? 0 : 3]);
+#endif
+    *(__global VECTOR_OF(RESULT) *)(tile + PLACE(REVERSE ? e + VEC - 1 : e)) = all;
 }
 
 /* The same of a tile of `count` elements; those beyond are the identity. */
-static inline void load_part(VALUE v[4], __global const X *tile, uint e, uint count)
+static inline void load_part(VALUE v[VEC], __global const X *tile, uint e, uint count)
 {
 #pragma unroll
-    for (uint k = 0; k < 4; k++)
+    for (uint k = 0; k < VEC; k++)
         v[k] = e + k < count ? value_of(tile[PLACE(e + k)]) : (VALUE)(IDENTITY);
 }
 
-static inline void store_part(__global RESULT *tile, uint e, uint count, const VALUE v[4])
+static inline void store_part(__global RESULT *tile, uint e, uint count, const VALUE v[VEC])
 {
 #pragma unroll
-    for (uint k = 0; k < 4; k++)
+    for (uint k = 0; k < VEC; k++)
         if (e + k < count)
             tile[PLACE(e + k)] = result_of(v[k]);
 }
@@ -139,8 +148,8 @@ __kernel WORK_GROUP void scan_warps(__global const X *x, __global RESULT *result
 {
     __local VALUE totals[WARPS], found;
     const uint item = (uint)get_local_id(0), lane = item % 32, warp = item / 32;
-    VALUE v[VECTORS][4], own = IDENTITY, all = IDENTITY, first = IDENTITY;
-    const uint e = warp * (VECTORS * 128) + lane * 4; /* the first element, in the tile */
+    VALUE v[VECTORS][VEC], own = IDENTITY, all = IDENTITY, first = IDENTITY;
+    const uint e = warp * (VECTORS * ROUND) + lane * VEC; /* the first element, in the tile */
     const uint group = (uint)get_group_id(0);
     uint tile = group, count;
     const ulong row = line_of(&tile, &call);
@@ -157,11 +166,11 @@ __kernel WORK_GROUP void scan_warps(__global const X *x, __global RESULT *result
     if (ALIGNED && count == TILE) {
 #pragma unroll
         for (uint j = 0; j < VECTORS; j++)
-            load_whole(v[j], x, e + j * 128);
+            load_whole(v[j], x, e + j * ROUND);
     } else {
 #pragma unroll
         for (uint j = 0; j < VECTORS; j++)
-            load_part(v[j], x, e + j * 128, count);
+            load_part(v[j], x, e + j * ROUND, count);
     }
     /* What is before each vector in the warp, the vectors before and the lanes before, goes into
      * its elements at once: fewer registers, and more work-groups side by side. */
@@ -169,16 +178,16 @@ __kernel WORK_GROUP void scan_warps(__global const X *x, __global RESULT *result
     for (uint j = 0; j < VECTORS; j++) {
         VALUE up_to, before, sum;
 
-        v[j][1] = combine(v[j][0], v[j][1]);
-        v[j][2] = combine(v[j][1], v[j][2]);
-        v[j][3] = combine(v[j][2], v[j][3]);
-        up_to = total_scan(v[j][3], lane);
+#pragma unroll
+        for (uint k = 1; k < VEC; k++)
+            v[j][k] = combine(v[j][k - 1], v[j][k]);
+        up_to = total_scan(v[j][VEC - 1], lane);
         sum = total_broadcast(up_to, 31);
         before = total_up(up_to, 1);
         before = lane ? combine(own, before) : own;
         own = combine(own, sum);
 #pragma unroll
-        for (uint k = 4; k-- > 0;)
+        for (uint k = VEC; k-- > 0;)
             v[j][k] = EXCLUSIVE && k == 0 ? before : combine(before, v[j][k - EXCLUSIVE]);
     }
     if (lane == 0)
@@ -211,15 +220,15 @@ __kernel WORK_GROUP void scan_warps(__global const X *x, __global RESULT *result
 #pragma unroll
     for (uint j = 0; j < VECTORS; j++)
 #pragma unroll
-        for (uint k = 0; k < 4; k++)
+        for (uint k = 0; k < VEC; k++)
             v[j][k] = combine(first, v[j][k]);
     if (ALIGNED && count == TILE) {
 #pragma unroll
         for (uint j = 0; j < VECTORS; j++)
-            store_whole(result, e + j * 128, v[j]);
+            store_whole(result, e + j * ROUND, v[j]);
     } else {
 #pragma unroll
         for (uint j = 0; j < VECTORS; j++)
-            store_part(result, e + j * 128, count, v[j]);
+            store_part(result, e + j * ROUND, count, v[j]);
     }
 }

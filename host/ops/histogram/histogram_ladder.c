@@ -259,41 +259,84 @@ const variant histogram_copies = {
 
 /* ---- few ------------------------------------------------------------------------------------ */
 
+static const tunable few_tunables[] = {
+    {"LOADS", "elements that a work-item has in flight", {1, 2, 4, 8}, 4, 1},
+    {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512}, 0, 32},
+    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 8, 2, .host_only = true},
+};
+
 static const char *few_plan(const job *j, plan *out)
 {
     const tsr_histogram_problem *p = histogram_of(j->problem);
-    const size_t local = group_of(j), groups = groups_for(j, local, ELEMENTS_MIN);
+    /* What groups add up has 32 bits. */
+    const last_group way = p->n <= UINT32_MAX ? last_group_of(j->device) : LAST_GROUP_NONE;
+    const size_t local = group_of(j), loads = param(j->params, "LOADS");
+    const size_t groups = groups_for(j, local, way == LAST_GROUP_NONE ? ELEMENTS_MIN : loads);
     const double items = (double)groups * (double)local, bins = (double)p->bins;
-    const view edges = histogram_edges(p);
-    const char *why;
+    const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
+    const histogram_call call = histogram_call_of(p);
+    const char *why = histogram_unsupported(p, j->device);
+    size_t lanes = 1, table;
     command *c;
 
     if (p->bins > FEW_MAX)
         return plan_unsupported(out, "it has registers for %d bins, not for %zu", (int)FEW_MAX,
                                 p->bins);
-    histogram_define(p, out);
-    plan_define(out, "BINS=%zu", p->bins);
-    why = plan_groups(j, groups, local, p->bins * sizeof(uint32_t), 0, out);
-    if (why || !out->count)
+    if (why)
         return why;
-    c = &out->commands[out->count - 1];
+    if (p->weights)
+        return "it counts, and has no sums of weights";
+    while (2 * lanes * p->bins <= local)
+        lanes *= 2;
+    table = p->bins * (local + 2 * lanes) * sizeof(uint32_t);
+    if (table > j->device->local_memory)
+        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
+                                table, j->device->local_memory);
+    histogram_define(p, out);
+    last_group_defines(j->device, way, &out->defines);
+    plan_define(out, "BINS=%zu", p->bins);
+    plan_define(out, "LANES=%zu", lanes);
+    plan_define(out, "CLEARS=%d", way != LAST_GROUP_NONE && !p->add);
+    plan_set(out, "GROUP", (uint32_t)local);
+    if (!p->add && way == LAST_GROUP_NONE)
+        add_clear(p, groups, local, out);
+    c = plan_launch_1d(out, COUNT, groups * local, local);
+    command_operand(c, HISTOGRAM_X);
+    command_operand(c, HISTOGRAM_EDGES);
+    command_operand(c, HISTOGRAM_COUNTS);
+    if (way != LAST_GROUP_NONE)
+        command_group_counters(c);
+    command_block(c, &call, sizeof(call));
+    c->bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) + (double)view_bytes(&counts) +
+               (double)groups * bins * ATOMIC_BYTES;
     c->traffic.requested = (double)p->n * (double)tsr_type_size(p->type) +
                            items * (double)view_bytes(&edges) +
                            (double)groups * bins * ATOMIC_BYTES;
-    c->traffic.local =
-        items * bins * ATOMIC_BYTES + (double)groups * bins * 2 * (double)sizeof(uint32_t);
+    /* Each count and each lane's sum is written and read. */
+    c->traffic.local = 2 * bins * (items + (double)(groups * lanes)) * (double)sizeof(uint32_t);
     c->traffic.barriers = 2;
+    if (way != LAST_GROUP_NONE) {
+        c->traffic.requested += (double)view_bytes(&counts);
+        if (groups > 1) { /* the last group is found, and takes what all have added up */
+            c->traffic.requested += ((double)groups + bins) * ATOMIC_BYTES;
+            c->traffic.local += (double)groups * (double)(local + 1) * (double)sizeof(uint32_t);
+            c->traffic.barriers += 3;
+        }
+    }
     return NULL;
 }
 
-const variant histogram_few = {.name = "few",
-                               .idea = "few bins: a work-item has a count of each in registers",
-                               .source = "histogram/histogram_few.cl",
-                               .entries = {"histogram_few", "histogram_clear"},
-                               .build = "",
-                               .tunables = local_tunables,
-                               .tunable_count = ARRAY_COUNT(local_tunables),
-                               .plan = few_plan};
+const variant histogram_few = {
+    .name = "few",
+    .idea = "few bins: a work-item counts in registers how many elements each edge is not above",
+    .source = "histogram/histogram_few.cl",
+    .entries = {"histogram_few", "histogram_clear"},
+    .build = "",
+    .uses = LAST_GROUP_USES,
+    .group_counters = true,
+    .tunables = few_tunables,
+    .tunable_count = ARRAY_COUNT(few_tunables),
+    .plan = few_plan};
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 

@@ -4,7 +4,13 @@
 #include "core/warp_look_back.h"
 #include "ops/scan/scan_problem.h"
 
-enum { VECTOR = 4 };
+/* Elements of a vector: four, and two of 64 bits, for which the loads of a warp leave no gaps. */
+static size_t vector_of(const tsr_scan_problem *p)
+{
+    const size_t result = tsr_type_size(tsr_scan_result_type(p));
+
+    return size_max(tsr_type_size(p->type), result) == 8 ? 2 : 4;
+}
 
 enum { GROUP_GPU = 256, VECTORS_MAX = 8, VECTORS_SHORT = 4 };
 
@@ -25,15 +31,16 @@ typedef struct warps_call {
 static size_t usual_vectors(const job *j, size_t group)
 {
     const tsr_scan_problem *p = scan_of(j->problem);
+    const size_t vec = vector_of(p);
     const size_t units = size_max(j->device->compute_units, 1);
     size_t vectors = VECTORS_MAX;
 
     while (vectors > 1) {
-        const size_t tiles = scan_elements(p) / (group * VECTOR * vectors);
+        const size_t tiles = scan_elements(p) / (group * vec * vectors);
         const size_t wanted =
             vectors > VECTORS_SHORT ? units * TILES_PER_UNIT : units / UNITS_PER_TILE;
 
-        if (tiles >= wanted && p->n > group * VECTOR * vectors / 2)
+        if (tiles >= wanted && p->n > group * vec * vectors / 2)
             break;
         vectors /= 2;
     }
@@ -44,11 +51,11 @@ static const char *plan_warps(const job *j, plan *out)
 {
     const tsr_scan_problem *p = scan_of(j->problem);
     const size_t group = group_fit(j->device, 0, param(j->params, "GROUP"));
-    const size_t given = param(j->params, "VECTORS");
-    const size_t vectors = given ? given : usual_vectors(j, group), tile = group * vectors * VECTOR;
+    const size_t given = param(j->params, "VECTORS"), vec = vector_of(p);
+    const size_t vectors = given ? given : usual_vectors(j, group), tile = group * vectors * vec;
     const size_t words = scan_value_bytes(p) > 4 ? 2 : 1;
-    const bool from_multiples = p->offset_x % VECTOR == 0 && p->offset_result % VECTOR == 0;
-    const bool rows_of_multiples = p->n % VECTOR == 0 || (scan_outer(p) == 1 && !p->reverse);
+    const bool from_multiples = p->offset_x % vec == 0 && p->offset_result % vec == 0;
+    const bool rows_of_multiples = p->n % vec == 0 || (scan_outer(p) == 1 && !p->reverse);
     warps_call call = {.n = p->n,
                        .rows = scan_outer(p),
                        .tiles = size_div_up(p->n, tile),
@@ -68,8 +75,9 @@ static const char *plan_warps(const job *j, plan *out)
         return "it scans lines without segments";
     plan_set(out, "GROUP", (uint32_t)group);
     plan_set(out, "VECTORS", (uint32_t)vectors);
-    look_back_registers(j, group, vectors * VECTOR * words + REGISTERS_BESIDE, out);
+    look_back_registers(j, group, vectors * vec * words + REGISTERS_BESIDE, out);
     look_back_ahead(j, tile * tsr_type_size(p->type), out);
+    plan_define(out, "VEC=%zu", vec);
     plan_define(out, "ALIGNED=%d", from_multiples && rows_of_multiples);
     plan_define(out, "STATE_WORDS=%zu", words);
     if (scan_elements(p) == 0)
