@@ -89,6 +89,10 @@ static inline REAL sum_of_piece(piece sum)
 }
 
 #if SHIFTED
+/* Elements of a row before its first vector and behind its last piece, for each lane: they are
+ * fewer than two vectors have (pieces_of). */
+#define ENDS ((2 * VEC - 1 + TEAM - 1) / TEAM)
+
 /* Elements `from` to `from` + VEC - 1 of two vectors.  By masks: rows of one warp start at
  * different places.  Vectors are put together element by element, as Oclgrind takes them. */
 static inline uint4 elements_from(uint from, uint4 low, uint4 high)
@@ -278,7 +282,8 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     const uint start = min(row, rows - 1) * (uint)call.lda % VEC;
     const uint before = (VEC - start) % VEC;    /* elements before the first vector */
     const uint whole = pieces_of(length) * VEC; /* columns in pieces */
-    REAL ends = 0;
+    const uint ends = length - whole;
+    REAL end_a[ENDS], end_x[ENDS];
 #else
     const uint whole = length / WIDTH * WIDTH; /* columns in pieces */
 #endif
@@ -288,13 +293,18 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin);
     y += of_product(call.offset_y, call.stride_y);
 #if SHIFTED
-    /* First, since they are on their way while pieces are added up. */
-    for (uint e = lane; e < length - whole; e += TEAM) {
-        const uint c = e < before ? e : e + whole;
+    /* First and at once, since they are on their way while pieces are added up. */
+#pragma unroll
+    for (uint u = 0; u < ENDS; u++) {
+        const uint e = lane + u * TEAM, c = e >= ends ? 0 : e < before ? e : e + whole;
 
-        ends += load_factor(a + c) * load_factor(x + c);
+        end_a[u] = load_factor(a + c);
+        end_x[u] = load_factor(x + c);
     }
-    sum = ADD_UP(add_row(a, x, before, lane, whole / VEC)) + ends;
+    sum = ADD_UP(add_row(a, x, before, lane, whole / VEC));
+#pragma unroll
+    for (uint u = 0; u < ENDS; u++)
+        sum += lane + u * TEAM < ends ? end_a[u] * end_x[u] : 0;
 #else
     sum = sum_of_piece(add_row(a, x, call.incx, lane, whole));
     for (uint c = whole + lane; c < length; c += TEAM)
