@@ -260,7 +260,7 @@ const variant histogram_copies = {
 /* ---- few ------------------------------------------------------------------------------------ */
 
 static const tunable few_tunables[] = {
-    {"LOADS", "elements that a work-item has in flight", {1, 2, 4, 8}, 4, 1},
+    {"LOADS", "elements that a work-item has in flight", {1, 2, 4, 8}, 8, 1},
     {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512}, 0, 32},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 8, 2, .host_only = true},
 };
