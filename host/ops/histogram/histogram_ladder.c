@@ -90,10 +90,10 @@ static void state_tables(const tsr_histogram_problem *p, size_t groups, size_t c
     c->traffic.barriers = 2;
 }
 
-/* The plan of groups of `local` work-items, whose tables take `table` bytes of local memory, of
- * which a launch says `argument`. */
+/* The plan of groups of `local` work-items, whose tables take `table` bytes of local memory; one is
+ * the last in some `way` or not. */
 static const char *plan_groups(const job *j, size_t groups, size_t local, size_t table,
-                               size_t argument, plan *out)
+                               last_group way, plan *out)
 {
     const tsr_histogram_problem *p = histogram_of(j->problem);
     const histogram_call call = histogram_call_of(p);
@@ -109,7 +109,7 @@ static const char *plan_groups(const job *j, size_t groups, size_t local, size_t
         return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
                                 table, j->device->local_memory);
     plan_set(out, "GROUP", (uint32_t)local);
-    if (!p->add)
+    if (!p->add && way == LAST_GROUP_NONE)
         add_clear(p, groups, local, out);
     c = plan_launch_1d(out, COUNT, groups * local, local);
     command_operand(c, HISTOGRAM_X);
@@ -117,9 +117,11 @@ static const char *plan_groups(const job *j, size_t groups, size_t local, size_t
     command_operand(c, HISTOGRAM_COUNTS);
     if (p->weights)
         command_operand(c, HISTOGRAM_WEIGHTS);
+    if (way != LAST_GROUP_NONE)
+        command_group_counters(c);
     command_block(c, &call, sizeof(call));
-    if (argument)
-        command_local(c, argument);
+    if (table)
+        command_local(c, table);
     c->bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) +
                2 * (double)groups * (double)view_bytes(&counts);
     return NULL;
@@ -145,6 +147,47 @@ static size_t groups_for(const job *j, size_t local, size_t elements)
     return size_max(size_min(size_div_up(n, local * elements), most), 1);
 }
 
+/* ---- the last group ------------------------------------------------------------------------- */
+
+#define LOADS_OF_ELEMENTS(usual)                                                                   \
+    {                                                                                              \
+        "LOADS", "elements that a work-item has in flight", {1, 2, 4, 8}, usual, 1                 \
+    }
+
+/* How a group is the last one, which stores what all have added up in 32 bits. */
+static last_group last_of(const job *j)
+{
+    const tsr_histogram_problem *p = histogram_of(j->problem);
+
+    return last_group_for(j->device, p->n <= UINT32_MAX && p->bins < GROUP_COUNTERS_MAX,
+                          p->bins + 1);
+}
+
+/* Elements of a work-item at least: where no launch clears the counts, and groups add up without
+ * waiting, as many as it has in flight. */
+static size_t elements_for(const job *j, last_group way)
+{
+    return way == LAST_GROUP_NONE ? ELEMENTS_MIN : param(j->params, "LOADS");
+}
+
+/* What it asks for that groups are counted, and that the last one takes what all have added up and
+ * stores it. */
+static void state_last(const tsr_histogram_problem *p, size_t groups, last_group way, plan *out)
+{
+    const view counts = histogram_counts(p);
+    command *c;
+
+    if (!out->count || way == LAST_GROUP_NONE)
+        return;
+    c = &out->commands[out->count - 1];
+    c->traffic.requested += (double)view_bytes(&counts);
+    if (groups > 1) {
+        c->traffic.requested += ((double)groups + (double)p->bins) * ATOMIC_BYTES;
+        c->traffic.local += (double)groups * (double)(c->local[0] + 1) * (double)sizeof(uint32_t);
+        c->traffic.barriers += 3;
+    }
+}
+
 /* ---- naive ---------------------------------------------------------------------------------- */
 
 static const tunable naive_tunables[] = {
@@ -164,7 +207,7 @@ static const char *naive_plan(const job *j, plan *out)
 
     if (p->weights == TSR_HISTOGRAM_F64)
         return "it adds by atomics of 32 bits, and weights are float64";
-    why = plan_groups(j, groups, local, 0, 0, out);
+    why = plan_groups(j, groups, local, 0, LAST_GROUP_NONE, out);
     if (why)
         return why;
     histogram_define(p, out);
@@ -208,7 +251,7 @@ static const char *local_plan(const job *j, plan *out)
     const char *why;
 
     histogram_define(p, out);
-    why = plan_groups(j, groups, local, table, table, out);
+    why = plan_groups(j, groups, local, table, LAST_GROUP_NONE, out);
     if (!why)
         state_tables(p, groups, 1, 2, out); /* whether it was hit, and how often */
     return why;
@@ -228,6 +271,7 @@ const variant histogram_local = {.name = "local",
 
 static const tunable copies_tunables[] = {
     {"COPIES", COPIES_MEANING, {2, 4, 8, 16, 32}, 8, 2},
+    LOADS_OF_ELEMENTS(4),
     {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512, 1024}, 0, 32},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4, 2, .host_only = true},
 };
@@ -235,15 +279,20 @@ static const tunable copies_tunables[] = {
 static const char *copies_plan(const job *j, plan *out)
 {
     const tsr_histogram_problem *p = histogram_of(j->problem);
-    const size_t local = group_of(j);
-    const size_t groups = groups_for(j, local, ELEMENTS_MIN), copies = param(j->params, "COPIES");
+    const last_group way = last_of(j);
+    const size_t local = group_of(j), copies = param(j->params, "COPIES");
+    const size_t groups = groups_for(j, local, elements_for(j, way));
     const size_t table = size_min(p->bins, SIZE_MAX / 1024) * sizeof(uint32_t) * copies;
     const char *why;
 
     histogram_define(p, out);
-    why = plan_groups(j, groups, local, table, table, out);
-    if (!why)
+    last_group_defines(j->device, way, &out->defines);
+    plan_define(out, "CLEARS=%d", way != LAST_GROUP_NONE && !p->add);
+    why = plan_groups(j, groups, local, table, way, out);
+    if (!why) {
         state_tables(p, groups, copies, copies, out);
+        state_last(p, groups, way, out);
+    }
     return why;
 }
 
@@ -253,6 +302,8 @@ const variant histogram_copies = {
     .source = "histogram/histogram_copies.cl",
     .entries = {"histogram_copies", "histogram_clear"},
     .build = "",
+    .uses = LAST_GROUP_USES,
+    .group_counters = true,
     .tunables = copies_tunables,
     .tunable_count = ARRAY_COUNT(copies_tunables),
     .plan = copies_plan};
@@ -260,7 +311,7 @@ const variant histogram_copies = {
 /* ---- few ------------------------------------------------------------------------------------ */
 
 static const tunable few_tunables[] = {
-    {"LOADS", "elements that a work-item has in flight", {1, 2, 4, 8}, 8, 1},
+    LOADS_OF_ELEMENTS(8),
     {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512}, 0, 32},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 8, 2, .host_only = true},
 };
@@ -268,10 +319,8 @@ static const tunable few_tunables[] = {
 static const char *few_plan(const job *j, plan *out)
 {
     const tsr_histogram_problem *p = histogram_of(j->problem);
-    /* What groups add up has 32 bits. */
-    const last_group way = p->n <= UINT32_MAX ? last_group_of(j->device) : LAST_GROUP_NONE;
-    const size_t local = group_of(j), loads = param(j->params, "LOADS");
-    const size_t groups = groups_for(j, local, way == LAST_GROUP_NONE ? ELEMENTS_MIN : loads);
+    const last_group way = last_of(j);
+    const size_t local = group_of(j), groups = groups_for(j, local, elements_for(j, way));
     const double items = (double)groups * (double)local, bins = (double)p->bins;
     const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
     const histogram_call call = histogram_call_of(p);
@@ -315,14 +364,7 @@ static const char *few_plan(const job *j, plan *out)
     /* Each count and each lane's sum is written and read. */
     c->traffic.local = 2 * bins * (items + (double)(groups * lanes)) * (double)sizeof(uint32_t);
     c->traffic.barriers = 2;
-    if (way != LAST_GROUP_NONE) {
-        c->traffic.requested += (double)view_bytes(&counts);
-        if (groups > 1) { /* the last group is found, and takes what all have added up */
-            c->traffic.requested += ((double)groups + bins) * ATOMIC_BYTES;
-            c->traffic.local += (double)groups * (double)(local + 1) * (double)sizeof(uint32_t);
-            c->traffic.barriers += 3;
-        }
-    }
+    state_last(p, groups, way, out);
     return NULL;
 }
 
