@@ -22,6 +22,9 @@ BUGS = {
     "sweep-histogram-copies":
         ("copies", "histogram/histogram_copies.cl", "c < COPIES", 0, "c + 1 < COPIES",
          ["GROUP=32"]),
+    "sweep-histogram-copies-last-group":
+        ("copies", "histogram/histogram_copies.cl", "groups > 1 ? take_counter(all + bin) : ", 0, "",
+         []),
     "sweep-histogram-few-upper-edge":
         ("few", "histogram/histogram_few.cl", "v[l] > edge[BINS]", 0, "v[l] >= edge[BINS]", []),
     "sweep-histogram-few-last-round":
