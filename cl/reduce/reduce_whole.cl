@@ -113,9 +113,10 @@ static inline VALUE fold(__local const VALUE *values, uint count, uint step)
     return JOIN(some[0], some[2]);
 }
 
-/* The best that the work-items of a group have, which all of them get, with the least index of
- * those that have it, or the sum.  Two barriers in place of the eight of a tree.  `first` is free
- * for reuse behind another barrier, like `shared`. */
+/* The best that the work-items of a group have, with the least index of those that have it, which
+ * all of them get; or without an index the best or the sum, which the first one gets.  Two barriers
+ * in place of the eight of a tree.  `first` and `shared` are free for reuse behind another barrier.
+ */
 static inline reduced group_reduce(reduced mine, __local reduced *shared, __local uint *first)
 {
     __local VALUE *values = (__local VALUE *)shared;
@@ -131,13 +132,17 @@ static inline reduced group_reduce(reduced mine, __local reduced *shared, __loca
         values[item] = fold(values + item, GROUP / FOLDING, FOLDING);
     /* Combined before they are read again. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    all.value = fold(values, FOLDING, 1);
 #if WITH_INDEX
+    all.value = fold(values, FOLDING, 1);
     if (mine.index != NO_INDEX && !precedes(all.value, mine.value))
         atomic_min(first, mine.index);
     /* Found by all before it is read. */
     barrier(CLK_LOCAL_MEM_FENCE);
     all.index = *first;
+#else
+    all = nothing();
+    if (item == 0) /* all would take longer: they wait for one another */
+        all.value = fold(values, FOLDING, 1);
 #endif
     return all;
 }

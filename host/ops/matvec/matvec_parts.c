@@ -165,14 +165,25 @@ static bool rows_are_whole(const job *j)
     return v.columns <= steps * step_columns(j, group_fit(j->device, 0, FEW_ROWS_TEAM_MAX));
 }
 
+/* Whether teams of TEAM_MAX, a row each, would not fill the device. */
+static bool has_few_rows(const job *j)
+{
+    return matvec_view_of(matvec_of(j->problem)).rows < matvec_groups_wanted(j, 1024) / TEAM_MAX;
+}
+
+/* Lanes up to which a team takes a vector each, of few rows that do not start at vectors: to shift
+ * a vector in place takes longer than to add up its sum. */
+enum { SHIFTED_TEAM = 32 };
+
 /* The lanes of a team, of up to `most`: as many as a row has work for. */
 static size_t team_by_shape(const job *j, size_t vectors, size_t most, bool whole)
 {
     const size_t rows = matvec_view_of(matvec_of(j->problem)).rows;
     const size_t to_fill = matvec_groups_wanted(j, 1024);
+    const size_t one_each = is_shifted(j) && has_few_rows(j) ? SHIFTED_TEAM : 0;
     size_t team = size_min(TEAM_MIN, most);
 
-    while (team * 2 <= most && team * VECTORS_AT_ONCE < vectors &&
+    while (team * 2 <= most && team * (team < one_each ? 1 : VECTORS_AT_ONCE) < vectors &&
            (team < TEAM_MAX || (whole && rows < to_fill / team)))
         team *= 2;
     return team;
@@ -198,11 +209,8 @@ static const char *split_vector_plan(const job *j, plan *out)
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t vec = matvec_load_elements(p), columns = matvec_view_of(p).columns;
     const uint32_t group_set = param(j->params, "GROUP"), per_unit = param(j->params, "PER_UNIT");
-    /* few_whole: teams of TEAM_MAX, a whole row each, would not fill the device. */
     const bool aligned = matvec_vectors_aligned(j, vec),
-               few_whole = (matvec_view_of(matvec_of(j->problem)).rows <
-                            matvec_groups_wanted(j, 1024) / TEAM_MAX) &&
-                           rows_are_whole(j);
+               few_whole = has_few_rows(j) && rows_are_whole(j);
     const bool checked = aligned && !is_small(j) && !few_whole;
     const bool whole = per_unit ? per_unit == 1 : rows_are_whole(j) && !checked;
     const bool shifted = is_shifted(j);
@@ -268,7 +276,7 @@ static const tunable column_slices_tunables[] = {
     {"ACROSS",
      "work-items side by side along a row of A, as far as it reaches; the others take other rows; "
      "0: by the shape",
-     {0, 8, 16, 32, 64, 128},
+     {0, 4, 8, 16, 32, 64, 128},
      0},
     {"LOADS", LOADS_MEANING "; 0: by the shape", {0, 2, 4, 8}, 0},
     {"STAGES",
