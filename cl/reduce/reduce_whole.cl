@@ -257,7 +257,8 @@ reduce_whole(__global const ELEMENT *restrict x, __global RESULT *restrict resul
         return;
     if (item == 0)
         found = UINT_MAX;
-    /* Of no need to the language, as group_reduce() has barriers: without it PoCL loses the store. */
+    /* Of no need to the language, as group_reduce() has barriers: without it PoCL loses the store.
+     */
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint g = item; g < groups; g += 4 * GROUP) {
         reduced next[4];

@@ -297,6 +297,25 @@ static void check_merges_between(const device_facts *d)
     }
 }
 
+/* Of the last eighth before a power of 2 merges take a launch more. */
+static void check_merges_below_powers(const device_facts *d)
+{
+    static const struct {
+        size_t n;
+        const char *preferred;
+    } cases[] = {{(1 << 15) / 8 * 7, "merge-path"},
+                 {(1 << 15) / 8 * 7 + 1, "fused-passes-warp"},
+                 {1 << 15, "fused-passes-warp"},
+                 {(1 << 15) + 1, "merge-path"},
+                 {(1 << 16) / 8 * 7 + 1, "fused-passes-warp"},
+                 {1 << 16, "fused-passes-warp"},
+                 {1 << 17, "merge-path"}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        check_preferred(d, (tsr_sort_problem){.type = TSR_U64, .n = cases[i].n},
+                        cases[i].preferred);
+}
+
 static void test_preferences(void **state)
 {
     const device_facts ours = nvidia(), other = gpu(), processor = cpu();
@@ -308,6 +327,7 @@ static void test_preferences(void **state)
     (void)state;
     check_sweep_from(&ours);
     check_merges_between(&ours);
+    check_merges_below_powers(&ours);
     check_preferred(&ours, keys, "onesweep");
     check_preferred(&ours, wide, "onesweep");
     check_preferred(&other, keys, NULL);

@@ -211,7 +211,7 @@ static bool prefers_counted(const tsr_sort_problem *s)
 enum { MERGED_FROM = 1 << 14, MERGED_MOST = 1 << 20 };
 
 /* A tile of merges has 7/8 of a power of 2 keys: of the last eighth before a power of 2 they take a
- * launch more than of the others.  Up to so many keys the network is faster there. */
+ * launch more than of the others.  Up to so many keys of 64 bits the network is faster there. */
 enum { NETWORK_MOST = 1 << 16 };
 
 static bool has_launch_more(size_t n)
@@ -227,7 +227,7 @@ static bool prefers_merges(const tsr_sort_problem *s)
 
     if (sort_rows(s) > 1 || sort_held_bytes(s) == 4 || key <= 2)
         return false;
-    if (sort_packs(s) && s->n <= NETWORK_MOST && has_launch_more(s->n))
+    if (key == 8 && sort_packs(s) && s->n <= NETWORK_MOST && has_launch_more(s->n))
         return false;
     return s->n > (size_t)(sort_packs(s) ? MERGED_FROM : COUNTED_MOST) &&
            s->n < (key == 8 ? (size_t)MERGED_MOST : radix_keys_of_warps(s));
