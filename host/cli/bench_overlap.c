@@ -51,8 +51,7 @@ static tsr_status check_options(const options *o, tsr_error *err)
     if (o->settings.count)
         return tsr_fail(err, TSR_ENAME, 0, "overlap has no --%s", o->settings.list[0].option);
     if (o->given[OPTION_CSV])
-        return tsr_fail(err, TSR_ENAME, 0,
-                        "--csv has no columns for overlap, whose rows JSON lines have");
+        return tsr_fail(err, TSR_ENAME, 0, "--csv has no columns for overlap; --json has its rows");
     for (size_t i = 0; i < o->size_count && !st; i++)
         st = bench_words(o->size[i], &words, err);
     return st;

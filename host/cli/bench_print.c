@@ -71,12 +71,12 @@ static void check_instrument(bench *b, const result_row *row)
 {
     if (!row->cold || row->limit_rate <= 0 || row->rate <= instrument_margin * row->limit_rate)
         return;
-    fprintf(stderr,
-            "tessera: %s: %s %s on %s gives %.4g %s, above the measured limit of %.4g (%s): the "
-            "instrument errs, or other work slowed the limit down: 'tessera roofline' measures it "
-            "again\n",
-            b->o->command, row->name, row->problem, row->device, row->rate, row->unit,
-            row->limit_rate, row->bound_by);
+    fprintf(
+        stderr,
+        "tessera: %s: %s %s on %s gives %.4g %s, above the measured limit of %.4g (%s): the timing "
+        "is wrong, or other work slowed the limit's measurement; 'tessera roofline' repeats it\n",
+        b->o->command, row->name, row->problem, row->device, row->rate, row->unit, row->limit_rate,
+        row->bound_by);
     bench_worsen(b, EXIT_BOUND);
 }
 

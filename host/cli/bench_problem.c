@@ -74,7 +74,7 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
             if (field_of_option(other, option, WITH_SIZES | WITH_INPUTS))
                 text_format(&owners, "%s%s", owners.length ? " and " : "", other->name);
         closest = closest_option(op, option);
-        tsr_fail(err, TSR_ENAME, 0, "%s has no --%s, which is of %s%s%s%s", op->name, option,
+        tsr_fail(err, TSR_ENAME, 0, "%s has no --%s, which belongs to %s%s%s%s", op->name, option,
                  text_get(&owners), closest ? ": did you mean --" : "", closest ? closest : "",
                  closest ? "?" : "");
         text_free(&owners);
@@ -82,7 +82,7 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
     }
     for (size_t i = 0; i < ARRAY_COUNT(of_overlap); i++)
         if (o->given[of_overlap[i]])
-            return tsr_fail(err, TSR_ENAME, 0, "%s has no --%s, which is of overlap", op->name,
+            return tsr_fail(err, TSR_ENAME, 0, "%s has no --%s, which belongs to overlap", op->name,
                             option_name(of_overlap[i]));
     return TSR_OK;
 }

@@ -103,13 +103,14 @@ static void give_hints(const bench *b)
     if (b->limits_missing)
         hint("'tessera roofline' measures the limits that 'of limit' compares with");
     if (*b->on_arrays)
-        hint("calls of this kind run %s, C code, on a CPU, unless they name a kernel or their "
-             "buffers cannot be mapped; the other row is of the kernel",
+        hint("on a CPU, calls like this run %s, which is C code, unless they name a kernel or "
+             "their buffers cannot be mapped; the other row is the kernel's",
              b->on_arrays);
     if (b->unexplained)
-        hint("C code on the host has no commands that --explain could list");
+        hint("C code on the host has no commands for --explain to list");
     if (b->unheld)
-        hint("C code on the host has no queue that --held could hold back: it has no peers here");
+        hint("C code on the host has no queue for --held to hold back, so it is not compared with "
+             "peers here");
     if (b->job_count)
         hint_where_time_went(b);
 }
@@ -152,17 +153,18 @@ static tsr_status check_errors(const bench *b, tsr_error *err)
         return tsr_fail(err, TSR_ENAME, 0, "%s is exact: it has no --errors to measure",
                         b->jobs.op->name);
     if (!b->jobs.op->products)
-        return tsr_fail(err, TSR_ENAME, 0, "%s has no products, and --errors is of products",
+        return tsr_fail(err, TSR_ENAME, 0, "--errors measures products, and %s has none",
                         b->jobs.op->name);
     if (setting_of(&b->o->settings, "alpha") || setting_of(&b->o->settings, "beta"))
-        return tsr_fail(err, TSR_ENAME, 0, "--errors is of A B alone, without --alpha and --beta");
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--errors measures A B alone, without --alpha and --beta");
     if (b->o->given[OPTION_TYPE] && !type_is_real(b->o->type))
         return tsr_fail(err, TSR_ENAME, 0,
-                        "--errors is of floating-point products, and --type is %s",
+                        "--errors measures floating-point products, and --type is %s",
                         tsr_type_name(b->o->type));
     if (b->o->given[OPTION_CSV])
         return tsr_fail(err, TSR_ENAME, 0,
-                        "--csv has no columns for --errors, which JSON lines have");
+                        "--csv has no columns for --errors; --json has its rows");
     return TSR_OK;
 }
 
@@ -170,7 +172,7 @@ static tsr_status check_explain(const bench *b, tsr_error *err)
 {
     if (b->o->given[OPTION_EXPLAIN] && b->o->given[OPTION_CSV])
         return tsr_fail(err, TSR_ENAME, 0,
-                        "--csv has no columns for --explain, which the table and --json have");
+                        "--csv has no columns for --explain; the table and --json have its rows");
     return TSR_OK;
 }
 
@@ -179,14 +181,15 @@ static tsr_status check_comparison(const bench *b, tsr_error *err)
     const bool *given = b->o->given;
 
     if (given[OPTION_HELD] && !given[OPTION_PEERS])
-        return tsr_fail(err, TSR_ENAME, 0, "--held needs --peers: it is how they are timed");
+        return tsr_fail(err, TSR_ENAME, 0, "--held needs --peers: it says how they are timed");
     if (given[OPTION_WALL] && !given[OPTION_HELD])
         return tsr_fail(err, TSR_ENAME, 0, "--wall needs --held: without it the time is wall time");
     if (given[OPTION_BRIEF] && !given[OPTION_PEERS])
-        return tsr_fail(err, TSR_ENAME, 0, "--brief needs --peers: it is the comparison alone");
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--brief needs --peers: it prints the comparison with them alone");
     if (given[OPTION_BRIEF] && given[OPTION_EXPLAIN])
         return tsr_fail(err, TSR_ENAME, 0,
-                        "--brief has no rows of variants alone, which --explain explains");
+                        "--brief prints no rows of variants, which --explain explains");
     if (given[OPTION_BRIEF] && (b->jobs.all || b->jobs.setting_count > 1))
         return tsr_fail(err, TSR_ENAME, 0,
                         "--brief compares one variant, with one value of each tunable");
@@ -200,8 +203,7 @@ static tsr_status check_held_devices(const bench *b, tsr_error *err)
     for (size_t i = 0; i < b->devices.count; i++)
         if (!tsr_device_is_host(b->devices.device[i]))
             return TSR_OK;
-    return tsr_fail(err, TSR_ENAME, 0,
-                    "C code on the host has no queue that --held could hold back");
+    return tsr_fail(err, TSR_ENAME, 0, "C code on the host has no queue for --held to hold back");
 }
 
 /* The peers of the job's operation: loaded already, or now. */
@@ -343,7 +345,8 @@ static int check_command(const options *o)
     if (o->settings.count)
         return wrong_usage("%s: --%s %s", o->command, o->settings.list[0].option, why);
     if (o->given[OPTION_KERNEL_FILE])
-        return wrong_usage("%s: --kernel-file is of one variant, and --jobs of many", o->command);
+        return wrong_usage("%s: --kernel-file replaces one variant, and --jobs may run many",
+                           o->command);
     return refuse_option(o, of_jobs, ARRAY_COUNT(of_jobs), why);
 }
 
@@ -374,7 +377,7 @@ static int parse_job(const bench *b, const job_line *line, options *out)
     if (!status && out->operand_count != 1)
         status = wrong_usage("bench: %zu operations are named: a job has one", out->operand_count);
     if (!status && !strcmp(out->operand[0], "overlap"))
-        status = wrong_usage("bench: overlap is no job of a file");
+        status = wrong_usage("bench: overlap cannot be a job in a file");
     if (!status && (out->given[OPTION_HELP] || out->given[OPTION_VERSION]))
         status = wrong_usage("bench: a job has neither --help nor --version");
     if (!status && out->given[OPTION_KERNEL_FILE])

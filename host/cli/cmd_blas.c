@@ -83,13 +83,13 @@ static tsr_status check_device(const options *o, tsr_error *err)
     if (st || !kind_decides(o))
         goto cleanup;
     if (!asked && choice_find_one(o, &found, NULL)) {
-        warn("no device gets a call, all go to the CPU's BLAS: see 'tessera devices'");
+        warn("no device takes a call, all go to the CPU's BLAS: see 'tessera devices'");
         goto cleanup;
     }
     kind = tsr_device_kind(found.device[0]);
     if (kind != TSR_KIND_GPU && kind != TSR_KIND_ACCELERATOR)
-        warn("%s is no GPU and gets no call, all go to the CPU's BLAS: '--offload always' sends it "
-             "products, and after 'tessera tune blas' it gets those that it is faster at",
+        warn("%s is not a GPU and takes no call, all go to the CPU's BLAS: '--offload always' "
+             "sends it products, and after 'tessera tune blas' it takes those that it is faster at",
              tsr_device_name(found.device[0]));
 
 cleanup:
@@ -106,7 +106,8 @@ static tsr_status check_log(const options *o, tsr_error *err)
     if (!log)
         return TSR_OK;
     if (!strcmp(log, "-"))
-        return tsr_fail(err, TSR_ENAME, 0, "--log takes a file: standard output is the program's");
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--log takes a file: standard output belongs to the program");
     file = fopen(log, "a");
     if (!file)
         return tsr_fail(err, TSR_EFILE, 0, "log '%s': %s", log, strerror(errno));

@@ -164,10 +164,10 @@ int cmd_cache(const options *o)
     if (o->given[OPTION_WARM])
         return warm(o);
     if (o->operand_count)
-        return wrong_usage("cache: '%s' is for --warm", o->operand[0]);
+        return wrong_usage("cache: '%s' needs --warm", o->operand[0]);
     if (o->given[OPTION_DEVICE] || o->given[OPTION_KERNEL_DIR])
         return wrong_usage(
-            "cache: --%s is for --warm",
+            "cache: --%s needs --warm",
             option_name(o->given[OPTION_DEVICE] ? OPTION_DEVICE : OPTION_KERNEL_DIR));
     cache_open(&c);
     if (clear && *c.why_off)

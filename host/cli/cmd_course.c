@@ -385,7 +385,7 @@ static tsr_status measure_call(classroom *c, const char *line, bool costs, tsr_e
                        .set = m->given.set,
                        .set_count = m->given.set_count};
     if (m->given.operand_count != 1)
-        return tsr_fail(err, TSR_ENAME, 0, "bench of a course names one operation");
+        return tsr_fail(err, TSR_ENAME, 0, "a bench command of a course names one operation");
     st = operation_asked(&m->given, m->given.operand[0], NULL, &op, err);
     st = st ? st
             : bench_problem(op, m->given.size_count ? m->given.size[0] : NULL, &m->given,
@@ -502,7 +502,8 @@ static tsr_status run_lab(classroom *c, char *words, result_row *row, tsr_error 
     if (st)
         return st;
     if (!x)
-        return tsr_fail(err, TSR_ENAME, 0, "lab of a course is EXPERIMENT [SIZE] / SERIES / X");
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "a lab command of a course is EXPERIMENT [SIZE] / SERIES / X");
     *series = *x = '\0';
     series += 3;
     x += 3;
@@ -555,7 +556,7 @@ static tsr_status run_overlap(classroom *c, const char *words, result_row *row, 
         return st;
     if (sscanf(words, "%15s %zu", memory, &j.queues) != 2 || !j.queues ||
         j.queues > OVERLAP_QUEUES_MAX)
-        return tsr_fail(err, TSR_ENAME, 0, "overlap of a course is MEMORY QUEUES");
+        return tsr_fail(err, TSR_ENAME, 0, "an overlap command of a course is MEMORY QUEUES");
     while (j.memory < OVERLAP_MEMORY_COUNT && strcmp(overlap_memory_name(j.memory), memory) != 0)
         j.memory++;
     if (j.memory == OVERLAP_MEMORY_COUNT)
@@ -580,7 +581,7 @@ static tsr_status run_occupancy(const classroom *c, const char *words, result_ro
     if (sscanf(words, "%zu %zu %zu %u.%u", &group, &registers, &local, &major, &minor) != 5 ||
         !occupancy_capacity(10 * major + minor, &unit))
         return tsr_fail(err, TSR_ENAME, 0,
-                        "occupancy of a course is GROUP REGISTERS LOCAL CAPABILITY");
+                        "an occupancy command of a course is GROUP REGISTERS LOCAL CAPABILITY");
     result_start(row, c->device);
     row->rate =
         floor(occupancy_of(&unit, group, registers, local, &bound) * (double)unit.items / WARP);
@@ -797,7 +798,7 @@ static void run_row(classroom *c, const course_table *t, const course_row *r)
                                              : RESULT_FAILED,
                       err.message);
     else if (!st && row.outcome == RESULT_TIMED && !(row.rate > 0))
-        result_refuse(&row, RESULT_UNSUPPORTED, "this is not known of it here");
+        result_refuse(&row, RESULT_UNSUPPORTED, "this figure is not known on this device");
     add_row(c, t, &shown, &row);
     if (st && st != TSR_EUNSUPPORTED)
         row_run_fail(&c->run, print_error(shown.x, &err, c->session));

@@ -195,9 +195,8 @@ int cmd_diagnose(const options *o)
     else {
         print_diagnosis(&d, kernel_file_name(o));
         if (session_facts(session)->kind == DEVICE_CPU)
-            hint("this is a kernel; on a CPU calls on arrays may run C code, which 'tessera bench "
-                 "%s' "
-                 "has a row of",
+            hint("this is a kernel; on a CPU, calls on arrays may run C code instead, for which "
+                 "'tessera bench %s' has a row",
                  op->name);
     }
     diagnose_free(&d);

@@ -71,7 +71,7 @@ static void print_without_type(const listing *l)
         if (!takes_type(l, op))
             text_format(&names, "%s%s", names.length ? ", " : "", op->name);
     if (names.length)
-        printf("\nOf %s there is no %s.\n", tsr_type_name(l->o->type), text_get(&names));
+        printf("\nOperations without %s: %s.\n", tsr_type_name(l->o->type), text_get(&names));
     text_free(&names);
 }
 

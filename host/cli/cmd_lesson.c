@@ -321,10 +321,9 @@ static void hint_at_unseen(const json_t *lesson, const json_t *run)
         for (size_t k = 0; k < json_array_size(launches); k++)
             seen = seen || has_store(json_array_get(launches, k), i);
         if (!seen)
-            hint(
-                "lesson %s, run %s: no store into %s is recorded: only subscripts of names are, as "
-                "%s[i] = x, not *(%s + i) = x or what a macro with arguments stands for",
-                member(lesson, "name"), member(run, "id"), name, name, name);
+            hint("lesson %s, run %s: no store into %s is recorded: only stores written as %s[i] = "
+                 "x are, not *(%s + i) = x, nor what a macro with arguments expands to",
+                 member(lesson, "name"), member(run, "id"), name, name, name);
     }
 }
 
@@ -439,7 +438,8 @@ static int make(const options *o, tsr_session *s, const tsr_device *device, json
     else if (!o->given[OPTION_QUIET] && strcmp(text_get(&path), "-") != 0)
         fprintf(stderr, "%s: %s\n", name, text_get(&path));
     if (st == TSR_EUNSUPPORTED)
-        hint("docs/course/%s.html of the sources is ready, from a device that can run it", name);
+        hint("docs/course/%s.html in the sources shows it as it ran on a device that can run it",
+             name);
     text_free(&path);
     return status;
 }
@@ -454,7 +454,8 @@ static tsr_status check(const options *o, const json_t *lessons, tsr_error *err)
         return tsr_fail(err, TSR_ENAME, 0, "a lesson is written by either -o FILE.html or --json");
     if (json_array_size(lessons) > 1 &&
         (stat(o->value[OPTION_OUTPUT], &found) != 0 || !S_ISDIR(found.st_mode)))
-        return tsr_fail(err, TSR_ENAME, 0, "several lessons need -o FOLDER, and '%s' is none",
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "several lessons need -o FOLDER, and '%s' is not a folder",
                         o->value[OPTION_OUTPUT]);
     return TSR_OK;
 }
@@ -497,7 +498,7 @@ static tsr_status replace_source(const options *o, const json_t *lessons, text *
         return st;
     source = v && v->source ? v->source : source;
     if (!*source)
-        return tsr_fail(err, TSR_ENAME, 0, "--kernel-file: %s shows no kernel",
+        return tsr_fail(err, TSR_ENAME, 0, "--kernel-file: lesson %s shows no kernel",
                         member(lesson, "name"));
     text_format(out, "%s=%s", source, o->value[OPTION_KERNEL_FILE]);
     return out->failed ? tsr_fail(err, TSR_ENOMEM, 0, "out of memory") : TSR_OK;

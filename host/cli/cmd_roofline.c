@@ -218,8 +218,8 @@ static int measure_device(const tsr_device *device, const operation *const *ops,
     if (st)
         status = print_error(tsr_device_name(device), &err, session);
     if (out->kept && !out->options->given[OPTION_QUIET])
-        hint("%zu of the limits of %s are of earlier runs, which reached more; 'tessera roofline "
-             "--fresh' forgets those",
+        hint("%zu of the limits of %s are from earlier runs, which reached more; 'tessera roofline "
+             "--fresh' forgets them",
              out->kept, tsr_device_name(device));
     for (size_t i = 0; i < op_count && !status && !*out->stop; i++) {
         one = place_ladders(session, &found, ops[i], out);

@@ -68,13 +68,16 @@ static tsr_status check_streams(const options *o, const operation *op, tsr_error
     for (size_t i = 0; i < c->file_count; i++)
         *(c->files[i].output ? &out : &in) += is_stream(operands_path(&c->files[i], i, o));
     if (in > 1)
-        return tsr_fail(err, TSR_ENAME, 0, "'-' is given for %zu inputs, and standard input is one",
-                        in);
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "'-' is given for %zu inputs, and there is one standard input", in);
     snprintf(all, sizeof all, out == 3 ? "all three" : "%zu", out);
     if (out > 1)
-        return tsr_fail(err, TSR_ENAME, 0, "'-' is given for %s outputs", out == 2 ? "both" : all);
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "'-' is given for %s outputs, and there is one standard output",
+                        out == 2 ? "both" : all);
     if (out && o->given[OPTION_JSON])
-        return tsr_fail(err, TSR_ENAME, 0, "'-' as output and --json both want standard output");
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "'-' as output and --json both write to standard output");
     return TSR_OK;
 }
 
@@ -439,8 +442,7 @@ static void hint_unsupported(const work *w)
             return;
         count += variant_is_for(v, session_facts(w->session));
     }
-    hint("each of the %zu kernels of %s here was considered, and none takes this problem", count,
-         w->op->name);
+    hint("none of the %zu kernels of %s here takes this problem", count, w->op->name);
 }
 
 int cmd_run(const options *o)

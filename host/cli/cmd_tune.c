@@ -101,7 +101,8 @@ static tsr_status plan_sizes(const options *o, const char *const *sizes, size_t 
     tsr_status st = TSR_OK;
 
     if (count > SIZES_MAX)
-        return tsr_fail(err, TSR_ENAME, 0, "%zu sizes are more than %d", count, SIZES_MAX);
+        return tsr_fail(err, TSR_ENAME, 0, "%zu sizes are given, and tune takes %d at most", count,
+                        SIZES_MAX);
     for (size_t i = 0; i < count && st == TSR_OK; i++) {
         problem p;
 
@@ -215,19 +216,18 @@ static void report_class(tuning_run *r, const tune_report *report)
     fflush(stdout);
     if (found->surpassed)
         fprintf(stderr,
-                "tessera: %s: what ran until now is faster than what --kernel and --set allow, "
-                "which takes its place\n",
+                "tessera: %s: what ran before is faster than what --kernel and --set allow, which "
+                "replaces it\n",
                 r->o->command);
     if (interrupted(r))
         text_append(&why, "interrupted before the fastest were compared");
     else
         too_short(found->seconds, found->build_seconds, &why);
     if (found->undecided)
-        fprintf(stderr, "tessera: %s: nothing kept: %s\n", r->o->command, text_get(&why));
+        fprintf(stderr, "tessera: %s: tuning unchanged: %s\n", r->o->command, text_get(&why));
     if (found->alone)
-        fprintf(stderr,
-                "tessera: %s: nothing kept: %s, which runs as before, was compared with nothing\n",
-                r->o->command, found->before->variant->name);
+        fprintf(stderr, "tessera: %s: tuning unchanged: %s was the only candidate\n", r->o->command,
+                found->before->variant->name);
     text_free(&why);
 }
 
@@ -350,7 +350,7 @@ static tsr_status check_command(tuning_run *r, tsr_error *err)
     tsr_status st = operation_asked(o, o->operand[0], "blas", &r->search.op, err);
 
     if (o->given[OPTION_JSON] && o->given[OPTION_OUTPUT] && !strcmp(o->value[OPTION_OUTPUT], "-"))
-        return tsr_fail(err, TSR_ENAME, 0, "--json and -o - both want standard output");
+        return tsr_fail(err, TSR_ENAME, 0, "--json and -o - both write to standard output");
     /* The variants without such a tunable would be searched as if nothing had been said. */
     if (!st && o->set_count && !r->options.variant)
         return tsr_fail(err, TSR_ENAME, 0, "--set %s needs --kernel V, whose tunable it is",

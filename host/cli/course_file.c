@@ -320,7 +320,7 @@ static tsr_status find(const char *name, char **out, tsr_error *err)
         if (!file_read(name, COURSE_FILE_MAX, FILE_OF_ANYBODY, out, &size, &why))
             st = tsr_fail(err, TSR_EFILE, 0, "%s: %s", name, text_get(&why));
         else if (memchr(*out, '\0', size))
-            st = tsr_fail(err, TSR_EFILE, 0, "%s: it has a byte of 0: this is no text", name);
+            st = tsr_fail(err, TSR_EFILE, 0, "%s: it is not text: it has a zero byte", name);
         text_free(&why);
         return st;
     }

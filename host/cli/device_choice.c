@@ -135,7 +135,7 @@ static void warn_cache(const cache *c)
     static bool warned;
 
     if (*c->why_off && c->wanted && !warned)
-        warn("cache folder '%s': nothing is kept: %s; TESSERA_CACHE_DIR names another, or 'off'",
+        warn("cache folder '%s' is not used: %s; TESSERA_CACHE_DIR names another, or 'off'",
              text_get(&c->folder), c->why_off);
     else if (*c->why_read_only && !warned)
         warn("cache folder '%s': nothing more is kept: it cannot be written: %s; TESSERA_CACHE_DIR "

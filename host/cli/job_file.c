@@ -33,7 +33,7 @@ static tsr_status check_text(const char *path, const char *bytes, size_t size, t
         return TSR_OK;
     for (const char *c = bytes; c < zero; c++)
         line += *c == '\n';
-    return tsr_fail(err, TSR_EFILE, 0, "%s: line %zu has a byte of 0: this is no text", path, line);
+    return tsr_fail(err, TSR_EFILE, 0, "%s: line %zu is not text: it has a zero byte", path, line);
 }
 
 /* Lines, and words at most, that `size` bytes hold. */
@@ -122,7 +122,7 @@ tsr_status job_file_read(const char *path, job_file *out, tsr_error *err)
         if (!job.argc)
             continue;
         if (strcmp(job.argv[0], "bench") != 0)
-            return tsr_fail(err, TSR_EFILE, 0, "%s: line %zu: '%s' is no job of bench", path,
+            return tsr_fail(err, TSR_EFILE, 0, "%s: line %zu: '%s' is not a job of bench", path,
                             job.number, job.line);
         out->jobs[out->count++] = job;
     }

@@ -160,11 +160,11 @@ void tune_report_print(const tune_report *r)
     class_of(r, &holds);
     tuning_class_text(r->problems[0].op, text_get(&holds), &problems);
     if (found->undecided)
-        printf("  nothing kept: the fastest were not compared\n");
+        printf("  tuning unchanged: the fastest were not compared\n");
     else if (found->alone)
-        printf("  nothing kept: it was compared with nothing, and runs as before\n");
+        printf("  tuning unchanged: it was the only candidate\n");
     else if (!found->best)
-        printf("  nothing kept: nothing ran\n");
+        printf("  tuning unchanged: nothing ran\n");
     else if (*r->where)
         printf("  kept for %s in %s\n", text_get(&problems), r->where);
     print_on_arrays(r);

@@ -889,14 +889,14 @@ class Command(unittest.TestCase):
         self.assertEqual((r.stdout, r.stderr), ("never %s\n" % os.path.realpath(LIBRARY), ""))
 
     def test_a_device_that_gets_no_call_is_told(self):
-        says = "is no GPU and gets no call"
+        says = "is not a GPU and takes no call"
         with tempfile.TemporaryDirectory() as folder:
             rates = {"TESSERA_TUNING_DIR": folder}
             r = self.run_command("--device", "host", "true", **rates)
             self.assertEqual((r.returncode, r.stdout, r.stderr.count("\n")), (0, "", 1))
             self.assertIn("warning: host " + says, r.stderr)
             r = self.run_command("true", OCL_ICD_VENDORS=folder, **rates)
-            self.assertIn("warning: no device gets a call", r.stderr)
+            self.assertIn("warning: no device takes a call", r.stderr)
             self.assertEqual((r.returncode, r.stderr.count("\n")), (0, 1))
             for more in (["--offload", "always"], ["--offload", "never"]):
                 r = self.run_command("--device", "host", *more, "true", **rates)

@@ -149,7 +149,7 @@ class Jobs(Bench):
                 (f"{good} -o x", "--output is an option of the command, not of a job"),
                 (f"{good} --device host", "--device is an option of the command"),
                 (f"{good} --jobs x", "--jobs is an option of the command"),
-                ("bench overlap", "overlap is no job of a file"),
+                ("bench overlap", "overlap cannot be a job in a file"),
                 (f"{good} --peers --build-only", "--build-only times nothing"),
                 ("bench", "0 operations are named"))
         r = self.tessera("bench", *self.jobs(good, *(bad for bad, _ in wrong), good), *self.device,
@@ -208,10 +208,10 @@ class Jobs(Bench):
                 ((*jobs, "--kernel", "all"), "--kernel is an option of a job")):
             self.fail_with(2, "bench", *args, *self.device, says=says)
         self.fail_with(1, "bench", "--jobs", "no.jobs", *self.device, says="no.jobs")
-        for line, says in (("tune x", "line 1: 'tune x' is no job of bench"), ("# x", "has no job")):
+        for line, says in (("tune x", "line 1: 'tune x' is not a job of bench"), ("# x", "has no job")):
             self.fail_with(1, "bench", *self.jobs(line), *self.device, says=says)
         self.fail_with(1, "bench", *self.jobs("# x", f"bench {OPERATIONS[0]}\0", "bench"), *self.device,
-                       says="some.jobs: line 2 has a byte of 0")
+                       says="some.jobs: line 2 is not text: it has a zero byte")
 
     def test_the_budget_is_of_all(self):
         """The first job has a row however short it is; what else there is is named."""

@@ -246,7 +246,7 @@ class Entries(Case):
         for folder, times in (self.path("none/file"), 1), ("off", 0):
             self.write("none", "a file")
             r = self.succeed(*args, env={"TESSERA_CACHE_DIR": folder})
-            self.assertEqual(r.err.count("nothing is kept: it cannot be made: Not a directory"),
+            self.assertEqual(r.err.count("is not used: it cannot be made: Not a directory"),
                              times, r)
         r = self.succeed(*args, "--quiet", env={"TESSERA_CACHE_DIR": self.path("none/file")})
         self.assertEqual(r.err, "")

@@ -47,8 +47,8 @@ class OnHost(Tuned):
     def test_nothing_kept_says_why(self):
         r = self.succeed("tune", OPERATIONS[0], "--device", "host", "--size", "300", "--budget",
                          "0.0001", env=self.env())
-        self.assertIn("  nothing kept: the fastest were not compared\n", r.out)
-        self.assertIn("nothing kept: the time was too short", r.err)
+        self.assertIn("  tuning unchanged: the fastest were not compared\n", r.out)
+        self.assertIn("tuning unchanged: the time was too short", r.err)
 
     def test_the_budget_is_of_all_classes(self):
         """One that is not reached is left out, and a line says so; each problem of one was tried."""
@@ -79,7 +79,7 @@ class OnHost(Tuned):
                     kernel, "--budget", "1")
             r = self.fail_with(1, *args, env=self.env(), says="tessera: tune: nothing ran: %s/%s: "
                                "it is an OpenCL kernel" % (op, kernel))
-            self.assertIn("  nothing kept: nothing ran\n", r.out)
+            self.assertIn("  tuning unchanged: nothing ran\n", r.out)
             (c,) = self.tune(*args[1:], status=1)["classes"]
             self.assertEqual((c["best"], c["kept"]), (None, None))
             self.assertFalse(os.path.exists(self.tuning))

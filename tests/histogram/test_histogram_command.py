@@ -141,7 +141,7 @@ class Histogram(Case):
 
     def test_weights_are_files_that_sizes_do_not_have(self):
         self.fail_with(2, "bench", "histogram", "--weights", "w.npy",
-                       says="histogram has no --weights, which is of grayscale: did you mean "
+                       says="histogram has no --weights, which belongs to grayscale: did you mean "
                        "--weighted?")
 
 

@@ -265,12 +265,12 @@ class Held(Peers):
         """Refused where it is all there is to measure; else a hint, and no peers."""
         r = self.bench("matmul", "--size", "50x40x1", "--held", status=2)
         self.assertEqual(r.out, "")
-        self.assertIn("C code on the host has no queue that --held could hold back", r.err)
+        self.assertIn("C code on the host has no queue for --held to hold back", r.err)
         if not has_opencl():
             return
         r = self.bench("matmul", "--size", "50x40x1", "--held", "--budget", "9", "--json",
                        device=("--device", "all"))
-        self.assertIn("hint: C code on the host has no queue that --held could hold back", r.err)
+        self.assertIn("hint: C code on the host has no queue for --held to hold back", r.err)
         rows = [json.loads(line) for line in r.out.splitlines()]
         self.assertEqual({row["timer"] for row in rows if row["device_id"] == "host"}, {"wall"})
         self.assertNotIn("peer", {row["kind"] for row in rows if row["device_id"] == "host"})

@@ -334,7 +334,7 @@ class Host(test_bench.Bench):
                 (("matmul", "--seconds", "0"), "seconds"),
                 (("matmul", "--padding", "-1"), "padding"),
                 (("matmul", "--padding", "18446744073709551615"), "padding"),
-                (("matmul", "--errors", "--beta", "1"), "--errors is of A B alone"),
+                (("matmul", "--errors", "--beta", "1"), "--errors measures A B alone"),
                 (("matmul", "--errors", "--csv"), "--csv")):
             self.fail_with(2, "bench", *args, says=says)
 

@@ -122,7 +122,7 @@ class Kernels(test_bench.Bench):
                              ("3000 float32 descending, %s input" % order, order))
         row, = self.rows("matvec", "--size", "30", "--device", "host", *QUICK)
         self.assertNotIn("order", row)
-        for args, says in ((("bench", "matmul"), "matmul has no --order, which is of sort"),
+        for args, says in ((("bench", "matmul"), "matmul has no --order, which belongs to sort"),
                            (("bench", "matvec"), "matvec has no --order"),
                            (("bench", "overlap"), "overlap has no --order"),
                            (("tune", "sort"), "tune takes no option '--order'")):

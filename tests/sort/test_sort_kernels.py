@@ -33,7 +33,7 @@ class Listing(test_kernels.Listing):
         for define, *args in (("-DDESCENDING=1", "--descending"), ("-DWITH_INDEX=1", "--argsort"),
                               ("-DWITH_ROWS=1", "--size", "3x9")):
             self.check_define(define, "sort", "general", *args)
-        self.fail_with(2, "kernels", "sort", "--trans", says="no --trans, which is of matvec")
+        self.fail_with(2, "kernels", "sort", "--trans", says="no --trans, which belongs to matvec")
         self.fail_with(2, "kernels", "sort", "--batch", "2", says="is of matmul and matvec")
         self.fail_with(2, "kernels", "sort", "--size", "8", "--size", "9", says="given 2 times")
         self.fail_with(2, "kernels", "sort", "--size", "0x9", says="'0x9' is an empty sort")

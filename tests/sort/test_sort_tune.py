@@ -11,9 +11,8 @@ class OnHost(test_tune.Tuned):
         """A lone kernel runs anyway: an entry would only keep a better one of later out."""
         r = self.succeed("tune", "sort", "--device", "host", "--kernel", "host-radix", "--size",
                          "1000", "--budget", "1", "-o", "e.json", env=self.env())
-        self.assertIn("\n  nothing kept: it was compared with nothing, and runs as before\n", r.out)
-        self.assertEqual(r.err, "tessera: tune: nothing kept: host-radix, which runs as before, was "
-                         "compared with nothing\n")
+        self.assertIn("\n  tuning unchanged: it was the only candidate\n", r.out)
+        self.assertEqual(r.err, "tessera: tune: tuning unchanged: host-radix was the only candidate\n")
         self.assertFalse(os.path.exists(self.tuning))
         self.assertEqual(self.names(), [])
 
