@@ -13,7 +13,8 @@
 
 /* ---- lines for programs ------------------------------------------------------------------- */
 
-tsr_status row_file_open(const char *path, bool csv, row_file *out, tsr_error *err)
+/* Check that path can be written; "-" is standard output. */
+static tsr_status row_file_open(const char *path, bool csv, row_file *out, tsr_error *err)
 {
     output *probe = NULL;
     target t;

@@ -24,9 +24,6 @@ typedef struct row_file {
     size_t count;
 } row_file;
 
-/** Check that path can be written; "-" is standard output.  Ends with row_file_close. */
-tsr_status row_file_open(const char *path, bool csv, row_file *out, tsr_error *err);
-
 /**
  * The files that a command's rows go to: -o takes them; without it, or with "-", --json and --csv
  * have standard output.

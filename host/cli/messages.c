@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/activity.h"
 
-int exit_status(tsr_status status)
+static int exit_status(tsr_status status)
 {
     switch (status) {
     case TSR_OK:

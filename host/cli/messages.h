@@ -18,9 +18,6 @@ enum {
     EXIT_UNREAD = 141 /* whoever reads the output has ended: 128 + SIGPIPE, as shells have it */
 };
 
-/** The exit status of a status of the library. */
-int exit_status(tsr_status status);
-
 /**
  * Say in one line why something failed: `tessera: WHAT: WHY`.
  *

@@ -106,7 +106,9 @@ command *plan_launch_1d(plan *p, unsigned entry, size_t global, size_t local)
 {
     command *c = next_command(p);
 
-    command_launch_1d(c, entry, global, local);
+    *c = (command){.kind = COMMAND_LAUNCH, .entry = entry, .dims = 1};
+    c->global[0] = global;
+    c->local[0] = local;
     return c;
 }
 
@@ -166,18 +168,12 @@ void plan_append(plan *p, const command *c)
     *next_command(p) = *c;
 }
 
-void command_launch_1d(command *s, unsigned entry, size_t global, size_t local)
-{
-    *s = (command){.kind = COMMAND_LAUNCH, .entry = entry, .dims = 1};
-    s->global[0] = global;
-    s->local[0] = local;
-}
-
 void command_launch_2d(command *s, unsigned entry, size_t global_x, size_t global_y, size_t local_x,
                        size_t local_y)
 {
-    command_launch_1d(s, entry, global_x, local_x);
-    s->dims = 2;
+    *s = (command){.kind = COMMAND_LAUNCH, .entry = entry, .dims = 2};
+    s->global[0] = global_x;
+    s->local[0] = local_x;
     s->global[1] = global_y;
     s->local[1] = local_y;
 }

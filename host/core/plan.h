@@ -225,7 +225,6 @@ size_t plan_image_bytes(const plan *p);
 /** Append a copy of a command. */
 void plan_append(plan *p, const command *c);
 
-void command_launch_1d(command *c, unsigned entry, size_t global, size_t local);
 void command_launch_2d(command *c, unsigned entry, size_t global_x, size_t global_y, size_t local_x,
                        size_t local_y);
 void command_operand(command *c, unsigned index);
