@@ -677,16 +677,6 @@ static void append_problem_defaults(const subcommand *c, text *out)
     text_free(&types);
 }
 
-/* "--option VALUE" a line: what each option is where it is not given. */
-static void append_defaults(const subcommand *c, text *out)
-{
-    if (c->sizes != SIZES_NONE)
-        append_problem_defaults(c, out);
-    text_append(out, c->defaults);
-    if (c->takes.op)
-        append_field_defaults(c->takes.op, c->takes.fields, out);
-}
-
 /* The first variant that runs on devices. */
 static const char *some_variant(const operation *op)
 {
@@ -742,7 +732,12 @@ static int help_command(const subcommand *c)
     append_paragraph(text_get(&operation_lines), width, &page);
     append_paragraph(c->details, width, &page);
     text_append(&page, "\nOptions:\n");
-    append_defaults(c, &defaults);
+    /* "--option VALUE" a line: what each option is where it is not given. */
+    if (c->sizes != SIZES_NONE)
+        append_problem_defaults(c, &defaults);
+    text_append(&defaults, c->defaults);
+    if (c->takes.op)
+        append_field_defaults(c->takes.op, c->takes.fields, &defaults);
     status = options_explain(&page, c->name, &takes, text_get(&defaults), width);
     append_examples(c, &page);
     if (page.failed || usage.failed || operation_lines.failed || defaults.failed)
@@ -854,16 +849,6 @@ static int run(int argc, char **argv)
     return command_find(word, &c) ? run_command(&c, argc - 1, argv + 1) : command_unknown(word);
 }
 
-/* A standard stream that the caller closed would lend its number to the next file opened, and
- * messages would land in a result.  The mode is the wrong one, so that its use is an error. */
-static void hold_standard_streams(void)
-{
-    for (int fd = 0; fd <= 2; fd++) {
-        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
-            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
-    }
-}
-
 /* OMP_NUM_THREADS may ask for more threads than the machine can start, which ends the process. */
 static void bound_threads(void)
 {
@@ -881,7 +866,12 @@ int main(int argc, char **argv)
     int status;
 
     bound_threads();
-    hold_standard_streams();
+    /* A standard stream that the caller closed would lend its number to the next file opened, and
+     * messages would land in a result.  The mode is the wrong one, so that its use is an error. */
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
+            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    }
     standard_error_guard();
     interrupt_ends();
     status = run(argc, argv);

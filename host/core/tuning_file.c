@@ -68,16 +68,6 @@ static uint64_t hash_text(uint64_t hash, const char *s)
     return hash_bytes(hash, s, strlen(s) + 1);
 }
 
-/* The hash distinguishes what the plain names leave out. */
-static void file_name(const tuning *t, text *out)
-{
-    class_prefix(t->op, t->problem_class, out);
-    append_plain(t->device, 48, out);
-    text_format(out, ".%016llx.json",
-                (unsigned long long)hash_text(
-                    hash_text(hash_text(HASH_START, t->problem_class), t->device), t->driver));
-}
-
 /* Whether a file of this name may hold entries of an operation and a class (NULL: any class).
  * "OP-ANYTHING.json" holds any class of OP; "OP.CLASS.DEVICE.HASH.json" is tuning_store's. */
 static bool name_fits(const char *name, const char *op, const char *problem_class)
@@ -419,7 +409,12 @@ tsr_status tuning_store(const tuning *t, text *where, tsr_error *err)
     if (st != TSR_OK)
         goto cleanup;
     text_append(&path, "/");
-    file_name(t, &path);
+    /* The hash distinguishes what the plain names leave out. */
+    class_prefix(t->op, t->problem_class, &path);
+    append_plain(t->device, 48, &path);
+    text_format(&path, ".%016llx.json",
+                (unsigned long long)hash_text(
+                    hash_text(hash_text(HASH_START, t->problem_class), t->device), t->driver));
     st = output_open(text_get(&path), &file, err);
     if (st == TSR_OK)
         st = output_write_bytes(file, text_get(&content), content.length, err);

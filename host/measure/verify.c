@@ -285,17 +285,6 @@ static tsr_status visit_all(sweep *s, const params *chosen, tsr_error *err)
     return st;
 }
 
-/* The problems of the sweep, of which none runs yet. */
-static void count_all(sweep *s)
-{
-    problem p;
-
-    while (s->op->sweep(s->count, s->options->tiny, &p)) {
-        s->occurs[type_of(&p)] |= !s->options->typed || type_of(&p) == s->options->type;
-        s->count++;
-    }
-}
-
 /* The first problem from `start` on, around the end of the sweep, that is supported and shows
  * something; there may be none. */
 static tsr_status visit_next(sweep *s, size_t start, const params *chosen, tsr_error *err)
@@ -474,9 +463,15 @@ static tsr_status sweep_variant(sweep *s, tsr_error *err)
     for (size_t i = 0; i < s->options->set_count && st == TSR_OK; i++)
         st = params_set(s->variant, &normal, s->options->set[i], err);
     s->pairs = s->options->pairs;
-    if (st == TSR_OK && s->options->values)
-        count_all(s);
-    else if (st == TSR_OK)
+    if (st == TSR_OK && s->options->values) {
+        /* The problems of the sweep, of which none runs yet. */
+        problem p;
+
+        while (s->op->sweep(s->count, s->options->tiny, &p)) {
+            s->occurs[type_of(&p)] |= !s->options->typed || type_of(&p) == s->options->type;
+            s->count++;
+        }
+    } else if (st == TSR_OK)
         st = visit_all(s, &normal, err);
     s->pairs = false;
     if (st != TSR_OK || s->options->defaults)

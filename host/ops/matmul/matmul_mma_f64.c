@@ -90,17 +90,6 @@ static size_t block_bytes(size_t side, size_t depth, bool along)
     return sizeof(double) * (along ? side * (depth + 4) : depth * (side + 4));
 }
 
-/* Stages and local memory of boxes, and how many groups take them side by side. */
-static void lay_boxes(layout *s)
-{
-    const size_t stage = (s->tile.rows + s->tile.columns) * DEPTH * sizeof(double);
-
-    s->a_unit = s->items > 128 || s->warp_m * s->warp_n > 32 * 32 ? 1 : 2;
-    if (!s->stages)
-        s->stages = (UNIT_LOCAL / s->a_unit - TENSOR_LOCAL - 1024) / stage >= 6 ? 6 : 4;
-    s->local = s->stages * stage + TENSOR_LOCAL;
-}
-
 /* Of blocks that the work-items copy: the smallest tiles have so little to multiply in a block that
  * its barrier is felt. */
 static uint32_t depth_of(const job *j, size_t area)
@@ -144,7 +133,13 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
     s.items = s.tile.rows / s.warp_m * (s.tile.columns / s.warp_n) * 32;
     s.how = matmul_share_as_set(j, &s.tile, 1, 0);
     if (tensor) {
-        lay_boxes(&s);
+        /* Stages and local memory of boxes, and how many groups take them side by side. */
+        const size_t stage = (s.tile.rows + s.tile.columns) * DEPTH * sizeof(double);
+
+        s.a_unit = s.items > 128 || s.warp_m * s.warp_n > 32 * 32 ? 1 : 2;
+        if (!s.stages)
+            s.stages = (UNIT_LOCAL / s.a_unit - TENSOR_LOCAL - 1024) / stage >= 6 ? 6 : 4;
+        s.local = s.stages * stage + TENSOR_LOCAL;
     } else {
         s.stages = s.stages ? s.stages : STAGES_SHARED;
         s.local = local_of_copies(p, &s, s.stages);

@@ -87,15 +87,6 @@ static tsr_status qsort_indexed(const tsr_sort_problem *s, unsigned char *keys, 
     return st;
 }
 
-static void qsort_keys(const tsr_sort_problem *s, unsigned char *keys)
-{
-    const size_t bytes = tsr_type_size(s->type);
-
-    qsort(keys, s->n, bytes, sort_comparator(s->type));
-    if (s->descending)
-        reverse(keys, s->n, bytes);
-}
-
 tsr_status sort_qsort_parts(const sort_parts *parts, void *const operands[], tsr_error *err)
 {
     const tsr_sort_problem *s = parts->keys;
@@ -119,8 +110,13 @@ tsr_status sort_qsort_parts(const sort_parts *parts, void *const operands[], tsr
             ;
         else if (index || values)
             st = qsort_indexed(&part, keys, index, values, err);
-        else
-            qsort_keys(&part, keys);
+        else {
+            const size_t bytes = tsr_type_size(part.type);
+
+            qsort(keys, part.n, bytes, sort_comparator(part.type));
+            if (part.descending)
+                reverse(keys, part.n, bytes);
+        }
         keys += part.n * bytes;
         index = index ? index + part.n : NULL;
         values = values ? values + part.n * s->value_bytes : NULL;

@@ -68,19 +68,6 @@ static void blocks_piece(const partition *x, void *const host[], size_t i, piece
 
 static const partition_kind blocks = {.name = "blocks", .piece = blocks_piece};
 
-/* Rows and columns of a block of at most `most` elements: near square, so that the rows of both
- * matrices are long, or all of what is short. */
-static void choose_block(const tsr_transpose_problem *p, size_t most, size_t *rows, size_t *columns)
-{
-    size_t side = 1;
-
-    while (side < most / side / 4)
-        side *= 2;
-    *columns = size_min(p->columns, side);
-    *rows = size_min(p->rows, most / *columns);
-    *columns = size_min(p->columns, most / *rows);
-}
-
 /* A piece of each of the shapes that there are: those at the ends may be smaller. */
 static void add_shapes(const tsr_transpose_problem *p, partition *out)
 {
@@ -123,8 +110,17 @@ tsr_status transpose_partition(const problem *q, const selection *sel, const str
         return stream_refuse(err, "transpose", budget, (size_t)PARTITION_SLOTS_MAX * 2 * size,
                              "%d elements of each matrix", (int)PARTITION_SLOTS_MAX);
     matrices = size_min(size_max(most / each, 1), batch);
-    if (each > most)
-        choose_block(p, most, &rows, &columns);
+    if (each > most) {
+        /* Rows and columns of a block of at most `most` elements: near square, so that the rows of
+         * both matrices are long, or all of what is short. */
+        size_t side = 1;
+
+        while (side < most / side / 4)
+            side *= 2;
+        columns = size_min(p->columns, side);
+        rows = size_min(p->rows, most / columns);
+        columns = size_min(p->columns, most / rows);
+    }
     slot = matrices * rows * columns * size;
     *out = (partition){.kind = &blocks,
                        .pieces = SIZE_MAX,
