@@ -89,7 +89,7 @@ class Host(Bench):
                 ((OPERATIONS[0], "--brief"), "--brief needs --peers"),
                 ((OPERATIONS[0], "--brief", "--peers", "--kernel", "all"),
                  "--brief compares one variant"),
-                ((OPERATIONS[0], "--brief", "--peers", "--explain"), "--brief has no rows"),
+                ((OPERATIONS[0], "--brief", "--peers", "--explain"), "--brief prints no rows"),
                 (("overlap", "--jobs", "x"), "overlap has no --jobs"),
                 (("--jobs", "x", "overlap"), "overlap has no --jobs"),
                 (("overlap", "--wall"), "overlap has no --wall"),

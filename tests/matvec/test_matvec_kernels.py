@@ -13,7 +13,7 @@ class Listing(test_kernels.Listing):
 
     def test_problem_options(self):
         self.check_define("-DTRANS=1", "matvec", "row-item", "--trans")
-        self.fail_with(2, "kernels", "matvec", "--segments", "mixed", says="is of sort")
+        self.fail_with(2, "kernels", "matvec", "--segments", "mixed", says="belongs to sort")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class Listing(test_kernels.Listing):
                               ("-DWITH_ROWS=1", "--size", "3x9")):
             self.check_define(define, "sort", "general", *args)
         self.fail_with(2, "kernels", "sort", "--trans", says="no --trans, which belongs to matvec")
-        self.fail_with(2, "kernels", "sort", "--batch", "2", says="is of matmul and matvec")
+        self.fail_with(2, "kernels", "sort", "--batch", "2", says="belongs to matmul and matvec")
         self.fail_with(2, "kernels", "sort", "--size", "8", "--size", "9", says="given 2 times")
         self.fail_with(2, "kernels", "sort", "--size", "0x9", says="'0x9' is an empty sort")
         self.fail_with(2, "kernels", "sort", "--segments", "mixed", "--size", "9",

@@ -111,8 +111,6 @@ tsr_status sort_qsort_parts(const sort_parts *parts, void *const operands[], tsr
         else if (index || values)
             st = qsort_indexed(&part, keys, index, values, err);
         else {
-            const size_t bytes = tsr_type_size(part.type);
-
             qsort(keys, part.n, bytes, sort_comparator(part.type));
             if (part.descending)
                 reverse(keys, part.n, bytes);
