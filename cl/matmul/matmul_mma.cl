@@ -15,7 +15,8 @@
  *     a row starts, and one by one before the first and behind the last of them.  What C was
  *     is read before the products where registers hold it.
  * Parameters:
- *     TILE_M, TILE_N; ITEMS, 32 WARPS_M WARPS_N;
+ *     TILE_M, TILE_N; SETS of warps, which share the steps of a block; ITEMS, 32 WARPS_M WARPS_N
+ *     SETS;
  *     BLOCK, bytes of a line of a block along k; STAGES;
  *     COPY_A, COPY_B: bytes at whose multiples lines start, 16, 8, 4, 2 or 1;
  *     C_VECTOR (matmul_lanes.clh), 4, or 2 of F64; SHIFTED: whether rows of C do not all start and
@@ -77,8 +78,11 @@
 #define SIZE 2
 #define K    16
 #endif
-#if !defined(BLOCK) || BLOCK % (K * SIZE) || ITEMS != 32 * WARPS_M * WARPS_N
+#if !defined(BLOCK) || BLOCK % (K * SIZE) || ITEMS != 32 * WARPS_M * WARPS_N * SETS
 #error "BLOCK: bytes of a line of a block along k, a multiple of K; ITEMS: 32 a warp"
+#endif
+#if BLOCK % (K * SIZE * SETS)
+#error "SETS: of warps, each of which has a step of K in a block, or as many as the others"
 #endif
 #define DEPTH (BLOCK / SIZE)
 
@@ -320,14 +324,16 @@ IN_REGISTERS void keep(const uint *held, const operand *x, uint tile, bool along
     const uint each = UNIT / SIZE, units = LENGTH(along, side) / each;
     const uint line = get_local_id(0) / units, at = get_local_id(0) % units * each;
     const uint to = tile + line * PITCH(along, side) + at * SIZE;
-    const part r = part_from(x, along, p0, line, at);
+    /* Of the address the lowest bits alone count. */
+    const uint address = (uint)(ulong)x->from + ((along ? p0 : p0 * x->ld) + at) * SIZE;
+    const int length = (int)(x->length - x->at - (along ? p0 : 0)) - (int)at;
 
     if (LINES(along, side) * units < ITEMS && line >= LINES(along, side))
         return;
 #pragma unroll
     for (uint c = 0; c < HELD(side); c++) {
         const uint apart = ITEMS / units * c;
-        const uint before = (uint)(ulong)(r.from + (ulong)apart * r.ld) % UNIT;
+        const uint before = (address + (line + apart) * x->ld * SIZE) % UNIT;
         uint v[6];
 
         /* Both words are read: an array of which either one is would not stay in registers. */
@@ -348,10 +354,10 @@ IN_REGISTERS void keep(const uint *held, const operand *x, uint tile, bool along
             for (uint e = 0; e < 4; e++)
                 v[e] = bits_from(v[e], v[e + 1], before % 4 * 8);
         }
-        if (r.length < (int)each) {
+        if (length < (int)each) {
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                const int left = clamp(r.length * SIZE - 4 * e, 0, 4); /* bytes of the word */
+                const int left = clamp(length * SIZE - 4 * e, 0, 4); /* bytes of the word */
 
                 v[e] &= left < 4 ? (1u << 8 * left) - 1 : ~0u;
             }
@@ -552,11 +558,13 @@ IN_REGISTERS void multiply(REAL *c, const word *a, const word *b)
 #define ROWS    (TILE_M / WARPS_M / 16)
 #define COLUMNS (TILE_N / WARPS_N / 8)
 
-/* sum += A B for a block: this warp's rows from i0, columns from j0. */
-IN_REGISTERS void multiply_block(REAL *sum, uint stage, uint i0, uint j0)
+/* sum += A B for a block, of which this warp's set has every SETS-th step: its rows from i0,
+ * columns from j0. */
+IN_REGISTERS void multiply_block(REAL *sum, uint stage, uint i0, uint j0, uint set)
 {
 #pragma unroll
-    for (uint p = 0; p < DEPTH; p += K) {
+    for (uint step = 0; step < DEPTH; step += K * SETS) {
+        const uint p = step + set * K;
         word a[ROWS * WORDS_A], b[COLUMNS * WORDS_B];
 
 #pragma unroll
@@ -754,6 +762,27 @@ static inline void expect(const output *o)
     }
 }
 
+/* Sums of LANE columns of local memory, or of one, of all sets of warps. */
+static inline REAL_N(LANE) lane_sums(__local const REAL *sums, uint row, uint column)
+{
+    REAL_N(LANE) v = *(__local const REAL_N(LANE) *)(sums + row * PITCH_C + column);
+
+#pragma unroll
+    for (uint s = 1; s < SETS; s++)
+        v += *(__local const REAL_N(LANE) *)(sums + (s * TILE_M + row) * PITCH_C + column);
+    return v;
+}
+
+static inline REAL one_sum(__local const REAL *sums, uint row, uint column)
+{
+    REAL v = sums[row * PITCH_C + column];
+
+#pragma unroll
+    for (uint s = 1; s < SETS; s++)
+        v += sums[(s * TILE_M + row) * PITCH_C + column];
+    return v;
+}
+
 /* The group's tile of C, from its sums in local memory. */
 IN_REGISTERS void store(const output *o, REAL alpha, __local const REAL *sums, REAL beta,
                         addends *before)
@@ -773,8 +802,7 @@ IN_REGISTERS void store(const output *o, REAL alpha, __local const REAL *sums, R
 
             if (column + LANE > r.length)
                 continue;
-            out = alpha *
-                  *(__local const REAL_N(LANE) *)(sums + at.s0 * PITCH_C + shift_of(&r) + column);
+            out = alpha * lane_sums(sums, at.s0, shift_of(&r) + column);
             if (beta != 0)
                 out += beta * unpack(before->lanes[l]);
             write_lane(r.at + column, LANE, (const REAL *)&out);
@@ -786,7 +814,7 @@ IN_REGISTERS void store(const output *o, REAL alpha, __local const REAL *sums, R
         const row_part r = row_of(o, at.s0);
 
         if (at.s1 < TILE_N) {
-            const REAL scaled = alpha * sums[at.s0 * PITCH_C + shift_of(&r) + at.s1];
+            const REAL scaled = alpha * one_sum(sums, at.s0, shift_of(&r) + at.s1);
 
             store_result(r.at + at.s1,
                          beta == 0 ? scaled : scaled + beta * real_of(before->ends[e]));
@@ -809,7 +837,8 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
     const uint2 tile =
         tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
     const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N;
-    const uint row = warp / WARPS_N * (TILE_M / WARPS_M); /* of the warp, in the tile */
+    const uint set = warp / (WARPS_M * WARPS_N);
+    const uint row = warp / WARPS_N % WARPS_M * (TILE_M / WARPS_M); /* of the warp, in the tile */
     const uint column = warp % WARPS_N * (TILE_N / WARPS_N);
     const uint front = SPLITS ? get_group_id(2) * call.span : 0;
     const uint k = SPLITS ? min(call.span, call.k - front) : call.k;
@@ -859,7 +888,7 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
         if (more)
             keep_both(held_a, held_b, &x, &y, start + next * STAGE, p0 + DEPTH);
         fetch_both(held_a, held_b, &x, &y, p0 + 2 * DEPTH, k);
-        multiply_block(sum, start + now * STAGE, row, column);
+        multiply_block(sum, start + now * STAGE, row, column, set);
         COPIES_WAIT(STAGES - 2);
         if (more)
             round_both(start + next * STAGE);
@@ -876,7 +905,7 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
         const uint i = row + e / (COLUMNS * 4) * 16 + e / 2 % 2 * 8 + lane / 4;
         const uint j = column + e / 4 % COLUMNS * 8 + lane % 4 * 2;
         const row_part r = row_of(&o, i);
-        __local REAL *to = sums + i * PITCH_C + shift_of(&r) + j;
+        __local REAL *to = sums + (set * TILE_M + i) * PITCH_C + shift_of(&r) + j;
 
         if (SHIFTED) {
             to[0] = sum[e];

@@ -33,6 +33,10 @@ static const tunable mma_tunables[] = {
      "bytes of a line of a block along k: fewer barriers against local memory",
      {0, 32, 64, 128, 256},
      0},
+    {"SETS",
+     "sets of warps that share the steps of a block: fewer loads of each against adding up",
+     {0, 1, 2},
+     0},
     {"STAGES", "blocks along k under way: latency hidden against local memory", {0, 2, 3, 4, 6}, 0},
     {"SPLIT",
      "groups that share k: more of them against adding up",
@@ -46,6 +50,7 @@ enum { MMA_BAND = 8 };
 /* How groups share a product. */
 typedef struct mma_layout {
     size_t tile_m, tile_n, warps_m, warps_n;
+    size_t sets;          /* of so many warps, which share the steps of a block */
     size_t depth, stages; /* blocks along k, and how many are under way */
     size_t local;         /* bytes of local memory */
     k_parts k;
@@ -64,7 +69,7 @@ static size_t mma_local(const tsr_matmul_problem *p, const mma_layout *s)
     const bool along = p->type == TSR_I8; /* in local memory, however they lie */
     const size_t blocks = s->stages * (mma_block(s->tile_m, s->depth, size, along || !p->trans_a) +
                                        mma_block(s->tile_n, s->depth, size, along || p->trans_b));
-    const size_t sums = s->tile_m * (s->tile_n + 8) * matmul_real_size(p);
+    const size_t sums = s->sets * s->tile_m * (s->tile_n + 8) * matmul_real_size(p);
 
     return size_max(blocks, sums);
 }
@@ -90,13 +95,33 @@ static bool mma_copies_b(const tsr_matmul_problem *p)
     return mma_aligned(&b) && (p->type != TSR_I8 || p->trans_b);
 }
 
+/* Groups of tiles, or of their parts. */
+static size_t mma_groups(const tsr_matmul_problem *p, const mma_layout *s)
+{
+    return size_div_up(p->m, s->tile_m) * size_div_up(p->n, s->tile_n) *
+           (s->k.parts > 1 ? s->k.parts : matmul_batch(p));
+}
+
+/* Two sets of warps where a group of four has a unit to itself: they issue twice as much.  A set
+ * takes a step of 32 bytes at least. */
+static void mma_set_warps(const job *j, mma_layout *s)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const size_t set = param(j->params, "SETS"), units = size_max(j->device->compute_units, 1);
+    const bool shares = p->type != TSR_F64 && s->depth * tsr_type_size(p->type) >= 64 &&
+                        s->warps_m * s->warps_n == 4;
+
+    s->sets = !shares ? 1 : set ? set : mma_groups(p, s) <= units ? 2 : 1;
+    s->local = mma_local(p, s);
+}
+
 /* Eight warps, four for the smallest tiles: a warp takes 64 x 32 of the largest tile. */
 static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t size = tsr_type_size(p->type), stages = param(j->params, "STAGES");
     size_t block = param(j->params, "BLOCK");
-    mma_layout s = {.tile_m = tile_m, .tile_n = tile_n, .warps_m = 2, .warps_n = 2};
+    mma_layout s = {.tile_m = tile_m, .tile_n = tile_n, .warps_m = 2, .warps_n = 2, .sets = 1};
 
     if (tile_m * tile_n >= 64 * 64) {
         s.warps_m = tile_m > tile_n ? 4 : 2;
@@ -112,8 +137,8 @@ static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n)
     s.stages = stages                                                          ? stages
                : (!mma_copies_a(p) && !mma_copies_b(p)) || p->k <= 2 * s.depth ? 2
                                                                                : 4;
-    s.local = mma_local(p, &s);
     s.k = (k_parts){1, matmul_k_read(p)};
+    mma_set_warps(j, &s);
     return s;
 }
 
@@ -135,10 +160,8 @@ static double mma_time(const job *j, const mma_layout *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const bool copies_a = mma_copies_a(p), copies_b = mma_copies_b(p);
-    const size_t size = tsr_type_size(p->type), items = 32 * s->warps_m * s->warps_n;
-    const double groups = (double)size_div_up(p->m, s->tile_m) *
-                          (double)size_div_up(p->n, s->tile_n) *
-                          (double)(s->k.parts > 1 ? s->k.parts : matmul_batch(p));
+    const size_t size = tsr_type_size(p->type), items = 32 * s->warps_m * s->warps_n * s->sets;
+    const double groups = (double)mma_groups(p, s);
     /* Groups on a unit: in all, and at a time, by its local memory and registers. */
     const double each = ceil(groups / (double)size_max(j->device->compute_units, 1));
     const double most =
@@ -147,9 +170,10 @@ static double mma_time(const job *j, const mma_layout *s)
     const double rounds = floor(each / most), rest = each - rounds * most;
     const double outputs = (double)(s->tile_m * s->tile_n);
     const double latency = copies_a && copies_b ? 0.2 : 0.5; /* of a block */
-    const double work = mma_tile_time(copies_a, s->tile_m, s->depth * size) +
-                        mma_tile_time(copies_b, s->tile_n, s->depth * size) +
-                        outputs * (double)(s->depth * size) / 8e6;
+    const double work = (mma_tile_time(copies_a, s->tile_m, s->depth * size) +
+                         mma_tile_time(copies_b, s->tile_n, s->depth * size) +
+                         outputs * (double)(s->depth * size) / 8e6) /
+                        (double)s->sets;
     const double blocks = (double)size_div_up(s->k.span, s->depth);
     /* The launch and the first block, the others, and what is stored. */
     double us = 3.1 +
@@ -178,6 +202,7 @@ static mma_layout mma_split(const job *j, mma_layout s)
         return best;
     if (set) {
         best.k = matmul_parts_cut(j, set, s.depth);
+        mma_set_warps(j, &best);
         return best;
     }
     for (unsigned a_unit = 1; a_unit <= 4; a_unit++) {
@@ -186,6 +211,7 @@ static mma_layout mma_split(const job *j, mma_layout s)
         if (parts < 2)
             continue;
         s.k = matmul_parts_cut(j, (size_t)parts, s.depth);
+        mma_set_warps(j, &s);
         if (mma_time(j, &s) < mma_time(j, &best))
             best = s;
     }
@@ -257,16 +283,16 @@ static double mma_workspace(const tsr_matmul_problem *p, const mma_layout *s)
     const double tiles =
         (double)size_div_up(p->m, s->tile_m) * (double)size_div_up(p->n, s->tile_n);
 
-    return s->k.parts > 1
-               ? tiles * (double)(s->k.parts * s->tile_m * s->tile_n * matmul_real_size(p))
-               : 0;
+    return s->k.parts > 1 ? tiles * (double)(s->k.parts * s->sets * s->tile_m * s->tile_n *
+                                             matmul_real_size(p))
+                          : 0;
 }
 
 /* The launch: layers of groups are products of a batch, or share the k of one. */
 static void mma_launch(const tsr_matmul_problem *p, const mma_layout *s, plan *out)
 {
     const size_t tiles = size_div_up(p->m, s->tile_m) * size_div_up(p->n, s->tile_n);
-    const size_t items = 32 * s->warps_m * s->warps_n;
+    const size_t items = 32 * s->warps_m * s->warps_n * s->sets;
     matmul_call call = matmul_call_of(p);
     command *c = plan_launch_2d(out, 0, tiles * items, 1, items, 1);
 
@@ -314,12 +340,13 @@ static const char *plan_mma(const job *j, plan *out)
     plan_set(out, "TILE_M", (uint32_t)s.tile_m);
     plan_set(out, "TILE_N", (uint32_t)s.tile_n);
     plan_set(out, "BLOCK", (uint32_t)(s.depth * tsr_type_size(p->type)));
+    plan_set(out, "SETS", (uint32_t)s.sets);
     plan_set(out, "STAGES", (uint32_t)s.stages);
     plan_set(out, "SPLIT", (uint32_t)s.k.parts);
     matmul_define_operands(p, out);
     plan_define(out, "WARPS_M=%zu", s.warps_m);
     plan_define(out, "WARPS_N=%zu", s.warps_n);
-    plan_define(out, "ITEMS=%zu", 32 * s.warps_m * s.warps_n);
+    plan_define(out, "ITEMS=%zu", 32 * s.warps_m * s.warps_n * s.sets);
     plan_define(out, "LOCAL_BYTES=%zu", s.local);
     plan_define(out, "BAND=%d", MMA_BAND);
     plan_define(out, "COPY_A=%zu", mma_unit(&a));
