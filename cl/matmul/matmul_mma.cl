@@ -5,7 +5,8 @@
  *     under way, and lie in local memory in the order in which they come, along k or across it,
  *     padded so that what a warp reads together lies in different banks.  Those copies are of 16
  *     bytes, aligned; of 4 they take several times as long as loads.  So lines that start anywhere
- *     come through registers, a block ahead: 16 bytes out of the two aligned vectors they lie in.
+ *     come through registers, a block ahead: TF32 and FP64 an element at a time, others 16 bytes
+ *     out of the two aligned vectors they lie in.
  *     Of int8, whose fragments are words of four elements along k, what lies across k comes through
  *     registers too, in squares of 4 x 4 elements, transposed there: in local memory lines are
  *     along k always.
@@ -112,11 +113,11 @@
 #define VECTORS(along, side) (LENGTH(along, side) * SIZE / 16)
 #define COPIES(along, side)  ((LINES(along, side) * VECTORS(along, side) + ITEMS - 1) / ITEMS)
 
-/* Bytes that a work-item moves at once through registers, how often, and words that it holds of
- * them until then. */
-#define UNIT        (SIZE == 8 ? 8 : 16)
+/* Bytes that a work-item moves at once through registers, an element or a vector, how often, and
+ * words that it holds of them until then. */
+#define UNIT        (SIZE >= 4 ? SIZE : 16)
 #define HELD(side)  (((side)*BLOCK / UNIT + ITEMS - 1) / ITEMS)
-#define WORDS(side) ((SIZE == 8 ? 2 : 8) * HELD(side))
+#define WORDS(side) ((SIZE >= 4 ? 2 : 8) * HELD(side))
 
 /* A sum's line, of a tile of C: rows g lie in different banks. */
 #define PITCH_C (TILE_N + 8)
@@ -245,7 +246,7 @@ IN_REGISTERS void keep_squares(const uint *held, uint tile, uint side)
     }
 }
 
-#if SIZE == 8
+#if SIZE >= 4
 /* Load this work-item's elements of the block at p0. */
 IN_REGISTERS void fetch(uint *held, const operand *x, bool along, uint side, uint p0)
 {
@@ -257,10 +258,13 @@ IN_REGISTERS void fetch(uint *held, const operand *x, bool along, uint side, uin
     for (uint c = 0; c < HELD(side); c++) {
         const uint apart = ITEMS / units * c;
         __global const uint *from = (__global const uint *)(r.from + (ulong)apart * r.ld);
-        const bool inside = (int)apart < r.lines && r.length > 0;
 
-        held[2 * c] = inside ? from[0] : 0;
-        held[2 * c + 1] = inside ? from[1] : 0;
+        held[2 * c] = held[2 * c + 1] = 0;
+        if ((int)apart < r.lines && r.length > 0) {
+            held[2 * c] = from[0];
+            if (SIZE == 8)
+                held[2 * c + 1] = from[1];
+        }
     }
 }
 
@@ -275,8 +279,14 @@ IN_REGISTERS void keep(const uint *held, const operand *x, uint tile, bool along
     (void)x;
     (void)p0;
 #pragma unroll
-    for (uint c = 0; c < HELD(side); c++)
-        local_store_2(to + ITEMS / units * c * PITCH(along, side), held[2 * c], held[2 * c + 1]);
+    for (uint c = 0; c < HELD(side); c++) {
+        const uint place = to + ITEMS / units * c * PITCH(along, side);
+
+        if (SIZE == 8)
+            local_store_2(place, held[2 * c], held[2 * c + 1]);
+        else
+            local_store_1(place, tf32(as_float(held[2 * c])));
+    }
 }
 #else
 /* 32 bits of two words, from bit `first` of the lower one on. */
@@ -349,11 +359,9 @@ IN_REGISTERS void keep(const uint *held, const operand *x, uint tile, bool along
 
             v[e] = before & 4 ? other : word;
         }
-        if (SIZE < 4) {
 #pragma unroll
-            for (uint e = 0; e < 4; e++)
-                v[e] = bits_from(v[e], v[e + 1], before % 4 * 8);
-        }
+        for (uint e = 0; e < 4; e++)
+            v[e] = bits_from(v[e], v[e + 1], before % 4 * 8);
         if (length < (int)each) {
 #pragma unroll
             for (int e = 0; e < 4; e++) {
@@ -361,11 +369,6 @@ IN_REGISTERS void keep(const uint *held, const operand *x, uint tile, bool along
 
                 v[e] &= left < 4 ? (1u << 8 * left) - 1 : ~0u;
             }
-        }
-        if (SIZE == 4) {
-#pragma unroll
-            for (uint e = 0; e < 4; e++)
-                v[e] = tf32(as_float(v[e]));
         }
         local_store(to + apart * PITCH(along, side), (uint4)(v[0], v[1], v[2], v[3]));
     }

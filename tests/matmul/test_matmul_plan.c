@@ -745,6 +745,9 @@ static void short_products_follow_what_c_moves(void **state)
         {TSR_F32, 48, 43, 49, 0, 0, TSR_PRECISION_DEFAULT, false},
         {TSR_F64, 48, 43, 42, 0, 0, TSR_PRECISION_DEFAULT, false},
         {TSR_F32, 10000, 16, 1, 0, 1, TSR_PRECISION_DEFAULT, false}, /* a skinny product */
+        {TSR_F64, 8, 326, 1, 0, 1, TSR_PRECISION_DEFAULT, true},
+        {TSR_F64, 8, 326, 2, 0, 1, TSR_PRECISION_DEFAULT, false},
+        {TSR_F64, 8, 32600, 1, 0, 1, TSR_PRECISION_DEFAULT, false},
     };
     const device_facts d = ampere(), without = large_gpu(), cores = cpu(2);
     problem p;

@@ -1212,6 +1212,7 @@ static void test_units_take_few_rows(void **state)
         {8, 8192, 8192, TSR_BF16, false, true}, {12, 3001, 500, TSR_F32, false, false},
         {8, 3001, 500, TSR_F32, false, true},   {16, 2001, 501, TSR_F64, true, false},
         {16, 400, 400, TSR_F64, false, true},   {8, 2001, 501, TSR_F64, true, true},
+        {1099, 14, 212, TSR_F64, true, false},
     };
 
     (void)state;

@@ -486,7 +486,7 @@ static bool units_pay(const tsr_matmul_problem *p, const device_facts *d)
     if (matmul_batch(p) > 1 || large > 0x1p23)
         return false;
     if (p->type == TSR_F64)
-        return d->nv_capability >= 90 && few > 8 && large >= 0x1p18;
+        return d->nv_capability >= 90 && few > 8 && large >= 0x1.8p17;
     if (d->nv_capability < 80 || large < 0x1p16)
         return false;
     return few > (tsr_type_size(p->type) == 2 ? 4 : 8) &&
