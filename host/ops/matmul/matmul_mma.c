@@ -108,10 +108,12 @@ static void mma_set_warps(const job *j, mma_layout *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t set = param(j->params, "SETS"), units = size_max(j->device->compute_units, 1);
-    const bool shares = p->type != TSR_F64 && s->depth * tsr_type_size(p->type) >= 64 &&
-                        s->warps_m * s->warps_n == 4;
+    const bool shares = p->type != TSR_F64 && s->depth * tsr_type_size(p->type) >= 64;
 
-    s->sets = !shares ? 1 : set ? set : mma_groups(p, s) <= units ? 2 : 1;
+    s->sets = !shares                                                     ? 1
+              : set                                                       ? set
+              : s->warps_m * s->warps_n == 4 && mma_groups(p, s) <= units ? 2
+                                                                          : 1;
     s->local = mma_local(p, s);
 }
 
