@@ -360,6 +360,34 @@ static void test_warps_cover_c(void **state)
     expect_built("mma", NULL, &p, &d, "SPLITS=0");
 }
 
+/* Two sets of warps share the steps of a block where a group has a unit to itself, and each keeps
+ * sums of its own; float64 has a step a block. */
+static void test_sets_of_warps_share_steps(void **state)
+{
+    device_facts d = hopper();
+    problem p = product(134, 150, 110);
+
+    (void)state;
+    d.compute_units = 132;
+    matmul_in(&p)->type = TSR_F16;
+    expect_built("mma", "TILE_M=32 TILE_N=32", &p, &d, "SETS=2 ITEMS=256");
+    expect_built("mma", "TILE_M=32 TILE_N=32 BLOCK=32", &p, &d, "SETS=1 ITEMS=128");
+    expect_built("mma", "TILE_M=64 TILE_N=64", &p, &d, "SETS=1 ITEMS=256");
+    expect_built("mma", "TILE_M=64 TILE_N=64 SETS=2", &p, &d, "SETS=2 ITEMS=512");
+    d.compute_units = 24; /* of 25 tiles */
+    expect_built("mma", "TILE_M=32 TILE_N=32", &p, &d, "SETS=1 ITEMS=128");
+    for (uint32_t sets = 1; sets <= 2; sets++) {
+        char set[64];
+        plan x;
+
+        snprintf(set, sizeof(set), "TILE_M=32 TILE_N=32 SPLIT=2 SETS=%u", sets);
+        x = expect_plan("mma", set, &p, &d, 1, 25 * 2 * sets * 32 * 32 * sizeof(float));
+        plan_free(&x);
+    }
+    matmul_in(&p)->type = TSR_F64;
+    expect_built("mma", "SETS=2", &p, &d, "SETS=1");
+}
+
 /* Groups that share k are layers, in one launch, of one product: each keeps the sums of a tile. */
 static void test_warps_share_k(void **state)
 {
@@ -1300,6 +1328,7 @@ int main(void)
         cmocka_unit_test(test_sums_fit_an_allocation),
         cmocka_unit_test(test_shares_are_reported),
         cmocka_unit_test(test_warps_cover_c),
+        cmocka_unit_test(test_sets_of_warps_share_steps),
         cmocka_unit_test(test_warps_share_k),
         cmocka_unit_test(test_warps_copy_what_is_aligned),
         cmocka_unit_test(test_float64_tiles_cover_c),
