@@ -31,6 +31,9 @@ claims values
 row d | - | 16 | occupancy 256 128 0 9.0
 """
 
+# What steps do is the same then, and PoCL's compiler takes a quarter of its time.
+UNOPTIMIZED = {"POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}
+
 
 def rows_of(text):
     return [json.loads(line) for line in text.splitlines()]
@@ -278,11 +281,14 @@ class Courses(Case):
         self.succeed("compare", "rows.jsonl", "--html", "page.html")
 
     def test_what_the_page_shows(self):
-        """The commands of docs/course/README.md's tables run; tables of courses, which the other test
-        has run, exist."""
+        """The commands of docs/course/README.md's tables run.  Tables of courses, which the other test
+        has run, and experiments, which test_lab has, exist; so does the kernel of a command that has
+        run with the same options for another one."""
         commands = course_commands.commands()
         courses = {c["name"]: [t["name"] for t in c["tables"]]
                    for c in json.loads(self.succeed("course", "--json").out)["courses"]}
+        experiments = [e["name"] for e in json.loads(self.succeed("lab", "--json").out)["experiments"]]
+        diagnosed = []
         self.assertGreater(len(commands), 70)
         env = dict(os.environ, TESSERA_CACHE_DIR=self.path("cache"), TESSERA=COMMAND)
         # Limits of the device are measured once.
@@ -294,6 +300,16 @@ class Courses(Case):
             if words[:2] == ["tessera", "course"]:
                 self.assertLessEqual(set(words[3:]), set(courses[words[2]]), command)
                 continue
+            if words[:2] == ["tessera", "lab"]:
+                self.assertIn(words[2], experiments, command)
+                self.assertEqual(words[3:], [], command)
+                continue
+            if words[:2] == ["tessera", "diagnose"]:
+                options = words[3::2]
+                if options in diagnosed:
+                    self.succeed("kernels", words[2], *words[4::2])
+                    continue
+                diagnosed.append(options)
             with self.subTest(command=command):
                 row = course_commands.run(command, COMMAND, "cpu", self.path("."), env)
                 self.assertTrue(row["status"] == 0 or row["lacks"], row)
@@ -318,7 +334,7 @@ class Courses(Case):
                 self.write("mine.cl", source.replace(old, new))
                 with self.subTest(step=step, change=new):
                     got = self.tessera("verify", op, name, "--kernel-file", "mine.cl", "--tiny",
-                                       "--defaults", "--device", "cpu")
+                                       "--defaults", "--device", "cpu", env=UNOPTIMIZED)
                     if seen.startswith("wrong"):
                         self.assertEqual(got.status, 3, got)
                     elif " else " not in seen and " in place " not in seen:

@@ -1,4 +1,7 @@
-"""tessera lab: each experiment on a device, in little: checked, timed, drawn beside its claims."""
+"""tessera lab: each experiment on a device, in little: checked, timed, drawn beside its claims.
+
+Unoptimized kernels do here: how fast they are is not judged.
+"""
 
 import json
 import os

@@ -1,4 +1,7 @@
-"""tessera roofline: the limits of a device, kept, and a ladder placed on them."""
+"""tessera roofline: the limits of a device, kept, and a ladder placed on them.
+
+Unoptimized kernels do here: limits are compared with each other alone.
+"""
 
 import csv
 import io

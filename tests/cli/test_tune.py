@@ -1,4 +1,4 @@
-"""tessera tune: what is kept, and where."""
+"""tessera tune: what is kept, and where.  Unoptimized kernels do here."""
 
 import fcntl
 import json

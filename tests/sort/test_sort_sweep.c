@@ -19,7 +19,7 @@
 #include "ops/sort/sort_proof.h"
 
 /* Behind the cases come uint32 keys alone, as lessons take them, of so many lengths. */
-enum { PLAIN = 42, PLAIN_TINY = 21 };
+enum { PLAIN = 42, PLAIN_TINY = 16 };
 
 enum { SIZES = 6, WIDTHS = 4, BANDS = 3, CASES_MAX = 100, LENGTHS_MIN = 5 };
 

@@ -127,4 +127,5 @@ const variant matmul_batched = {
     .entries = {"matmul_batched"},
     .tunables = tunables,
     .tunable_count = ARRAY_COUNT(tunables),
+    .program_a_shape = true,
     .plan = plan_batched};

@@ -302,4 +302,5 @@ const variant matvec_columns_vector = {
     .group_counters = true,
     .tunables = columns_vector_tunables,
     .tunable_count = ARRAY_COUNT(columns_vector_tunables),
+    .program_a_shape = true,
     .plan = columns_vector_plan};

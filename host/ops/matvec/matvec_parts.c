@@ -268,6 +268,7 @@ const variant matvec_split_vector = {
     .group_counters = true,
     .tunables = split_vector_tunables,
     .tunable_count = ARRAY_COUNT(split_vector_tunables),
+    .program_a_shape = true,
     .plan = split_vector_plan};
 
 /* ---- column-slices ------------------------------------------------------------------------ */
@@ -566,6 +567,7 @@ const variant matvec_column_slices = {
     .group_counters = true,
     .tunables = column_slices_tunables,
     .tunable_count = ARRAY_COUNT(column_slices_tunables),
+    .program_a_shape = true,
     .plan = column_slices_plan};
 
 /* ---- short-columns ------------------------------------------------------------------------ */
