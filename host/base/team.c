@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -11,17 +12,22 @@
 #include <omp.h>
 #endif
 
+#include "base/clock.h"
 #include "base/forks.h"
 #include "base/sizes.h"
 
 enum { HELPERS_MAX = 255 };
 
-/* So many times a thread looks whether what it waits for has come, some 20 us, before it sleeps:
- * waking it takes longer. */
-enum { LOOKS = 500, LOOKS_AWAKE = 25000 };
+/* So long a helper looks for the next call before it sleeps, and a caller for the end of items that
+ * others do: to wake a thread takes 5 to 50 us, and to wake those of many cores about so long. */
+enum { LOOK_NS = 200000, LOOK_AWAKE_NS = 1000000 };
 
-/* So many looks, and others that want the core get it. */
+/* So many looks, 10 us at most, and others that want the core get it. */
 enum { LOOKS_A_YIELD = 64 };
+
+/* Helpers that a thread wakes, each of which wakes as many, as long as there is something to do: a
+ * short call does not spend its time on waking all, one behind the other. */
+enum { WAKES = 2 };
 
 /* A call of team_run, on its caller's stack.  All but `next` and `active` is the lock's. */
 typedef struct job {
@@ -35,15 +41,24 @@ typedef struct job {
     struct job *behind;
 } job;
 
+typedef struct helper {
+    pthread_t thread;
+    sem_t wake;
+    struct helper *below; /* of those that sleep */
+} helper;
+
 /* The process's: helpers serve whoever calls. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static unsigned forks_before; /* the first call */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t posted = PTHREAD_COND_INITIALIZER, left = PTHREAD_COND_INITIALIZER;
-static job *jobs; /* in the order in which they came */
+static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
+static atomic_uint waiting; /* callers that wait for `left` */
+static job *jobs;           /* in the order in which they came */
 static atomic_uint posts;
-static pthread_t helper[HELPERS_MAX];
+static helper helper_at[HELPERS_MAX];
 static size_t helpers;
+static helper *asleep;        /* the last to fall asleep first: its caches are the warmest */
+static atomic_size_t looking; /* helpers that look for a post */
 static bool ends;
 static atomic_int awake; /* callers that want helpers to stay so */
 
@@ -68,6 +83,17 @@ static void pause_core(void)
 #endif
 }
 
+/* What the lock is held for takes less time than to sleep and be woken. */
+static void take_lock(void)
+{
+    for (int i = 0; i < LOOKS_A_YIELD; i++) {
+        if (pthread_mutex_trylock(&lock) == 0)
+            return;
+        pause_core();
+    }
+    pthread_mutex_lock(&lock);
+}
+
 static void do_items(job *j, size_t who)
 {
     size_t i;
@@ -76,22 +102,66 @@ static void do_items(job *j, size_t who)
         j->work(j->context, i, who);
 }
 
-/* Wait for a job, with the lock, which is given up meanwhile. */
-static void wait_for_post(void)
+static bool has_place(const job *j)
 {
-    const unsigned seen = atomic_load(&posts);
+    return j->places && atomic_load_explicit(&j->next, memory_order_relaxed) < j->count;
+}
 
-    pthread_mutex_unlock(&lock);
-    for (int i = 0; atomic_load_explicit(&posts, memory_order_relaxed) == seen; i++) {
-        if (i >= (atomic_load_explicit(&awake, memory_order_relaxed) ? LOOKS_AWAKE : LOOKS))
-            break;
-        pause_core();
-        if (i >= LOOKS && i % LOOKS_A_YIELD == 0)
-            sched_yield();
+/* With the lock: helpers for the places of a job that those who look for one leave free. */
+static size_t pick_asleep(const job *j, helper *out[WAKES])
+{
+    const size_t awake_now = atomic_load_explicit(&looking, memory_order_relaxed);
+    size_t n = 0;
+
+    if (!has_place(j))
+        return 0;
+    for (; n < WAKES && asleep && n + awake_now < j->places; asleep = asleep->below)
+        out[n++] = asleep;
+    return n;
+}
+
+static void wake(helper *const these[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sem_post(&these[i]->wake);
+}
+
+/* Whether there was a post after `seen` of them within a while. */
+static bool look_for_post(unsigned seen)
+{
+    const uint64_t begun = clock_ns();
+
+    do {
+        for (int i = 0; i < LOOKS_A_YIELD; i++) {
+            if (atomic_load_explicit(&posts, memory_order_relaxed) != seen)
+                return true;
+            pause_core();
+        }
+        sched_yield();
+    } while (clock_ns() - begun <
+             (atomic_load_explicit(&awake, memory_order_relaxed) ? LOOK_AWAKE_NS : LOOK_NS));
+    return false;
+}
+
+static void wait_for_post(helper *self, unsigned seen)
+{
+    bool found;
+
+    atomic_fetch_add(&looking, 1);
+    found = look_for_post(seen);
+    atomic_fetch_sub(&looking, 1);
+    if (found)
+        return;
+    take_lock();
+    if (atomic_load(&posts) != seen) {
+        pthread_mutex_unlock(&lock);
+        return;
     }
-    pthread_mutex_lock(&lock);
-    while (atomic_load(&posts) == seen)
-        pthread_cond_wait(&posted, &lock);
+    self->below = asleep;
+    asleep = self;
+    pthread_mutex_unlock(&lock);
+    while (sem_wait(&self->wake) != 0)
+        continue;
 }
 
 /* Let this thread run wherever the process may: it has inherited the processors of the thread that
@@ -121,29 +191,44 @@ static void unbind(void)
 #endif
 }
 
-static void *help(void *unused)
+/* After this the job, whose caller may return, is not there any more. */
+static void leave(job *j)
 {
-    (void)unused;
-    unbind();
+    if (atomic_fetch_sub(&j->active, 1) != 1 || !atomic_load(&waiting))
+        return;
     pthread_mutex_lock(&lock);
-    while (!ends) {
-        job *j = jobs;
-        size_t who;
+    pthread_cond_broadcast(&left);
+    pthread_mutex_unlock(&lock);
+}
 
-        while (j && (!j->places || atomic_load(&j->next) >= j->count))
+static void *help(void *self)
+{
+    unbind();
+    take_lock();
+    while (!ends) {
+        helper *next[WAKES];
+        job *j = jobs;
+        size_t who, wakes;
+
+        while (j && !has_place(j))
             j = j->behind;
         if (!j) {
-            wait_for_post();
+            const unsigned seen = atomic_load(&posts);
+
+            pthread_mutex_unlock(&lock);
+            wait_for_post(self, seen);
+            take_lock();
             continue;
         }
         j->places--;
         who = ++j->joined;
         atomic_fetch_add(&j->active, 1);
+        wakes = pick_asleep(j, next);
         pthread_mutex_unlock(&lock);
+        wake(next, wakes);
         do_items(j, who);
-        pthread_mutex_lock(&lock);
-        if (atomic_fetch_sub(&j->active, 1) == 1) /* and the caller may be gone */
-            pthread_cond_broadcast(&left);
+        leave(j);
+        take_lock();
     }
     pthread_mutex_unlock(&lock);
     return NULL;
@@ -158,44 +243,62 @@ static void hire(size_t wanted)
         return;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (helpers < size_min(wanted, HELPERS_MAX) &&
-           pthread_create(&helper[helpers], NULL, help, NULL) == 0)
+    while (helpers < size_min(wanted, HELPERS_MAX)) {
+        helper *h = &helper_at[helpers];
+
+        if (sem_init(&h->wake, 0, 0) != 0)
+            break;
+        if (pthread_create(&h->thread, NULL, help, h) != 0) {
+            sem_destroy(&h->wake);
+            break;
+        }
         helpers++;
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void post(job *j)
 {
+    helper *next[WAKES];
     job **last = &jobs;
+    size_t wakes;
 
-    pthread_mutex_lock(&lock);
+    take_lock();
     if (!ends)
         hire(j->places);
     while (*last)
         last = &(*last)->behind;
     *last = j;
     atomic_fetch_add(&posts, 1);
-    pthread_cond_broadcast(&posted);
+    wakes = pick_asleep(j, next);
     pthread_mutex_unlock(&lock);
+    wake(next, wakes);
 }
 
 /* Wait for the helpers that have begun an item; none joins any more. */
 static void finish(job *j)
 {
+    const uint64_t begun = clock_ns();
     job **at = &jobs;
 
-    pthread_mutex_lock(&lock);
+    take_lock();
     while (*at != j)
         at = &(*at)->behind;
     *at = j->behind;
     pthread_mutex_unlock(&lock);
-    for (int i = 0; i < LOOKS && atomic_load(&j->active); i++)
-        pause_core();
-    if (!atomic_load(&j->active))
-        return;
+    do {
+        for (int i = 0; i < LOOKS_A_YIELD; i++) {
+            if (!atomic_load(&j->active))
+                return;
+            pause_core();
+        }
+        sched_yield();
+    } while (clock_ns() - begun < LOOK_NS);
     pthread_mutex_lock(&lock);
+    atomic_fetch_add(&waiting, 1);
     while (atomic_load(&j->active))
         pthread_cond_wait(&left, &lock);
+    atomic_fetch_sub(&waiting, 1);
     pthread_mutex_unlock(&lock);
 }
 
@@ -207,10 +310,13 @@ __attribute__((destructor)) static void dismiss(void)
     pthread_mutex_lock(&lock);
     ends = true;
     atomic_fetch_add(&posts, 1);
-    pthread_cond_broadcast(&posted);
+    for (; asleep; asleep = asleep->below)
+        sem_post(&asleep->wake);
     pthread_mutex_unlock(&lock);
-    for (size_t i = 0; i < helpers; i++)
-        pthread_join(helper[i], NULL);
+    for (size_t i = 0; i < helpers; i++) {
+        pthread_join(helper_at[i].thread, NULL);
+        sem_destroy(&helper_at[i].wake);
+    }
 }
 
 void team_spin_longer(void)

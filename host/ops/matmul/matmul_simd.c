@@ -10,7 +10,7 @@
 #include "ops/matmul/matmul_variants.h"
 
 /* Work that is worth another thread, which takes some microseconds to start on it. */
-static const double flops_a_thread = 0x1p22;
+static const double cycles_a_thread = 0x1p14;
 
 static matmul_share_loop *const share_f32[] = {ISA_EACH(matmul_share_f32)};
 static matmul_share_loop *const share_f64[] = {ISA_EACH(matmul_share_f64)};
@@ -56,9 +56,17 @@ bool matmul_simd_is_brief(const tsr_matmul_problem *p, size_t cores)
     return flops <= (double)size_max(cores, 1) * lanes * flops_in_50_ms;
 }
 
-static size_t threads_for(double flops)
+/* Of a core, about: two vectors of multiply-adds in each, or an element that is copied or put. */
+static double cycles_of(const tsr_matmul_problem *p, const matmul_tiling *t)
 {
-    const double wanted = flops / flops_a_thread;
+    const double m = (double)p->m, n = (double)columns_of(p), k = (double)depth_of(p);
+
+    return flops_of(p, t) / (2 * (double)t->tile_n) + (m + n) * k + m * n;
+}
+
+static size_t threads_for(double cycles)
+{
+    const double wanted = cycles / cycles_a_thread;
     const size_t most = wanted < 2 ? 1 : team_threads();
 
     return wanted < (double)most ? (size_t)size_max((size_t)wanted, 1) : most;
@@ -135,7 +143,7 @@ static tsr_status multiply(const tsr_matmul_problem *p, void *const operands[], 
     const matmul_tiling *t = tiling_of(real_sums(p->type), which);
     const size_t size = tsr_type_size(p->type), k = matmul_k_read(p);
     const size_t lda = matmul_ld_a(p), ldb = matmul_ld_b(p);
-    const grid g = cut(p, t, threads_for(flops_of(p, t)));
+    const grid g = cut(p, t, threads_for(cycles_of(p, t)));
     const size_t count = g.down * g.across;
     blocks x = {.p = p,
                 .operands = operands,
@@ -218,9 +226,9 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const matmul_tiling *t = tiling_of(real_sums(p->type), isa_best());
-    const double flops = flops_of(p, t);
-    const size_t batch = matmul_batch(p), threads = threads_for(flops * (double)batch);
-    const bool beside = threads > 1 && batch >= threads && threads > threads_for(flops);
+    const double cycles = cycles_of(p, t);
+    const size_t batch = matmul_batch(p), threads = threads_for(cycles * (double)batch);
+    const bool beside = threads > 1 && batch >= threads && threads > threads_for(cycles);
     products x = {.p = p,
                   .operands = operands,
                   .batch = batch,

@@ -18,6 +18,44 @@ typedef struct NAMED(lines) {
     bool conjugate;
 } NAMED(lines);
 
+#ifdef TRANSPOSED
+/* The same of lines whose elements of one k are apart: squares of a vector of lines, each of a
+ * vector, are turned in registers, which takes a third of the time. */
+static inline void NAMED(turn_panel)(NAMED(lines) x, size_t width, REAL *to)
+{
+    enum { L = NAMED(LANES) };
+
+    for (size_t l0 = 0; l0 < width; l0 += L) {
+        const size_t lines = x.count > l0 ? size_min(L, x.count - l0) : 0;
+        const size_t lanes = size_min(L, width - l0);
+        const ELEMENT *first = x.from + l0 * x.line;
+
+        for (size_t p = 0; p < x.k; p += L) {
+            const size_t k = size_min(L, x.k - p);
+            NAMED(vector) v[L];
+
+            UNROLLED
+            for (size_t l = 0; l < L; l++)
+                v[l] = l < lines ? LOAD_SOME(first + l * x.line + p, k) : (NAMED(vector)){0};
+            UNROLLED
+            for (size_t half = 1; half < L; half *= 2)
+                UNROLLED
+            for (size_t i = 0; i < L; i++)
+                if (!(i & half)) {
+                    const NAMED(vector) upper = v[i], lower = v[i + half];
+
+                    v[i] = TRANSPOSED(upper, lower, half, 0);
+                    v[i + half] = TRANSPOSED(upper, lower, half, half);
+                }
+            UNROLLED
+            for (size_t q = 0; q < L; q++)
+                if (q < k)
+                    STORE_SOME(to + (p + q) * width + l0, lanes, v[q]);
+        }
+    }
+}
+#endif
+
 /* Copy lines into panels of `width` of them. */
 static inline void NAMED(copy_panels)(NAMED(lines) x, size_t width, REAL *to)
 {
@@ -27,6 +65,12 @@ static inline void NAMED(copy_panels)(NAMED(lines) x, size_t width, REAL *to)
         const size_t lines = size_min(width, x.count - i);
         const ELEMENT *first = x.from + i * line;
 
+#ifdef TRANSPOSED
+        if (line != 1) {
+            NAMED(turn_panel)((NAMED(lines)){first, line, step, lines, k, false}, width, to);
+            continue;
+        }
+#endif
         if (lines < width)
             memset(to, 0, width * k * sizeof(REAL));
         if (line == 1 && lines == width)
@@ -266,5 +310,8 @@ void PUBLIC(matmul_share)(const matmul_share *s)
 #undef SCALE
 #undef RESULT_OF
 #undef RESULTS_OF
+#undef TRANSPOSED
+#undef LOAD_SOME
+#undef STORE_SOME
 #undef NAMED
 #undef PUBLIC

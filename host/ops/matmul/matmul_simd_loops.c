@@ -13,6 +13,10 @@
 
 #include "ops/matmul/matmul_simd.h"
 
+#if ISA == 2
+#include <immintrin.h>
+#endif
+
 /* A tile is two vectors wide and as high as the vector registers allow, which hold its sums, a row
  * of B and an element of A. */
 #if ISA == 2
@@ -30,6 +34,35 @@ enum { BLOCK_K = 256, BLOCK_M = 16 * TILE_M, BLOCK_N = 1024 };
 #define UNROLLED _Pragma("GCC unroll 16")
 #endif
 
+/* Of `upper` and `lower` the blocks of `half` by `half` elements that are on one side: of the first
+ * columns (from: 0) or of the others (from: half), the lower ones behind the upper ones. */
+#if ISA == 2
+typedef int32_t places_f32 __attribute__((vector_size(VECTOR_BYTES)));
+typedef int64_t places_f64 __attribute__((vector_size(VECTOR_BYTES)));
+
+static inline __m512 transposed_f32(__m512 upper, __m512 lower, int half, int from)
+{
+    const places_f32 lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const places_f32 place = lane + from + (((lane & half) != 0) & (16 - half));
+
+    return _mm512_permutex2var_ps(upper, (__m512i)place, lower);
+}
+
+static inline __m512d transposed_f64(__m512d upper, __m512d lower, int half, int from)
+{
+    const places_f64 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+    const places_f64 place = lane + from + (((lane & half) != 0) & (8 - half));
+
+    return _mm512_permutex2var_pd(upper, (__m512i)place, lower);
+}
+#endif
+
+#if ISA == 2
+#define TRANSPOSED(upper, lower, half, from)                                                       \
+    (vector_f32) transposed_f32((__m512)(upper), (__m512)(lower), (int)(half), (int)(from))
+#define LOAD_SOME(at, n)     (vector_f32) _mm512_maskz_loadu_ps((__mmask16)((1u << (n)) - 1), at)
+#define STORE_SOME(at, n, v) _mm512_mask_storeu_ps(at, (__mmask16)((1u << (n)) - 1), (__m512)(v))
+#endif
 #define ELEMENT       float
 #define REAL          float
 #define RESULT        float
@@ -40,6 +73,12 @@ enum { BLOCK_K = 256, BLOCK_M = 16 * TILE_M, BLOCK_N = 1024 };
 #define PUBLIC(name)  ISA_NAMED(name##_f32)
 #include "ops/matmul/matmul_simd_body.h"
 
+#if ISA == 2
+#define TRANSPOSED(upper, lower, half, from)                                                       \
+    (vector_f64) transposed_f64((__m512d)(upper), (__m512d)(lower), (int)(half), (int)(from))
+#define LOAD_SOME(at, n)     (vector_f64) _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1), at)
+#define STORE_SOME(at, n, v) _mm512_mask_storeu_pd(at, (__mmask8)((1u << (n)) - 1), (__m512d)(v))
+#endif
 #define ELEMENT       double
 #define REAL          double
 #define RESULT        double

@@ -10,10 +10,11 @@
 /* How a product is cut follows from its shape alone, where it bears on the order of a sum: results
  * do not depend on the number of threads. */
 enum {
-    PARALLEL_MIN = 1 << 17, /* elements of A that are worth several threads */
-    BLOCK = 4096,           /* elements of y: of one thread, whose sums stay in the nearest cache */
-    BLOCKS_ENOUGH = 16,     /* below it the terms of a sum are shared out, too */
-    TERMS_MIN = 256,        /* of one part */
+    THREAD_MIN = 1 << 15, /* elements of A that are worth another thread */
+    BLOCK = 4096,         /* elements of y: of one thread, whose sums stay in the nearest cache */
+    BLOCK_MIN = 256,      /* of y, where the terms are few */
+    BLOCKS_ENOUGH = 16,   /* below it the terms of a sum are shared out, too */
+    TERMS_MIN = 256,      /* of one part */
     PARTS_MAX = 64
 };
 
@@ -92,14 +93,33 @@ static void multiply_part(void *context, size_t i, size_t who)
         m->of.dot(first, v->row_step, rows, columns, m->x, v->alpha, v->beta, m->y + r * size);
 }
 
+/* Elements of y in a block: of a transposed A few, if the terms are too few to be shared out, for
+ * lines of A are read by pieces then. */
+static size_t block_of(const matvec_view *v)
+{
+    const size_t parts = size_max(v->columns / TERMS_MIN, 1);
+    const size_t piece = size_div_up(v->rows, size_max(PARTS_MAX / parts, 1));
+
+    return v->trans ? size_min(size_max(size_round_up(piece, 64), BLOCK_MIN), BLOCK)
+                    : size_max(size_div_up(v->rows, PARTS_MAX), 4);
+}
+
+/* So many as there is work for, if each takes about THREAD_MIN elements. */
+static size_t threads_for(const matvec_view *v)
+{
+    const double worth = (double)v->rows * (double)v->columns / THREAD_MIN;
+
+    return worth < 2 ? 1 : (size_t)(worth < PARTS_MAX ? worth : PARTS_MAX);
+}
+
 /* Blocks of y times parts of the terms; false: no memory for the sums of the parts. */
 static bool multiply(const matvec_view *v, const char *a, const char *x, char *y, loops of)
 {
-    const size_t block = v->trans ? BLOCK : size_max(size_div_up(v->rows, PARTS_MAX), 4);
+    const size_t block = block_of(v);
     const size_t blocks = size_div_up(v->rows, block);
     const size_t spare = size_min(PARTS_MAX / size_min(blocks, PARTS_MAX), v->columns / TERMS_MIN);
     const size_t parts = blocks >= BLOCKS_ENOUGH ? 1 : size_max(spare, 1);
-    const bool beside = v->trans || parts > 1, large = v->columns >= PARALLEL_MIN / v->rows;
+    const bool beside = v->trans || parts > 1;
     cut m = {.v = v,
              .a = a,
              .x = x,
@@ -112,7 +132,7 @@ static bool multiply(const matvec_view *v, const char *a, const char *x, char *y
 
     if (beside && !m.sums)
         return false;
-    team_run(large ? team_threads() : 1, blocks * parts, multiply_part, &m);
+    team_run(size_min(threads_for(v), team_threads()), blocks * parts, multiply_part, &m);
     if (beside)
         of.put(m.sums, parts, v->rows, v->alpha, v->beta, y);
     scratch_give(m.sums);

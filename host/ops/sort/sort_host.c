@@ -27,23 +27,44 @@ typedef struct sorting {
 } sorting;
 
 /* So many keys and more are put into buckets by their first bits, on all threads, which then sort
- * buckets: one fits a cache, and all that are written side by side fit a table of pages. */
-enum { BUCKETS_FROM = 1 << 16, BUCKET_KEYS = 1 << 15, BUCKET_BITS_MIN = 5, BUCKET_BITS_MAX = 8 };
+ * buckets: one fits a cache, and all that are written side by side fit a table of pages.  Fewer
+ * are, too, but BUCKETS_FROM_FEW, where there are threads that would have no sequence. */
+enum {
+    BUCKETS_FROM = 1 << 16,
+    BUCKETS_FROM_FEW = 1 << 14,
+    BUCKET_KEYS = 1 << 15,
+    BUCKET_BITS_MIN = 5,
+    BUCKET_BITS_MAX = 8
+};
 
 /* Of so many keys a sample decides what is a bucket.  Where one value of the first BUCKET_BITS_MAX
  * bits has more than an EVEN_SHARE, as with floats, which lie close together, values of more bits
  * make buckets of about one size: EVEN_BITS of them, fewer of short words, whose floats have fewer
  * bits of exponent.  So they do in more than EVEN_BYTES_MAX of words: evenly spread ones would be
- * written to places that are a power of two apart, which a cache holds few of. */
+ * written to places that are a power of two apart, which a cache holds few of.  Of FEW keys there
+ * are fewer samples and bits, as the other threads wait meanwhile. */
 enum {
-    EVEN_FROM = 1 << 18,
+    EVEN_FEW = 1 << 18,
     EVEN_SAMPLES = 1 << 11,
+    EVEN_SAMPLES_FEW = 1 << 9,
     EVEN_SHARE = 40,
     EVEN_BYTES_MAX = 1 << 23,
     EVEN_BITS = 16,
     EVEN_BITS_SHORT = 14,
-    EVEN_VALUES = 1 << EVEN_BITS
+    EVEN_BITS_FEW = 12
 };
+
+static unsigned even_bits(const sort_words *kind, size_t n)
+{
+    if (n < EVEN_FEW)
+        return EVEN_BITS_FEW;
+    return kind->bytes > sizeof(uint32_t) ? EVEN_BITS : EVEN_BITS_SHORT;
+}
+
+static size_t even_samples(size_t n)
+{
+    return n < EVEN_FEW ? EVEN_SAMPLES_FEW : EVEN_SAMPLES;
+}
 
 /* A bucket of a larger share, and that many keys, is put into buckets again, so that no thread has
  * it alone. */
@@ -62,7 +83,7 @@ static sort_part chunk_of(size_t n, size_t chunks, size_t c)
 /* For a sequence, one allocation. */
 typedef struct scratch {
     size_t *counts;                      /* of each chunk */
-    size_t *cells;                       /* counts of EVEN_VALUES, and a byte for each, or NULL */
+    size_t *cells;                       /* counts of values of even_bits(), and a byte for each */
     unsigned char *words, *other, *copy; /* `copy` of values */
 } scratch;
 
@@ -73,7 +94,7 @@ static bool scratch_in(const sorting *x, unsigned char *memory, size_t n, size_t
 {
     enum { ALIGN = 64 };
     const size_t words = x->index || x->values ? 2 : 1;
-    const size_t cells = counts && n >= EVEN_FROM ? EVEN_VALUES * (sizeof(size_t) + 1) : 0;
+    const size_t cells = counts ? (sizeof(size_t) + 1) << even_bits(x->kind, n) : 0;
     size_t each, all = counts * sizeof(size_t) + cells;
 
     if (n > SIZE_MAX - ALIGN || !size_mul(size_round_up(n, ALIGN), x->kind->bytes, &each) ||
@@ -83,7 +104,7 @@ static bool scratch_in(const sorting *x, unsigned char *memory, size_t n, size_t
     if (!memory)
         return true;
     out->counts = (size_t *)(void *)memory;
-    out->cells = cells ? out->counts + counts : NULL;
+    out->cells = out->counts + counts;
     out->words = memory + all;
     out->other = words == 2 ? out->words + each : NULL;
     out->copy = out->words + words * each;
@@ -187,10 +208,10 @@ static digit bucket_digit(uint64_t varies, size_t n)
 /* Count the values that a digit has in a sample of the words, in q->cells. */
 static void count_sample(const sequence *q, sort_part part, digit d)
 {
-    const size_t apart = part.n / EVEN_SAMPLES;
+    const size_t samples = even_samples(part.n), apart = part.n / samples;
 
     memset(q->cells, 0, digit_counts(d) * sizeof(*q->cells));
-    for (size_t i = 0; i < EVEN_SAMPLES; i++)
+    for (size_t i = 0; i < samples; i++)
         q->x->kind->count(q->words, part.start + apart * i + apart / 2, 1, d, q->cells);
 }
 
@@ -200,26 +221,28 @@ static void count_sample(const sequence *q, sort_part part, digit d)
  * LARGE_SHARE. */
 static digit even_digit(const sequence *q, sort_part part, uint64_t varies, bool *even)
 {
-    uint8_t *bucket = (uint8_t *)(q->cells + EVEN_VALUES);
-    digit d = topmost(varies, BUCKET_BITS_MAX);
+    const unsigned bits = even_bits(q->x->kind, part.n);
+    const size_t samples = even_samples(part.n);
+    uint8_t *bucket = (uint8_t *)(q->cells + ((size_t)1 << bits));
+    digit d = topmost(varies, part.n < EVEN_FEW ? BUCKET_BITS_MAX - 1 : BUCKET_BITS_MAX);
     size_t before = 0, start = 0; /* of the value, and of its bucket */
 
     count_sample(q, part, d);
     *even = part.n * q->x->kind->bytes <= EVEN_BYTES_MAX;
     for (size_t v = 0; v < digit_counts(d); v++)
-        *even = *even && q->cells[v] <= EVEN_SAMPLES / EVEN_SHARE;
+        *even = *even && q->cells[v] <= samples / EVEN_SHARE;
     if (*even)
         return d;
 
-    d = topmost(varies, q->x->kind->bytes > sizeof(uint32_t) ? EVEN_BITS : EVEN_BITS_SHORT);
+    d = topmost(varies, bits);
     count_sample(q, part, d);
     *even = true;
     for (size_t v = 0; v < digit_counts(d); v++) {
-        bucket[v] = (uint8_t)size_min(before * BUCKETS / EVEN_SAMPLES, BUCKETS - 1);
+        bucket[v] = (uint8_t)size_min(before * BUCKETS / samples, BUCKETS - 1);
         if (v && bucket[v] != bucket[v - 1])
             start = before;
         before += q->cells[v];
-        *even = *even && before - start <= EVEN_SAMPLES / LARGE_SHARE;
+        *even = *even && before - start <= samples / LARGE_SHARE;
     }
     d.bucket = bucket;
     return d;
@@ -419,13 +442,6 @@ static void load_chunk(void *context, size_t c, size_t who)
     atomic_fetch_or(&x->varies, load(x->q, chunk_of(x->n, x->chunks, c)));
 }
 
-/* The bits by which a whole sequence is put into buckets; *even as in even_digit(). */
-static digit first_digit(const sequence *q, size_t n, uint64_t varies, bool *even)
-{
-    *even = false;
-    return n < EVEN_FROM ? bucket_digit(varies, n) : even_digit(q, (sort_part){0, n}, varies, even);
-}
-
 static void sort_long(const sequence *q, size_t n, size_t threads)
 {
     const sort_words *kind = q->x->kind;
@@ -441,7 +457,7 @@ static void sort_long(const sequence *q, size_t n, size_t threads)
         unload(q, q->words, all);
         return;
     }
-    by = first_digit(q, n, loaded.varies, &even);
+    by = even_digit(q, all, loaded.varies, &even);
     /* Even buckets take a fifth less time than splits, and others far more. */
     h.low = splits && !even ? kind->split(q->words, q->other, n) : 0;
     if (h.low)
@@ -452,9 +468,10 @@ static void sort_long(const sequence *q, size_t n, size_t threads)
 
 /* ---- all sequences --------------------------------------------------------------------------- */
 
-/* The long ones, each on all threads; *longest becomes the most keys of the others. */
+/* Those of `from` keys and more, each on all threads; *longest becomes the most keys of the others.
+ */
 static tsr_status sort_long_parts(const problem *p, const sorting *x, const sort_parts *parts,
-                                  size_t *longest, tsr_error *err)
+                                  size_t from, size_t *longest, tsr_error *err)
 {
     size_t bytes, n = 0;
     unsigned char *memory;
@@ -466,9 +483,9 @@ static tsr_status sort_long_parts(const problem *p, const sorting *x, const sort
         const size_t keys = sort_part_at(parts, i).n;
 
         n = size_max(n, keys);
-        *longest = keys < BUCKETS_FROM ? size_max(*longest, keys) : *longest;
+        *longest = keys < from ? size_max(*longest, keys) : *longest;
     }
-    if (n < BUCKETS_FROM)
+    if (n < from)
         return TSR_OK;
     counts = sort_threads(n) << BUCKET_BITS_MAX;
     memory = scratch_in(x, NULL, n, counts, &s, &bytes) ? scratch_take(bytes) : NULL;
@@ -479,7 +496,7 @@ static tsr_status sort_long_parts(const problem *p, const sorting *x, const sort
         const sort_part part = sort_part_at(parts, i);
         const sequence q = sequence_at(x, part.start, &s);
 
-        if (part.n >= BUCKETS_FROM)
+        if (part.n >= from)
             sort_long(&q, part.n, sort_threads(part.n));
     }
     scratch_give(memory);
@@ -490,7 +507,7 @@ static tsr_status sort_long_parts(const problem *p, const sorting *x, const sort
 typedef struct short_parts {
     const sorting *x;
     const sort_parts *parts;
-    size_t n, bytes, at_once;
+    size_t n, bytes, at_once; /* n: of the longest */
     unsigned char *memory;
 } short_parts;
 
@@ -507,7 +524,7 @@ static void sort_some(void *context, size_t item, size_t who)
         const sort_part part = sort_part_at(y->parts, i);
         const sequence q = sequence_at(y->x, part.start, &s);
 
-        if (part.n && part.n < BUCKETS_FROM)
+        if (part.n && part.n <= y->n)
             sort_short(&q, part.n);
     }
 }
@@ -542,6 +559,7 @@ tsr_status sort_host_parts(const problem *p, const sort_parts *parts, void *cons
     sorting x = {.map = sort_map_of(s->type, s->descending),
                  .key_bytes = bytes,
                  .value_bytes = s->value_bytes};
+    const bool few = parts->count < sort_threads(sort_keys(s));
     size_t longest;
     tsr_status st;
 
@@ -553,7 +571,7 @@ tsr_status sort_host_parts(const problem *p, const sort_parts *parts, void *cons
         x.index = (int64_t *)operands[1] + s->offset_index;
     if (s->value_bytes)
         x.values = (unsigned char *)operands[2] + s->offset_values * s->value_bytes;
-    st = sort_long_parts(p, &x, parts, &longest, err);
+    st = sort_long_parts(p, &x, parts, few ? BUCKETS_FROM_FEW : BUCKETS_FROM, &longest, err);
     return st ? st : sort_short_parts(p, &x, parts, longest, err);
 }
 

@@ -218,7 +218,7 @@ const sort_words *sort_words_of(size_t key_bytes, bool with_index, size_t n)
 }
 
 /* A thread that has fewer keys takes longer to start than it helps. */
-enum { THREAD_KEYS_MIN = 1 << 15 };
+enum { THREAD_KEYS_MIN = 1 << 12 };
 
 size_t sort_threads(size_t n)
 {
