@@ -37,6 +37,17 @@ static size_t depth_of(const tsr_matmul_problem *p)
     return matmul_k_read(p) * type_parts(p->type);
 }
 
+/* By the whole product, whatever its blocks are: results do not depend on the number of threads. */
+static matmul_few few_of(const tsr_matmul_problem *p, const matmul_tiling *t)
+{
+    const size_t most = t->tile_n / MATMUL_FEW_OF_TILE;
+    const bool sides_differ = p->m < p->n ? p->m <= most : p->n <= most;
+
+    if (!sides_differ || p->type == TSR_I8 || type_parts(p->type) > 1)
+        return MATMUL_MANY;
+    return p->m < p->n ? MATMUL_FEW_ROWS : MATMUL_FEW_COLUMNS;
+}
+
 /* Multiply-adds of whole tiles, twice: C of fewer rows or columns than a tile takes as long. */
 static double flops_of(const tsr_matmul_problem *p, const matmul_tiling *t)
 {
@@ -61,7 +72,9 @@ static double cycles_of(const tsr_matmul_problem *p, const matmul_tiling *t)
 {
     const double m = (double)p->m, n = (double)columns_of(p), k = (double)depth_of(p);
 
-    return flops_of(p, t) / (2 * (double)t->tile_n) + (m + n) * k + m * n;
+    const double flops = few_of(p, t) == MATMUL_MANY ? flops_of(p, t) : 2 * m * n * k;
+
+    return flops / (2 * (double)t->tile_n) + (m + n) * k + m * n;
 }
 
 static size_t threads_for(double cycles)
@@ -150,7 +163,8 @@ static tsr_status multiply(const tsr_matmul_problem *p, void *const operands[], 
                 .loop = p->type == TSR_I8               ? share_i8[which]
                         : real_sums(p->type) == TSR_F64 ? share_f64[which]
                                                         : share_f32[which],
-                .whole = {.k = k,
+                .whole = {.few = few_of(p, t),
+                          .k = k,
                           .a_row = p->trans_a ? 1 : lda,
                           .a_column = p->trans_a ? lda : 1,
                           .b_row = p->trans_b ? 1 : ldb,

@@ -8,6 +8,12 @@
 #include "base/isa.h"
 #include "base/sizes.h"
 
+/** Products that need no copy of the larger factor: of few rows or columns, at most the part of a
+ *  tile's columns that MATMUL_FEW_OF_TILE names, real, and not of int8. */
+typedef enum matmul_few { MATMUL_MANY, MATMUL_FEW_ROWS, MATMUL_FEW_COLUMNS } matmul_few;
+
+enum { MATMUL_FEW_OF_TILE = 4 };
+
 /**
  * C := alpha op(A) op(B) + beta C of one thread, in float32 or float64, or of complex numbers of
  * two of these parts, or of int8 to int32, modulo 2^32.
@@ -17,6 +23,7 @@
  * not read where beta is 0, nor A and B where k is.
  */
 typedef struct matmul_share {
+    matmul_few few;
     size_t m, n, k;
     const void *a, *b;
     size_t a_row, a_column, b_row, b_column;

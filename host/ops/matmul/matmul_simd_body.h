@@ -10,6 +10,11 @@ enum { NAMED(LANES) = VECTOR_BYTES / sizeof(REAL), NAMED(TILE_N) = 2 * NAMED(LAN
 
 const matmul_tiling PUBLIC(matmul_tiling) = {TILE_M, NAMED(TILE_N), BLOCK_M, BLOCK_N, BLOCK_K};
 
+#ifdef LOAD_PART
+_Static_assert(FEW_K *NAMED(TILE_N) / MATMUL_FEW_OF_TILE <= NAMED(TILE_N) * BLOCK_K,
+               "a copy of few lines has the place of that of a slab");
+#endif
+
 /* A part of a factor: `count` lines of k elements, of which (i, p) is at from[i * line + p * step],
  * twice that for complex ones. */
 typedef struct NAMED(lines) {
@@ -243,6 +248,188 @@ static void NAMED(scale)(const matmul_share *s)
                     c[i * u.ldc + part] = u.beta == 0 ? 0 : u.beta * c[i * u.ldc + part];
 }
 
+#ifdef LOAD_PART
+/* A product of which one factor has a few lines, and the other many, which are read where they
+ * are: a tile would have most of its sums for nothing.  Sum (i, j) of many lines and few ones goes
+ * to c[i * c_many + j * c_few]. */
+typedef struct NAMED(few) {
+    NAMED(lines) many, few;
+    RESULT *c;
+    size_t c_many, c_few;
+    NAMED(update) update;
+} NAMED(few);
+
+static inline REAL NAMED(total)(NAMED(vector) v)
+{
+    REAL lane[NAMED(LANES)];
+
+    memcpy(lane, &v, sizeof(v));
+    UNROLLED
+    for (size_t half = NAMED(LANES) / 2; half > 0; half /= 2)
+        for (size_t l = 0; l < half; l++)
+            lane[l] += lane[l + half];
+    return lane[0];
+}
+
+/* `rows` lines and `columns` few ones from the numbers i and j on, both constants at every call, of
+ * k elements side by side. */
+static inline __attribute__((always_inline)) void NAMED(dots)(const NAMED(few) * x, size_t i,
+                                                              size_t j, size_t rows, size_t columns)
+{
+    const size_t lanes = NAMED(LANES), k = x->many.k, whole = k - k % lanes;
+    const REAL *a = x->many.from + i * x->many.line, *b = x->few.from + j * x->few.line;
+    NAMED(vector) sum[FEW_ROWS][FEW_COLUMNS] = {{{0}}};
+
+    for (size_t p = 0; p < whole; p += lanes) {
+        NAMED(vector) of_b[FEW_COLUMNS];
+
+        UNROLLED
+        for (size_t c = 0; c < columns; c++)
+            of_b[c] = *(const NAMED(unaligned) *)(b + c * x->few.line + p);
+        UNROLLED
+        for (size_t r = 0; r < rows; r++) {
+            const NAMED(vector) of_a = *(const NAMED(unaligned) *)(a + r * x->many.line + p);
+
+            UNROLLED
+            for (size_t c = 0; c < columns; c++)
+                sum[r][c] += of_a * of_b[c];
+        }
+    }
+    if (whole < k) {
+        UNROLLED
+        for (size_t r = 0; r < rows; r++) {
+            const NAMED(vector) of_a = LOAD_PART(a + r * x->many.line + whole, k - whole);
+
+            UNROLLED
+            for (size_t c = 0; c < columns; c++)
+                sum[r][c] += of_a * LOAD_PART(b + c * x->few.line + whole, k - whole);
+        }
+    }
+    UNROLLED
+    for (size_t r = 0; r < rows; r++)
+        UNROLLED
+    for (size_t c = 0; c < columns; c++) {
+        RESULT *to = x->c + (i + r) * x->c_many + (j + c) * x->c_few;
+
+        *to = NAMED(updated)(&x->update, NAMED(total)(sum[r][c]), to);
+    }
+}
+
+/* Lines of both factors whose elements of k are side by side. */
+static void NAMED(few_dots)(const NAMED(few) * x)
+{
+    size_t i = 0;
+
+    for (; i + FEW_ROWS <= x->many.count; i += FEW_ROWS) {
+        size_t j = 0;
+
+        for (; j + FEW_COLUMNS <= x->few.count; j += FEW_COLUMNS)
+            NAMED(dots)(x, i, j, FEW_ROWS, FEW_COLUMNS);
+        for (; j < x->few.count; j++)
+            NAMED(dots)(x, i, j, FEW_ROWS, 1);
+    }
+    for (; i < x->many.count; i++)
+        for (size_t j = 0; j < x->few.count; j++)
+            NAMED(dots)(x, i, j, 1, 1);
+}
+
+/* `vectors` of lines from the number i on and `columns` few ones, of k elements apart; of the last
+ * vector `lines`. */
+static inline __attribute__((always_inline)) void
+NAMED(sums)(const NAMED(few) * x, size_t i, size_t j, size_t vectors, size_t columns, size_t lines)
+{
+    const size_t lanes = NAMED(LANES);
+    const REAL *a = x->many.from + i, *b = x->few.from + j * x->few.line;
+    NAMED(vector) sum[FEW_COLUMNS][FEW_ROWS] = {{{0}}};
+
+    for (size_t p = 0; p < x->many.k; p++, a += x->many.step, b += x->few.step) {
+        NAMED(vector) of_a[FEW_ROWS];
+
+        UNROLLED
+        for (size_t v = 0; v < vectors; v++)
+            of_a[v] = lines < lanes ? LOAD_PART(a + v * lanes, lines)
+                                    : (NAMED(vector)) * (const NAMED(unaligned) *)(a + v * lanes);
+        UNROLLED
+        for (size_t c = 0; c < columns; c++)
+            UNROLLED
+        for (size_t v = 0; v < vectors; v++)
+            sum[c][v] += b[c * x->few.line] * of_a[v];
+    }
+    for (size_t c = 0; c < columns; c++) {
+        const REAL *of = (const REAL *)sum[c];
+        RESULT *to = x->c + i * x->c_many + (j + c) * x->c_few;
+        const size_t count = (vectors - 1) * lanes + lines;
+
+        if (x->c_many == 1)
+            for (size_t l = 0; l < count; l++)
+                to[l] = NAMED(updated)(&x->update, of[l], to + l);
+        else
+            for (size_t l = 0; l < count; l++, to += x->c_many)
+                *to = NAMED(updated)(&x->update, of[l], to);
+    }
+}
+
+/* Many lines side by side, of which the elements of k are apart. */
+static void NAMED(few_sums)(const NAMED(few) * x)
+{
+    const size_t lanes = NAMED(LANES);
+
+    for (size_t i = 0; i < x->many.count;) {
+        const size_t left = x->many.count - i;
+        size_t j = 0;
+
+        if (left >= FEW_ROWS * lanes) {
+            for (; j + FEW_COLUMNS <= x->few.count; j += FEW_COLUMNS)
+                NAMED(sums)(x, i, j, FEW_ROWS, FEW_COLUMNS, lanes);
+            for (; j < x->few.count; j++)
+                NAMED(sums)(x, i, j, FEW_ROWS, 1, lanes);
+            i += FEW_ROWS * lanes;
+        } else {
+            for (; j + FEW_COLUMNS <= x->few.count; j += FEW_COLUMNS)
+                NAMED(sums)(x, i, j, 1, FEW_COLUMNS, size_min(lanes, left));
+            for (; j < x->few.count; j++)
+                NAMED(sums)(x, i, j, 1, 1, size_min(lanes, left));
+            i += size_min(lanes, left);
+        }
+    }
+}
+
+/* A product of few rows, or of few columns. */
+static void NAMED(multiply_few)(const matmul_share *s, bool few_rows)
+{
+    const NAMED(lines) a = {s->a, s->a_row, s->a_column, s->m, s->k, false};
+    const NAMED(lines) b = {s->b, s->b_column, s->b_row, s->n, s->k, false};
+    NAMED(few)
+    x = {.many = few_rows ? b : a,
+         .few = few_rows ? a : b,
+         .c = s->c,
+         .c_many = few_rows ? 1 : s->ldc,
+         .c_few = few_rows ? s->ldc : 1,
+         .update = {.alpha = SCALE(s->alpha), .beta = SCALE(s->beta)}};
+    const NAMED(lines) few = x.few, many = x.many;
+    REAL *const copy = s->memory;
+
+    if (many.step != 1) {
+        NAMED(few_sums)(&x);
+        return;
+    }
+    for (size_t p0 = 0; p0 < s->k; p0 += FEW_K, x.update.beta = 1) {
+        const size_t k = size_min(FEW_K, s->k - p0);
+
+        x.many.from = many.from + p0;
+        x.few.from = few.from + p0 * few.step;
+        x.many.k = k;
+        if (few.step != 1) {
+            for (size_t j = 0; j < few.count; j++)
+                for (size_t p = 0; p < k; p++)
+                    copy[j * k + p] = x.few.from[j * few.line + p * few.step];
+            x.few = (NAMED(lines)){copy, k, 1, few.count, k, false};
+        }
+        NAMED(few_dots)(&x);
+    }
+}
+#endif
+
 /* Elements p0 ... p0 + k of rows i0 ... i0 + rows of op(A). */
 static void NAMED(copy_a)(const matmul_share *s, size_t i0, size_t rows, size_t p0, size_t k,
                           REAL *to)
@@ -280,6 +467,12 @@ void PUBLIC(matmul_share)(const matmul_share *s)
 
     if (s->k == 0)
         NAMED(scale)(s);
+#ifdef LOAD_PART
+    if (s->k && s->few != MATMUL_MANY) {
+        NAMED(multiply_few)(s, s->few == MATMUL_FEW_ROWS);
+        return;
+    }
+#endif
     for (size_t j0 = 0; j0 < n; j0 += BLOCK_N) {
         const size_t columns = size_min(BLOCK_N, n - j0);
 
@@ -313,5 +506,6 @@ void PUBLIC(matmul_share)(const matmul_share *s)
 #undef TRANSPOSED
 #undef LOAD_SOME
 #undef STORE_SOME
+#undef LOAD_PART
 #undef NAMED
 #undef PUBLIC
