@@ -25,10 +25,6 @@ enum { LOOK_NS = 200000, LOOK_AWAKE_NS = 1000000 };
 /* So many looks, 10 us at most, and others that want the core get it. */
 enum { LOOKS_A_YIELD = 64 };
 
-/* Helpers that a thread wakes, each of which wakes as many, as long as there is something to do: a
- * short call does not spend its time on waking all, one behind the other. */
-enum { WAKES = 2 };
-
 /* A call of team_run, on its caller's stack.  All but `next` and `active` is the lock's. */
 typedef struct job {
     void (*work)(void *context, size_t item, size_t who);
@@ -50,10 +46,8 @@ typedef struct helper {
 /* The process's: helpers serve whoever calls. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static unsigned forks_before; /* the first call */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
-static atomic_uint waiting; /* callers that wait for `left` */
-static job *jobs;           /* in the order in which they came */
+static atomic_bool locked;    /* take_lock */
+static job *jobs;             /* in the order in which they came */
 static atomic_uint posts;
 static helper helper_at[HELPERS_MAX];
 static size_t helpers;
@@ -61,6 +55,9 @@ static helper *asleep;        /* the last to fall asleep first: its caches are t
 static atomic_size_t looking; /* helpers that look for a post */
 static bool ends;
 static atomic_int awake; /* callers that want helpers to stay so */
+static pthread_mutex_t end_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
+static atomic_uint waiting; /* callers that wait for `left` */
 
 static void start(void)
 {
@@ -83,15 +80,24 @@ static void pause_core(void)
 #endif
 }
 
-/* What the lock is held for takes less time than to sleep and be woken. */
+/* Whoever holds it does so for less time than it takes to sleep and be woken, but for the first
+ * call, which makes the helpers. */
 static void take_lock(void)
 {
-    for (int i = 0; i < LOOKS_A_YIELD; i++) {
-        if (pthread_mutex_trylock(&lock) == 0)
-            return;
-        pause_core();
+    for (;;) {
+        for (int i = 0; i < LOOKS_A_YIELD; i++) {
+            if (!atomic_load_explicit(&locked, memory_order_relaxed) &&
+                !atomic_exchange_explicit(&locked, true, memory_order_acquire))
+                return;
+            pause_core();
+        }
+        sched_yield();
     }
-    pthread_mutex_lock(&lock);
+}
+
+static void release_lock(void)
+{
+    atomic_store_explicit(&locked, false, memory_order_release);
 }
 
 static void do_items(job *j, size_t who)
@@ -102,28 +108,28 @@ static void do_items(job *j, size_t who)
         j->work(j->context, i, who);
 }
 
-static bool has_place(const job *j)
+/* With the lock: take helpers from those that sleep, as many as there are places but for those that
+ * look for one. */
+static helper *pick_asleep(size_t places)
 {
-    return j->places && atomic_load_explicit(&j->next, memory_order_relaxed) < j->count;
+    helper *const first = asleep, **end = &asleep;
+    size_t n = atomic_load_explicit(&looking, memory_order_relaxed);
+
+    for (; *end && n < places; n++)
+        end = &(*end)->below;
+    if (end == &asleep)
+        return NULL;
+    asleep = *end;
+    *end = NULL;
+    return first;
 }
 
-/* With the lock: helpers for the places of a job that those who look for one leave free. */
-static size_t pick_asleep(const job *j, helper *out[WAKES])
+static void wake(helper *first)
 {
-    const size_t awake_now = atomic_load_explicit(&looking, memory_order_relaxed);
-    size_t n = 0;
-
-    if (!has_place(j))
-        return 0;
-    for (; n < WAKES && asleep && n + awake_now < j->places; asleep = asleep->below)
-        out[n++] = asleep;
-    return n;
-}
-
-static void wake(helper *const these[], size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        sem_post(&these[i]->wake);
+    for (helper *next; first; first = next) {
+        next = first->below; /* before it falls asleep again */
+        sem_post(&first->wake);
+    }
 }
 
 /* Whether there was a post after `seen` of them within a while. */
@@ -154,12 +160,12 @@ static void wait_for_post(helper *self, unsigned seen)
         return;
     take_lock();
     if (atomic_load(&posts) != seen) {
-        pthread_mutex_unlock(&lock);
+        release_lock();
         return;
     }
     self->below = asleep;
     asleep = self;
-    pthread_mutex_unlock(&lock);
+    release_lock();
     while (sem_wait(&self->wake) != 0)
         continue;
 }
@@ -196,9 +202,17 @@ static void leave(job *j)
 {
     if (atomic_fetch_sub(&j->active, 1) != 1 || !atomic_load(&waiting))
         return;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&end_lock);
     pthread_cond_broadcast(&left);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&end_lock);
+}
+
+/* The first job from `j` on that a helper may join. */
+static job *open_from(job *j)
+{
+    while (j && !(j->places && atomic_load_explicit(&j->next, memory_order_relaxed) < j->count))
+        j = j->behind;
+    return j;
 }
 
 static void *help(void *self)
@@ -206,31 +220,27 @@ static void *help(void *self)
     unbind();
     take_lock();
     while (!ends) {
-        helper *next[WAKES];
-        job *j = jobs;
-        size_t who, wakes;
+        const unsigned seen = atomic_load(&posts);
+        job *const j = open_from(jobs);
+        bool more = false;
 
-        while (j && !has_place(j))
-            j = j->behind;
-        if (!j) {
-            const unsigned seen = atomic_load(&posts);
+        if (j) {
+            const size_t who = ++j->joined;
 
-            pthread_mutex_unlock(&lock);
-            wait_for_post(self, seen);
-            take_lock();
-            continue;
+            j->places--;
+            atomic_fetch_add(&j->active, 1);
+            more = open_from(j) != NULL;
+            release_lock();
+            do_items(j, who);
+            leave(j);
+        } else {
+            release_lock();
         }
-        j->places--;
-        who = ++j->joined;
-        atomic_fetch_add(&j->active, 1);
-        wakes = pick_asleep(j, next);
-        pthread_mutex_unlock(&lock);
-        wake(next, wakes);
-        do_items(j, who);
-        leave(j);
+        if (!more)
+            wait_for_post(self, seen);
         take_lock();
     }
-    pthread_mutex_unlock(&lock);
+    release_lock();
     return NULL;
 }
 
@@ -259,9 +269,8 @@ static void hire(size_t wanted)
 
 static void post(job *j)
 {
-    helper *next[WAKES];
     job **last = &jobs;
-    size_t wakes;
+    helper *sleeping;
 
     take_lock();
     if (!ends)
@@ -270,9 +279,9 @@ static void post(job *j)
         last = &(*last)->behind;
     *last = j;
     atomic_fetch_add(&posts, 1);
-    wakes = pick_asleep(j, next);
-    pthread_mutex_unlock(&lock);
-    wake(next, wakes);
+    sleeping = pick_asleep(j->places);
+    release_lock();
+    wake(sleeping);
 }
 
 /* Wait for the helpers that have begun an item; none joins any more. */
@@ -285,7 +294,7 @@ static void finish(job *j)
     while (*at != j)
         at = &(*at)->behind;
     *at = j->behind;
-    pthread_mutex_unlock(&lock);
+    release_lock();
     do {
         for (int i = 0; i < LOOKS_A_YIELD; i++) {
             if (!atomic_load(&j->active))
@@ -294,12 +303,12 @@ static void finish(job *j)
         }
         sched_yield();
     } while (clock_ns() - begun < LOOK_NS);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&end_lock);
     atomic_fetch_add(&waiting, 1);
     while (atomic_load(&j->active))
-        pthread_cond_wait(&left, &lock);
+        pthread_cond_wait(&left, &end_lock);
     atomic_fetch_sub(&waiting, 1);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&end_lock);
 }
 
 /* A library that is unloaded leaves no thread in its code. */
@@ -307,12 +316,11 @@ __attribute__((destructor)) static void dismiss(void)
 {
     if (is_child())
         return;
-    pthread_mutex_lock(&lock);
+    take_lock();
     ends = true;
     atomic_fetch_add(&posts, 1);
-    for (; asleep; asleep = asleep->below)
-        sem_post(&asleep->wake);
-    pthread_mutex_unlock(&lock);
+    wake(pick_asleep(SIZE_MAX));
+    release_lock();
     for (size_t i = 0; i < helpers; i++) {
         pthread_join(helper_at[i].thread, NULL);
         sem_destroy(&helper_at[i].wake);

@@ -12,9 +12,9 @@
 enum {
     THREAD_MIN = 1 << 15, /* elements of A that are worth another thread */
     BLOCK = 4096,         /* elements of y: of one thread, whose sums stay in the nearest cache */
-    BLOCK_MIN = 256,      /* of y, where the terms are few */
+    BLOCK_MIN = 512,      /* of y, where the terms are few */
     BLOCKS_ENOUGH = 16,   /* below it the terms of a sum are shared out, too */
-    TERMS_MIN = 256,      /* of one part */
+    TERMS_MIN = 128,      /* of one part */
     PARTS_MAX = 64
 };
 
