@@ -150,6 +150,7 @@ def measure(args, groups):
                  "--brief", "--device", args.device, "--seconds", str(args.seconds),
                  "--seed", str(args.seed), *(["--held"] if args.held else []),
                  *(["--wall"] if args.held == "both" else []),
+                 *(["--warm"] if args.warm else []),
                  *(["--budget", str(args.budget)] if args.budget else []), "-o", "-"],
                 stdout=out).returncode
     print(f"{len(jobs)} shapes: {time.monotonic() - begun:.0f} s"
@@ -323,6 +324,7 @@ def main():
     parser.add_argument("--budget", type=float, help="seconds, behind which no shape is begun")
     parser.add_argument("--held", nargs="?", const="held", choices=("held", "both"),
                         help="time on the device alone, or by wall time, too")
+    parser.add_argument("--warm", action="store_true", help="time calls on the same inputs")
     parser.add_argument("-o", "--output", help="rows are added to this file")
     parser.add_argument("--report", metavar="FILE", help="the ratios of a file")
     parser.add_argument("--draw", metavar="FOLDER", help="with --report: pictures (matplotlib)")

@@ -26,8 +26,8 @@ void team_run(size_t threads, size_t count, void (*work)(void *context, size_t i
 
 /**
  * Until team_spin_briefly(), let helpers look for the next call of team_run for a millisecond
- * before they sleep, not for 20 us: between calls that follow one another as soon as a device is
- * done.  Calls nest.
+ * before they sleep, not for a fifth of one: between calls that follow one another as soon as a
+ * device is done.  Calls nest.
  */
 void team_spin_longer(void);
 void team_spin_briefly(void);

@@ -61,7 +61,8 @@ class Measuring(unittest.TestCase):
                 f.write('#!/bin/sh\necho "$@" >> "%s/calls"\n[ "$4" = --build-only ] || '
                         'sort "$3"\n' % folder)
             os.chmod(fake, 0o755)
-            args = ["--tessera", fake, "--device", "gpu", "--count", "3", "--held", "both", "-o", out]
+            args = ["--tessera", fake, "--device", "gpu", "--count", "3", "--held", "both", "--warm",
+                    "-o", out]
             subprocess.run([sys.executable, "-c", "import sys, shapes; shapes.report = lambda *_: 1; "
                             "sys.exit(shapes.main())", *args], check=True, stderr=subprocess.PIPE,
                            cwd=os.path.dirname(shapes.__file__))
@@ -70,7 +71,7 @@ class Measuring(unittest.TestCase):
             with open(out, encoding="utf-8") as f:
                 jobs = f.read().splitlines()
         self.assertTrue(builds and all("--build-only" in call for call in builds))
-        for option in ("--peers --brief", "--held --wall", "--device gpu", "-o -"):
+        for option in ("--peers --brief", "--held --wall", "--warm", "--device gpu", "-o -"):
             self.assertIn(option, last)
         drawn = sorted(
             " ".join(("bench", about["bench"].split()[0], *options, "--size", size))
