@@ -33,8 +33,13 @@ STORIES = {("h200", "4096x4096x4096 float32"): ("cpu-", "row-first", "naive"),
            ("h200", "4096x4096x4096 float32 tf32"): ("cpu-", "general", "general"),
            ("h200", "4096x4096x4096 float64"): ("cpu-", "general", "general"),
            ("h200", "64x64x64 float32 x 4096"): ("cpu-", "general", "general"),
-           ("h200", "4096x4096 float32"): (("rows-vector", "short-rows"), "row-item", "row-item"),
+           ("h200", "4096x4096 float32"): (("rows-vector", "short-rows"), "naive", "naive"),
+           ("h200", "4096x4096 float32 transposed"): (("columns-vector", "tree", "group-row", "local-x"), "row-item",
+                                                     "row-item"),
+           ("h200", "64x262144 float32"): (("rows-vector", "short-rows"), "naive", "naive"),
+           ("h200", "1000000x10 float32"): (("rows-vector", "short-rows-vector"), "naive", "naive"),
            ("h200", "4194304 uint32"): ("cpu-", "naive", "naive"),
+           ("pocl3-xeon2", "4194304 uint32"): (("wgmma-",), "naive", "naive"),
            ("pocl3-epyc2", "1024x1024x1024 float32"): ("wgmma-", "row-first", "naive")}
 
 NOT_MEASURED = "Not measured yet."

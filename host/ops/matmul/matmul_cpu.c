@@ -84,6 +84,7 @@ static const char *plan_block(const job *j, plan *out)
     matmul_layers(c, matmul_batch(p));
     matmul_arguments(c, p);
     c->traffic.requested = asked_of_blocks(p, b);
+    c->flops = j->problem->op->work(j->problem);
     return NULL;
 }
 
@@ -235,6 +236,7 @@ static const char *plan_panels(const job *j, plan *out)
     matmul_layers(c, matmul_batch(p));
     arguments(p, &s, false, c);
     c->traffic.requested = asked_of_panels(p, b, &s, false, (double)matmul_batch(p));
+    c->flops = j->problem->op->work(j->problem);
     return NULL;
 }
 
@@ -296,6 +298,7 @@ static const char *plan_split(const job *j, plan *out)
         matmul_layers(c, s.parts);
         arguments(&one, &s, true, c);
         c->traffic.requested = asked_of_panels(&one, b, &s, true, 1);
+        c->flops = j->problem->op->work(j->problem) / (double)matmul_batch(p);
         c = plan_launch_1d(out, SUM, p->m, 1);
         call.parts = (uint32_t)s.parts;
         command_workspace(c);

@@ -19,6 +19,7 @@ static command *launch(const job *j, size_t across, size_t down, size_t side_x, 
     matmul_layers(c, matmul_batch(p));
     matmul_arguments(c, p);
     c->bytes = j->problem->op->bytes(j->problem);
+    c->flops = j->problem->op->work(j->problem);
     return c;
 }
 

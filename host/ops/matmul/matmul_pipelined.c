@@ -235,8 +235,9 @@ static layout layout_of(const job *j)
 /* Whole tiles: beyond the last line the last one is asked for again.  A group stores its tiles in
  * local memory, and each work-item reads its rows and columns of them for its steps along k; then
  * all slices but one write their sums, which are read. */
-static void state_traffic(const tsr_matmul_problem *p, const layout *s, command *grid)
+static void state_traffic(const job *j, const layout *s, command *grid)
 {
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const bool splits = s->k.parts > 1;
     const double m = (double)size_round_up(p->m, s->tile_m), k = (double)matmul_k_read(p),
                  n = (double)size_round_up(p->n, s->tile_n), tile = (double)s->tile_m * s->tile_n;
@@ -253,6 +254,7 @@ static void state_traffic(const tsr_matmul_problem *p, const layout *s, command 
                           (double)matmul_real_size(p) * (double)(splits ? 1 : matmul_batch(p));
     grid->traffic.barriers = 1 + steps / s->depth / (double)s->k.parts + /* the parts' mean */
                              2 * (double)size_log2_up(s->slices);
+    grid->flops = j->problem->op->work(j->problem) / (double)(splits ? matmul_batch(p) : 1);
     if (splits) /* of a product, whose parts are sums in the workspace */
         grid->traffic.requested = (double)tsr_type_size(p->type) * (across * m * k + down * n * k) +
                                   (double)matmul_parts_workspace(p, s->k);
@@ -305,7 +307,7 @@ static const char *plan_pipelined(const job *j, plan *out)
         text_format(&out->defines, " -cl-nv-maxrregcount=%u", s.registers);
     command_launch_2d(&grid, MULTIPLY, size_div_up(p->n, s.tile_n) * s.items,
                       size_div_up(p->m, s.tile_m), s.items, 1);
-    state_traffic(p, &s, &grid);
+    state_traffic(j, &s, &grid);
     matmul_parts_commands(j, s.k, &grid, SUM, out);
     return NULL;
 }

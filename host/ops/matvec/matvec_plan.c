@@ -187,6 +187,7 @@ command *matvec_launch(const job *j, size_t groups, size_t local, const matvec_c
     command_operand(c, MATVEC_X);
     command_operand(c, MATVEC_Y);
     pass_call(j, call, c);
+    c->flops = j->problem->op->work(j->problem);
     return c;
 }
 
@@ -363,6 +364,7 @@ void matvec_plan_cut(const job *j, const matvec_cut *c, plan *out)
     command_workspace(s);
     command_group_counters(s);
     pass_call(j, &call, s);
+    s->flops = j->problem->op->work(j->problem);
     if (c->parts == 1 || last) {
         if (c->stated)
             state_cut(j, c, s, NULL);
