@@ -67,6 +67,37 @@ static inline VECTOR x_of_vector(__global const factor *x, ulong incx, const uin
 #endif
 }
 
+/* The products of LOADS steps from step s on, apart.s0 elements and apart.s1 rows of A apart, those
+ * before step `whole`: all vectors are loaded before the first is used, without a branch for each
+ * where all are inside. */
+static inline VECTOR add_steps(VECTOR sum, __global const factor *a, __global const factor *x,
+                               ulong incx, const uint *at, uint2 apart, uint s, uint whole)
+{
+    const uint step = apart.s0, span = apart.s1;
+    VECTOR from_a[LOADS], from_x[LOADS];
+
+    /* Unrolled: only then do the arrays live in registers. */
+    if (whole - s >= LOADS) {
+#pragma unroll
+        for (uint u = 0; u < LOADS; u++) {
+            from_a[u] = load_vector(a + (ulong)(s + u) * step);
+            from_x[u] = x_of_vector(x + v_index(incx, (s + u) * span), incx, at, true);
+        }
+    } else {
+#pragma unroll
+        for (uint u = 0; u < LOADS; u++) {
+            const bool inside = s + u < whole;
+
+            from_a[u] = inside ? load_vector(a + (ulong)(s + u) * step) : (VECTOR)(0);
+            from_x[u] = x_of_vector(x + v_index(incx, (s + u) * span), incx, at, inside);
+        }
+    }
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++)
+        sum += from_a[u] * from_x[u];
+    return sum;
+}
+
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_short_columns(__global const factor *restrict a, __global const factor *restrict x,
                      __global result *restrict y, __global REAL *partial,
@@ -99,33 +130,8 @@ matvec_short_columns(__global const factor *restrict a, __global const factor *r
         const uint lines = length % span, left = lines * rows; /* of the last step, and elements */
         const uint count = left > item * VEC ? min((uint)VEC, left - item * VEC) : 0;
 
-        /* LOADS steps at a time, whose vectors are all loaded before the first is used, without a
-         * branch for each where all are inside. */
-        for (uint s = 0; s < whole; s += LOADS) {
-            VECTOR from_a[LOADS], from_x[LOADS];
-
-            /* Unrolled: only then do the arrays live in registers. */
-            if (whole - s >= LOADS) {
-#pragma unroll
-                for (uint u = 0; u < LOADS; u++) {
-                    from_a[u] = load_vector(a + (ulong)(s + u) * step);
-                    from_x[u] =
-                        x_of_vector(x + v_index(call.incx, (s + u) * span), call.incx, at, true);
-                }
-            } else {
-#pragma unroll
-                for (uint u = 0; u < LOADS; u++) {
-                    const bool inside = s + u < whole;
-
-                    from_a[u] = inside ? load_vector(a + (ulong)(s + u) * step) : (VECTOR)(0);
-                    from_x[u] =
-                        x_of_vector(x + v_index(call.incx, (s + u) * span), call.incx, at, inside);
-                }
-            }
-#pragma unroll
-            for (uint u = 0; u < LOADS; u++)
-                sum += from_a[u] * from_x[u];
-        }
+        for (uint s = 0; s < whole; s += LOADS)
+            sum = add_steps(sum, a, x, call.incx, at, (uint2)(step, span), s, whole);
         a += (ulong)whole * step;
         x += v_index(call.incx, whole * span);
         if (count)
