@@ -123,10 +123,11 @@ static void read_precision(void)
             precision = (tsr_precision)p;
     }
     if (precision == TSR_PRECISION_DEFAULT)
-        fprintf(stderr,
-                "libtessera-blas: TESSERA_BLAS_PRECISION: '%s' is none of f32, f32-strict, tf32, "
-                "bf16 and f16\n",
-                name);
+        fprintf(
+            stderr,
+            "libtessera-blas: TESSERA_BLAS_PRECISION: '%s' is not one of f32, f32-strict, tf32, "
+            "bf16 and f16\n",
+            name);
 }
 
 static device_state find_device(void)

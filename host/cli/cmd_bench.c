@@ -350,20 +350,6 @@ static int check_command(const options *o)
     return refuse_option(o, of_jobs, ARRAY_COUNT(of_jobs), why);
 }
 
-/* What a job does not give is the command line's. */
-static void inherit(const options *from, options *to)
-{
-    to->seed = to->given[OPTION_SEED] ? to->seed : from->seed;
-    to->repeat = to->given[OPTION_REPEAT] ? to->repeat : from->repeat;
-    to->seconds = to->given[OPTION_SECONDS] ? to->seconds : from->seconds;
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        if (to->given[id] || !from->given[id])
-            continue;
-        to->given[id] = true;
-        to->value[id] = from->value[id];
-    }
-}
-
 /* Seconds that the command's --budget leaves. */
 static double seconds_left(const bench *b)
 {
@@ -388,7 +374,16 @@ static int parse_job(const bench *b, const job_line *line, options *out)
     status = status ? status : check_build_only(out);
     if (status)
         return status;
-    inherit(b->command, out);
+    /* What a job does not give is the command line's. */
+    out->seed = out->given[OPTION_SEED] ? out->seed : b->command->seed;
+    out->repeat = out->given[OPTION_REPEAT] ? out->repeat : b->command->repeat;
+    out->seconds = out->given[OPTION_SECONDS] ? out->seconds : b->command->seconds;
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        if (out->given[id] || !b->command->given[id])
+            continue;
+        out->given[id] = true;
+        out->value[id] = b->command->value[id];
+    }
     if (b->command->budget > 0) {
         /* 0 would be no budget. */
         const double left = fmax(seconds_left(b), 1e-9);

@@ -165,21 +165,6 @@ static tsr_status keep(tuning_run *r, const problem *problems, size_t count,
     return tuning_store(entry, where, err);
 }
 
-/* What its candidates say of the whole run. */
-static void note_candidates(tuning_run *r, const tune_result *found)
-{
-    for (size_t i = 0; i < found->count; i++) {
-        const tune_candidate *c = &found->tried[i];
-
-        r->wrong += c->outcome == TUNE_WRONG;
-        if (c->outside)
-            continue;
-        r->ran = r->ran || c->outcome >= TUNE_SLOW;
-        if (c->detail[0] && !r->reason.length)
-            text_format(&r->reason, "%s/%s: %s", r->search.op->name, c->variant->name, c->detail);
-    }
-}
-
 static bool interrupted(const tuning_run *r)
 {
     return *r->options.stop != 0;
@@ -208,7 +193,17 @@ static void report_class(tuning_run *r, const tune_report *report)
     const tune_result *found = report->found;
     text why = {0};
 
-    note_candidates(r, found);
+    /* What its candidates say of the whole run. */
+    for (size_t i = 0; i < found->count; i++) {
+        const tune_candidate *c = &found->tried[i];
+
+        r->wrong += c->outcome == TUNE_WRONG;
+        if (c->outside)
+            continue;
+        r->ran = r->ran || c->outcome >= TUNE_SLOW;
+        if (c->detail[0] && !r->reason.length)
+            text_format(&r->reason, "%s/%s: %s", r->search.op->name, c->variant->name, c->detail);
+    }
     if (r->classes)
         json_array_append_new(r->classes, tune_report_json(report));
     else

@@ -320,22 +320,6 @@ static size_t add_line(comparison *c, const result_row *row, ptrdiff_t before)
     return at;
 }
 
-/* Files list the steps of a ladder in its order: what only a later file has goes behind the step
- * that it follows there. */
-static void add_lines(comparison *c)
-{
-    for (size_t f = 0; f < c->file_count; f++) {
-        ptrdiff_t before = NONE;
-
-        for (size_t i = 0; i < c->files[f].count; i++) {
-            const result_row *row = &c->files[f].rows[i];
-            ptrdiff_t at = find_line(c, row);
-
-            before = at == NONE ? (ptrdiff_t)add_line(c, row, before) : at;
-        }
-    }
-}
-
 /* Where a variant stands in the table of its operation, from 1; 0 of what is not in it. */
 static size_t place_in_table(const result_row *row)
 {
@@ -403,7 +387,18 @@ tsr_status compare_build(const compare_file *files, size_t count, comparison *ou
     add_columns(&c, true);
     for (size_t i = 0; i < c.column_count; i++)
         c.columns[i].base = base_of(&c, i);
-    add_lines(&c);
+    /* Files list the steps of a ladder in its order: what only a later file has goes behind the
+     * step that it follows there. */
+    for (size_t f = 0; f < c.file_count; f++) {
+        ptrdiff_t before = NONE;
+
+        for (size_t i = 0; i < c.files[f].count; i++) {
+            const result_row *row = &c.files[f].rows[i];
+            ptrdiff_t at = find_line(&c, row);
+
+            before = at == NONE ? (ptrdiff_t)add_line(&c, row, before) : at;
+        }
+    }
     for (size_t i = 0, end; i < c.line_count; i = end) {
         for (end = i + 1; end < c.line_count && c.lines[end].group == c.lines[i].group; end++)
             ;

@@ -609,19 +609,6 @@ static size_t enter_all(comparison *m, candidate c[])
     return n;
 }
 
-static void take_times(comparison *m, const timing times[])
-{
-    for (size_t i = 0; i < m->count; i++) {
-        peer_entry *e = &m->entries[i];
-
-        if (!e->position)
-            continue;
-        e->row.time = times[e->position];
-        if (e->failure.status)
-            leave_out(e, RESULT_FAILED, e->failure.message);
-    }
-}
-
 /* Ours and the peers that can keep up, interleaved; the slow ones each apart. */
 static tsr_status time_all(comparison *m, timing *ours, tsr_error *err)
 {
@@ -635,7 +622,15 @@ static tsr_status time_all(comparison *m, timing *ours, tsr_error *err)
     if (st)
         goto cleanup;
     *ours = times[0];
-    take_times(m, times);
+    for (size_t i = 0; i < m->count; i++) {
+        peer_entry *e = &m->entries[i];
+
+        if (!e->position)
+            continue;
+        e->row.time = times[e->position];
+        if (e->failure.status)
+            leave_out(e, RESULT_FAILED, e->failure.message);
+    }
     for (size_t i = 0; i < m->count; i++)
         if (m->entries[i].state && m->entries[i].slow)
             time_slow(m, &m->entries[i]);

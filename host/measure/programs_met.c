@@ -46,19 +46,6 @@ static size_t words_of(const char *of, uint64_t out[WORDS_MAX])
     return count;
 }
 
-/* " -DNAME=VALUE"... " ENTRY:32:1:1"... */
-static void describe(const variant *v, const device_facts *d, const plan *p, text *out)
-{
-    plan_options(v, d, p, out);
-    for (size_t i = 0; i < p->count; i++) {
-        const command *c = &p->commands[i];
-
-        if (c->kind == COMMAND_LAUNCH)
-            text_format(out, " %s:%zu:%zu:%zu", v->entries[c->entry], c->local[0], c->local[1],
-                        c->local[2]);
-    }
-}
-
 tsr_status programs_met_shows(programs_met *m, const variant *v, const device_facts *d,
                               const plan *p, bool *out, tsr_error *err)
 {
@@ -67,7 +54,15 @@ tsr_status programs_met_shows(programs_met *m, const variant *v, const device_fa
     bool new_program = false, new_pair = false, ok;
     size_t count = 0;
 
-    describe(v, d, p, &all);
+    /* " -DNAME=VALUE"... " ENTRY:32:1:1"... */
+    plan_options(v, d, p, &all);
+    for (size_t i = 0; i < p->count; i++) {
+        const command *c = &p->commands[i];
+
+        if (c->kind == COMMAND_LAUNCH)
+            text_format(&all, " %s:%zu:%zu:%zu", v->entries[c->entry], c->local[0], c->local[1],
+                        c->local[2]);
+    }
     ok = !all.failed;
     if (ok) {
         count = words_of(text_get(&all), words);

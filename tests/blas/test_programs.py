@@ -188,7 +188,7 @@ class Programs(unittest.TestCase):
     def test_wrong_values_are_named(self):
         _, err, _ = run(PRODUCTS, TESSERA_BLAS="perhaps", TESSERA_BLAS_CPU="/no/such.so",
                         TESSERA_BLAS_BLOCK="2.5")
-        self.assertIn("TESSERA_BLAS: 'perhaps' is none of auto, always and never", err)
+        self.assertIn("TESSERA_BLAS: 'perhaps' is not one of auto, always and never", err)
         self.assertIn("TESSERA_BLAS_CPU: /no/such.so is no BLAS", err)
         self.assertIn("TESSERA_BLAS_BLOCK: '2.5' is no number from 1 to 1048576", err)
 
