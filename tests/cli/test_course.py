@@ -226,7 +226,7 @@ class Own(Case):
                               ("lab launches / one queue / 3", "has no point '3'"),
                               ("limit nosuch", "no limit"), ("dance", "neither bench, lab"),
                               ("overlap nosuch 1", "no memory 'nosuch'"),
-                              ("occupancy 1", "occupancy of a course")):
+                              ("occupancy 1", "occupancy command of a course")):
             self.write("own.course", OWN.replace("occupancy 256 64 0 9.0", command))
             got = self.fail_with(2, "course", "own.course", "--device", "cpu", says=says)
             self.assertRegex(got.out, r"(?m)^  other, c +2 +failed: ")
