@@ -4,6 +4,10 @@ BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 
 # name: (variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
+    # Right results, and more barriers than the plans state.
+    "traffic-matmul-general-tiled-barrier":
+        ("general-tiled", "matmul/matmul_general_tiled.cl", "        for (uint p = 0; p < TILE; p++)", 0,
+         "        barrier(CLK_LOCAL_MEM_FENCE);\n        for (uint p = 0; p < TILE; p++)", []),
     # Dropped barriers.
     "oclgrind-tiled-fill-barrier":
         ("tiled", "matmul/matmul_tiled.cl", BARRIER, 0, "", ["TILE=8"]),

@@ -4,6 +4,10 @@ BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 
 # name: (variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
+    # Right results, and more accesses than the plans state.
+    "traffic-matvec-row-item-twice":
+        ("row-item", "matvec/matvec_row_item.cl", "load_factor(a + a_index(call.lda, row, c + u));", 0,
+         "fmin(load_factor(a + a_index(call.lda, row, c + u)), load_factor(a + a_index(call.lda, row, c + u)));", []),
     # Dropped barriers.
     "oclgrind-group-row-fill-barrier":
         ("group-row", "matvec/matvec_group_row.cl", BARRIER, 0, "", ["TEAM=8", "GROUP=32"]),

@@ -9,6 +9,10 @@ RADIX = ["BITS=4", "GROUP=8", "ITEMS=4"]
 
 # name: (variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
+    # Right results, and more barriers than the plans state.
+    "traffic-sort-rows-barrier":
+        ("rows", "sort/sort_rows.cl", "    for (uint size = 2; size <= width; size *= 2) {", 0,
+         "    barrier(CLK_LOCAL_MEM_FENCE);\n    for (uint size = 2; size <= width; size *= 2) {", []),
     # Dropped barriers.
     "oclgrind-two-phase-exchange-barrier":
         ("two-phase", "sort/sort_two_phase.cl", BARRIER, 1, "",
