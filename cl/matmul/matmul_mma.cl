@@ -22,6 +22,7 @@
  *     COPY_A, COPY_B: bytes at whose multiples lines start, 16, 8, 4, 2 or 1;
  *     C_VECTOR (matmul_lanes.clh), 4, or 2 of F64; SHIFTED: whether rows of C do not all start and
  *     end at multiples of it;
+ *     EARLY: 1 where what C was is read before the products, and held in registers until then;
  *     SPLITS: 1 where groups share k; LAST_ADDS (last_group.clh), not 0;
  *     LOCAL_BYTES; BAND (matmul_bands.clh); TRANS_A, TRANS_B (matmul_access.clh);
  *     REAL, REAL_BITS (real.clh), FACTOR, RESULT (matmul_elements.clh): factors of F32 for TF32
@@ -61,8 +62,8 @@
 #if !defined(COPY_A) || !defined(COPY_B)
 #error "COPY_A, COPY_B: bytes at whose multiples lines start"
 #endif
-#if !defined(SPLITS) || !defined(LOCAL_BYTES) || !defined(SHIFTED)
-#error "SPLITS, LOCAL_BYTES, SHIFTED: as the head of this file says"
+#if !defined(SPLITS) || !defined(LOCAL_BYTES) || !defined(SHIFTED) || !defined(EARLY)
+#error "SPLITS, LOCAL_BYTES, SHIFTED, EARLY: as the head of this file says"
 #endif
 
 /* Bytes of an element, and elements along k that an instruction takes. */
@@ -698,8 +699,10 @@ static inline REAL_N(LANE) unpack(packed x)
 #define STORES   (TILE_M * TILE_N / LANE / ITEMS)
 #define TOGETHER (STORES < 8 ? STORES : 8)
 #define ENDS     (SHIFTED ? (TILE_M * 2 * LANE + ITEMS - 1) / ITEMS : 1)
-/* Whether all is read before the products: registers hold so much. */
-#define EARLY (STORES <= 4)
+
+#if EARLY && STORES > TOGETHER
+#error "EARLY: of tiles that a work-item reads at once"
+#endif
 
 /* What of C is added to. */
 typedef struct addends {

@@ -724,8 +724,9 @@ static void short_products_follow_what_c_moves(void **state)
         {TSR_F32, 4096, 4096, 8, 0, 0, TSR_PRECISION_DEFAULT, true},
         {TSR_F32, 4096, 4096, 9, 0, 0, TSR_PRECISION_DEFAULT, false},
         {TSR_F32, 4096, 4096, 16, 0, 1, TSR_PRECISION_DEFAULT, true},
-        {TSR_F32, 4096, 4096, 16, 4097, 0, TSR_PRECISION_TF32, true},
-        {TSR_F32, 4096, 4096, 17, 4097, 0, TSR_PRECISION_TF32, false},
+        {TSR_F32, 4096, 4096, 8, 4097, 0, TSR_PRECISION_TF32, true},
+        {TSR_F32, 4096, 4096, 9, 4097, 0, TSR_PRECISION_TF32, false}, /* mma takes 8 at once */
+        {TSR_F32, 4096, 4096, 16, 4097, 0, TSR_PRECISION_BF16, true}, /* which mma does not take */
         {TSR_F32, 4096, 4096, 24, 4097, 1, TSR_PRECISION_DEFAULT, true},
         {TSR_F32, 4096, 4096, 25, 4097, 1, TSR_PRECISION_DEFAULT, false},
         {TSR_F64, 4096, 4096, 4, 0, 0, TSR_PRECISION_DEFAULT, true},

@@ -290,6 +290,18 @@ static double mma_workspace(const tsr_matmul_problem *p, const mma_layout *s)
                           : 0;
 }
 
+/* Whether what C was is held in registers while its tile is multiplied: of few vectors, and of a
+ * few more where no more groups than two could be on a unit, whatever the registers. */
+static bool mma_reads_early(const job *j, const mma_layout *s, size_t lane)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const size_t each = s->tile_m * s->tile_n / lane / (32 * s->warps_m * s->warps_n * s->sets);
+
+    return matmul_reads_c(p) &&
+           (each <= 2 ||
+            (each <= 4 && mma_groups(p, s) <= 2 * size_max(j->device->compute_units, 1)));
+}
+
 /* The launch: layers of groups are products of a batch, or share the k of one. */
 static void mma_launch(const tsr_matmul_problem *p, const mma_layout *s, plan *out)
 {
@@ -355,6 +367,7 @@ static const char *plan_mma(const job *j, plan *out)
     plan_define(out, "COPY_B=%zu", mma_unit(&b));
     plan_define(out, "C_VECTOR=%zu", lane);
     plan_define(out, "SHIFTED=%d", !matmul_starts_at(&c, lane) || c.length % lane != 0);
+    plan_define(out, "EARLY=%d", mma_reads_early(j, &s, lane));
     plan_define(out, "SPLITS=%d", s.k.parts > 1);
     last_group_defines(j->device, LAST_GROUP_PTX, &out->defines);
     if (p->m && p->n)

@@ -52,14 +52,15 @@ static bool has_matrix_units(const tsr_matmul_problem *p, const device_facts *d)
 
 /* The longest k that takes no longer here than elsewhere, as measured on an H200.  A step costs as
  * much for each output wherever C lies, while others lose time by reading C, and by rows that are
- * not aligned, but for `mma` in 16 bits, for which 16 steps are one. */
+ * not aligned, but for `mma`, to which 16 steps of 16 bits are one, and 8 of TF32. */
 static size_t k_most(const tsr_matmul_problem *p, const device_facts *d, const matmul_matrix *c)
 {
     const size_t plain = p->type == TSR_F64 ? 4 : tsr_type_size(c->type) == 2 ? 6 : 8;
     const bool aligned = matmul_starts_at(c, VECTOR_BYTES / tsr_type_size(c->type));
     const size_t k = plain * (matmul_reads_c(p) ? 2 : 1);
 
-    if (tsr_type_size(p->type) == 2 && has_matrix_units(p, d))
+    if (has_matrix_units(p, d) &&
+        (tsr_type_size(p->type) == 2 || p->precision == TSR_PRECISION_TF32))
         return plain;
     return aligned || tsr_type_size(c->type) == 2 ? k : size_min(2 * k, 24);
 }
