@@ -555,6 +555,12 @@ static void test_float64_layout_follows_the_shape(void **state)
     x = plan_of("mma-f64", NULL, &p, &d);
     assert_true(param(&x.params, "TILE_M") * param(&x.params, "TILE_N") <= 64 * 128);
     plan_free(&x);
+    /* B comes from memory, in copies of 8 bytes: more groups on a unit wait for it together. */
+    p = product(27, 9883, 1189);
+    matmul_in(&p)->type = TSR_F64;
+    x = plan_of("mma-f64", NULL, &p, &d);
+    assert_int_equal(param(&x.params, "PER_UNIT"), 3);
+    plan_free(&x);
 }
 
 /* Four blocks of 16 along k: of A 128 rows of 16 + 4, of B 16 rows of 128 + 4; a flag. */

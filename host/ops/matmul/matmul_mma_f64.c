@@ -207,6 +207,22 @@ static size_t resident_of(const job *j, const layout *s)
     return size_max(size_min(room, (size_t)j->device->large_local / s->local), 1);
 }
 
+/* Microseconds that blocks take to come from memory, where each is read by one group alone: of
+ * tiles that cover C in one row or column, from a factor that caches do not hold.  All stages but
+ * one are on their way then.  Measured where copies are of 8 bytes. */
+static double wait_for_memory(const job *j, const layout *s)
+{
+    static const double latency = 3, cached = 32 << 20;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
+    const matmul_matrix *large = p->m <= s->tile.rows ? &b : p->n <= s->tile.columns ? &a : NULL;
+
+    if (s->tensor || !large || matmul_starts_at(large, 2) ||
+        view_elements(large) * sizeof(double) <= cached)
+        return 0;
+    return latency / (double)(s->stages - 1);
+}
+
 static double cost_of(const job *j, const layout *s)
 {
     const size_t units = matmul_units(j), resident = resident_of(j, s);
@@ -214,7 +230,8 @@ static double cost_of(const job *j, const layout *s)
     const size_t groups = one * matmul_batch(matmul_of(j->problem)), round = units * resident;
     const size_t rounds = groups / round, rest = groups % round;
     const struct costs *costs = s->tensor ? &of_boxes : &usual;
-    const double alone = costs->block[size_of(s)].alone, full = costs->block[size_of(s)].full;
+    const double alone = fmax(costs->block[size_of(s)].alone, wait_for_memory(j, s));
+    const double full = costs->block[size_of(s)].full;
     const double group = costs->group[size_of(s)];
     const double blocks =
         (double)tiles * (double)s->how.each / (double)one * (s->tile.depth / (double)DEPTH);
