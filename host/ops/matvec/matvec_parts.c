@@ -324,6 +324,7 @@ typedef struct slicing {
     size_t across, loads, stages;
     size_t parts; /* 0: of a few steps each */
     size_t past_l1;
+    size_t group; /* 0: SLICES_GROUP, or less where A is small */
 } slicing;
 
 /* A row of 512 bytes. */
@@ -336,6 +337,27 @@ static const slicing SLICES_WHOLE = {
     .across = 8, .loads = 8, .stages = 2, .parts = 1, .past_l1 = 2};
 static const double SLICES_WHOLE_BUSY = 0.9;
 enum { SLICES_WHOLE_STAGES = 2 };
+
+/* The same of 32 and 64 bits, where tiles are more than the units or fewer: the first of these ways
+ * that has tiles for `busy` of the units, and up to so many for each, of A up to so many bytes.  On
+ * 132 units they took 0.66 to 0.9 of the time of parts that are added up. */
+static const struct {
+    size_t across, group, bytes;
+    double busy;
+} SLICES_STAGED[] = {{8, 256, 64 << 20, 1}, {4, 256, 32 << 20, 1}, {4, 512, 32 << 20, 0.65}};
+enum { SLICES_STAGED_TILES = 4 };
+
+/* Rows of A up to which SLICES_SHORT, where it applies, reads them sooner. */
+enum { SLICES_SHORT_FIRST = 512 };
+
+/* The least share of the units that narrow tiles of 16-bit elements keep busy. */
+static const double SLICES_NARROW_BUSY = 0.6;
+
+/* Of 16-bit elements twice as many loads leave registers for one group on a unit; and groups for
+ * each unit, where A is large. */
+static const slicing SLICES_16_BITS = {
+    .across = 32, .loads = 4, .stages = 1, .past_l1 = 1, .group = 256};
+enum { SLICES_16_BITS_GROUPS = 4 };
 
 /* Whole columns of a tile that one group reads in less time than adding up takes, where tiles do
  * not fill the device many times: narrower tiles where groups would be fewer than units. */
@@ -387,6 +409,37 @@ static size_t tile_rows(size_t across, size_t vec, size_t starts)
 static const slicing SLICES_SHIFTED = {.across = 16, .loads = 8, .stages = 1, .past_l1 = 2};
 enum { SLICES_SHIFTED_ROW = 512 };
 
+/* Whether whole columns by SLICES_STAGED suit a shape, and how, where nothing is set.  Tiles that
+ * SLICES_WHOLE is for are not. */
+static bool slices_are_staged(const job *j, size_t vec, size_t starts, slicing *out)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    const matvec_view v = matvec_view_of(p);
+    const double units = (double)matvec_groups_wanted(j, 1);
+    const double bytes = (double)v.rows * (double)v.columns * (double)tsr_type_size(p->type);
+    const double whole = (double)matvec_tiles(j, tile_rows(SLICES_WHOLE.across, vec, 1));
+    const view a = matvec_a(p);
+
+    if (tsr_type_size(p->type) == 2 || starts > 1 || !matvec_aligned(j, &a, vec) ||
+        param(j->params, "GROUP") || param(j->params, "LOADS") ||
+        (whole >= SLICES_WHOLE_BUSY * units && whole <= units))
+        return false;
+    for (size_t i = 0; i < ARRAY_COUNT(SLICES_STAGED); i++) {
+        const size_t across = SLICES_STAGED[i].across, group = SLICES_STAGED[i].group;
+        const double tiles = (double)matvec_tiles(j, tile_rows(across, vec, 1));
+
+        if (tiles < SLICES_STAGED[i].busy * units)
+            continue;
+        *out = SLICES_WHOLE;
+        out->across = across;
+        out->group = group;
+        return bytes <= (double)SLICES_STAGED[i].bytes && tiles <= SLICES_STAGED_TILES * units &&
+               group_fit(j->device, 0, group) == group &&
+               v.columns > group / across * SLICES_WHOLE.loads;
+    }
+    return false;
+}
+
 /* The slicing that suits a shape, where none of its tunables is set but for LOADS. */
 static slicing slices_by_shape(const job *j, size_t local, size_t starts)
 {
@@ -403,10 +456,25 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
     const size_t units = matvec_groups_wanted(j, 1);
     const size_t rows_whole = tile_rows(SLICES_WHOLE.across, vec, starts);
 
+    slicing staged;
+    const bool is_staged = slices_are_staged(j, vec, starts, &staged);
+
+    if (is_staged && v.columns > SLICES_SHORT_FIRST)
+        return staged;
+
+    const view a = matvec_a(p);
+    const size_t size = tsr_type_size(p->type);
+    const bool of_16_bits = size == 2 && starts == 1 && matvec_aligned(j, &a, vec);
     const size_t tiles_short = matvec_tiles(j, tile_rows(SLICES_SHORT.across, vec, starts));
+    const double narrow = (double)matvec_tiles(j, tile_rows(SLICES_SHORT_ACROSS_MIN, vec, starts));
+    /* Of 16 bits the narrower tiles to come are for twice as many rows, where they are enough. */
+    const size_t across_short =
+        of_16_bits && narrow <= (double)units && narrow >= SLICES_NARROW_BUSY * (double)units
+            ? SLICES_SHORT_ACROSS_MIN
+            : SLICES_SHORT.across;
 
     if (v.columns > SLICES_SHORT_COLUMNS &&
-        v.columns <= WHOLE_BYTES_MAX / (SLICES_SHORT.across * vec * tsr_type_size(p->type)) &&
+        v.columns <= WHOLE_BYTES_MAX / (across_short * vec * size) &&
         (tiles_short <= SLICES_SHORT_TILES * units ||
          v.columns <= SLICES_SHORT_BYTES / tsr_type_size(p->type) / size_max(v.rows, 1))) {
         const size_t past_l1 = s.past_l1;
@@ -418,6 +486,8 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
             s.across /= 2;
         return s;
     }
+    if (is_staged)
+        return staged;
 
     const size_t tiles_shifted = matvec_tiles(j, tile_rows(SLICES_SHIFTED.across, vec, starts));
 
@@ -436,6 +506,14 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
         (double)tiles >= SLICES_WHOLE_BUSY * (double)units &&
         v.columns >= SLICES_WHOLE_STAGES * stage)
         return SLICES_WHOLE;
+
+    if (of_16_bits && !loads && !param(j->params, "GROUP") && !is_small(j)) {
+        s = SLICES_16_BITS;
+        s.parts = size_max(SLICES_16_BITS_GROUPS * units /
+                               size_max(matvec_tiles(j, tile_rows(s.across, vec, starts)), 1),
+                           1);
+        return s;
+    }
 
     const size_t groups = matvec_groups_wanted(j, SLICES_FILLING_GROUPS);
     const size_t rows = tile_rows(s.across, vec, starts);
@@ -490,7 +568,9 @@ static const char *column_slices_plan(const job *j, plan *out)
     const char *why;
     matvec_cut c;
 
-    if (!group_set && small && shape.stages == 1 && !shape.parts && !across_set)
+    if (!group_set && shape.group)
+        local = group_fit(j->device, 0, shape.group);
+    else if (!group_set && small && shape.stages == 1 && !shape.parts && !across_set)
         local = size_min(local, SLICES_SMALL_GROUP);
     if (!loads_set && !aligned)
         loads = size_min(loads, SLICES_PIECES_MAX / vec);
