@@ -437,6 +437,7 @@ static void tunables_follow_device_and_shape(void **state)
         {"column-slices", &gpu, 2000, 1500, true, NULL, "ACROSS", 4},
         {"column-slices", &gpu, 2000, 1500, true, NULL, "GROUP", 512},
         {"column-slices", &gpu, 300, 5000, true, NULL, "STAGES", 1},
+        {"column-slices", &gpu, 700, 3000, true, NULL, "STAGES", 2},
         {"rows-vector", &cpu, 4096, 4096, false, NULL, "ROWS", 8},
         {"rows-vector", &cpu, 4096, 4096, false, NULL, "BITS", 512},
         {"rows-vector", &narrow, 4096, 4096, false, NULL, "ROWS", 4},

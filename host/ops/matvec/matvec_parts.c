@@ -348,7 +348,7 @@ static const struct {
 enum { SLICES_STAGED_TILES = 4 };
 
 /* Rows of A up to which SLICES_SHORT, where it applies, reads them sooner. */
-enum { SLICES_SHORT_FIRST = 512 };
+enum { SLICES_SHORT_FIRST = 640 };
 
 /* The least share of the units that narrow tiles of 16-bit elements keep busy. */
 static const double SLICES_NARROW_BUSY = 0.6;
@@ -502,7 +502,8 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
     const size_t tiles = matvec_tiles(j, rows_whole);
     const size_t stage = local / SLICES_WHOLE.across * (loads ? loads : SLICES_WHOLE.loads);
 
-    if (SLICES_WHOLE.across <= local && v.rows > rows_whole / 2 && tiles <= units &&
+    /* Two stages of 16-bit elements leave too few registers. */
+    if (size > 2 && SLICES_WHOLE.across <= local && v.rows > rows_whole / 2 && tiles <= units &&
         (double)tiles >= SLICES_WHOLE_BUSY * (double)units &&
         v.columns >= SLICES_WHOLE_STAGES * stage)
         return SLICES_WHOLE;
