@@ -33,8 +33,13 @@ static size_t usual_vectors(const job *j, size_t group)
     const tsr_scan_problem *p = scan_of(j->problem);
     const size_t vec = vector_of(p);
     const size_t units = size_max(j->device->compute_units, 1);
-    size_t vectors = VECTORS_MAX;
+    size_t vectors = 1;
 
+    /* A single tile has none to look back over, and no states that a launch clears. */
+    while (vectors < VECTORS_MAX && group * vec * vectors < p->n)
+        vectors *= 2;
+    if (group * vec * vectors >= p->n)
+        return vectors;
     while (vectors > 1) {
         const size_t tiles = scan_elements(p) / (group * vec * vectors);
         const size_t wanted =
