@@ -39,7 +39,7 @@ MUTANTS = {
          HOST + " unit/test_sort_host"),
     "sort-digit-lost":
         ("host/ops/sort/sort_host_words.c", "(span + most - 1) / most, bits", 0, "span / most, bits",
-         HOST),
+         "unit/test_sort_host " + HOST),
     "sort-leak-of-scratch":
         ("host/ops/sort/sort_host.c", "    scratch_give(y.memory);\n    return TSR_OK;\n}\n\ntsr_status sort_host",
          0, "    return TSR_OK;\n}\n\ntsr_status sort_host", HOST),
