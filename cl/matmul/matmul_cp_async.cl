@@ -12,9 +12,9 @@
  *     (matmul_warp_block.clh).
  * Parameters: TILE_M, TILE_N, powers of two; SUMS (matmul_warp_block.clh); DEPTH, 8 or 16; STAGES,
  *     2 or more; SPLITS, 1 where groups share k; BAND (matmul_bands.clh); ALIGNED_A,
- *     ALIGNED_B, ALIGNED_C: whether four neighbours that start at a multiple of 4 are an
- *     aligned vector; REAL, REAL_BITS, FACTOR, RESULT (matmul_elements.clh), of float;
- *     TRANS_A, TRANS_B (matmul_access.clh).
+ *     ALIGNED_B: whether four neighbours across k that start at a multiple of 4 are an aligned
+ *     vector, 0 where neighbours lie along k; REAL, REAL_BITS, FACTOR, RESULT
+ *     (matmul_elements.clh), of float; TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 3-D, work-groups of TILE_M * TILE_N / SUMS x 1 x 1, along the first dimension one per
  *     started tile of C, a layer of them for each product of the batch, or for each span of k; then
  *     matmul_sum_parts.
@@ -42,14 +42,15 @@ matmul_cp_async(__global const factor *restrict a, __global const factor *restri
     const uint2 tile =
         tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
     const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N;
-    const uint from_i = first_tile_row(i0, m), from_j = first_tile_column(j0, n);
     const uint front = SPLITS ? get_group_id(2) * call.span : 0;
-    const target to = {c + in_batch(call.offset_c, call.stride_c), call.ldc, i0, m, j0, n};
+    const target to = target_of(c + in_batch(call.offset_c, call.stride_c), call.ldc,
+                                call.offset_c | call.stride_c, i0, m, j0, n);
+    const uint from_i = first_tile_row(i0, m), from_j = first_tile_column(j0, n, to.aligned);
     real4 sum[ROWS * VECTORS_N]; /* row by row */
 
     multiply_tile(sum, a + in_batch(call.offset_a, call.stride_a) + at_a(0, front, lda),
                   b + in_batch(call.offset_b, call.stride_b) + at_b(front, 0, ldb),
                   (uint2)(lda, ldb), (uint2)(from_i, from_j), (uint2)(m, n),
                   SPLITS ? min(call.span, k - front) : k, local_address(memory));
-    store_tile(&to, from_i, from_j, sum, call.alpha, call.beta);
+    store_tile(&to, from_i, from_j, sum, call.alpha, call.beta, local_address(memory));
 }

@@ -47,14 +47,14 @@ matmul_stream(__global const factor *restrict a, __global const factor *restrict
     while (shares_next(&s, &at)) {
         const uint2 tile = tile_of_group(at.tile, across, down);
         const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N, front = at.first * DEPTH;
-        const uint from_i = first_tile_row(i0, m), from_j = first_tile_column(j0, n);
-        const target to = {c + call.offset_c, call.ldc, i0, m, j0, n};
+        const target to = target_of(c + call.offset_c, call.ldc, call.offset_c, i0, m, j0, n);
+        const uint from_i = first_tile_row(i0, m), from_j = first_tile_column(j0, n, to.aligned);
         real4 sum[VECTORS]; /* row by row */
 
         multiply_tile(sum, a + at_a(0, front, lda), b + at_b(front, 0, ldb), (uint2)(lda, ldb),
                       (uint2)(from_i, from_j), (uint2)(m, n), min(at.count * DEPTH, k - front),
                       local_address(memory));
         if (at.count == s.each || add_up(sum, &s, &at, sums, counters, &last))
-            store_tile(&to, from_i, from_j, sum, call.alpha, call.beta);
+            store_tile(&to, from_i, from_j, sum, call.alpha, call.beta, local_address(memory));
     }
 }

@@ -299,19 +299,18 @@ static void broken_tiles_are_refused(void **state)
                   "are not cut into whole warps and vectors", NULL);
 }
 
-/* Large tiles where they are enough for the device, small ones else; what is set is kept. */
+/* Tiles that take least time by rates of each size; what is set is kept. */
 static void copied_tiles_follow_the_shape(void **state)
 {
     static const struct {
         size_t size;
         const char *wanted;
-    } cases[] = {{448, "TILE_M=128 TILE_N=64 SUMS=64 DEPTH=8 STAGES=4 SPLIT=1"},
-                 {512, "TILE_M=128 TILE_N=64 SUMS=64 DEPTH=16 STAGES=3 SPLIT=2"},
-                 {896, "TILE_M=64 TILE_N=64 SUMS=32 DEPTH=16 STAGES=4 SPLIT=1"},
-                 {960, "TILE_M=64 TILE_N=64 SUMS=32 DEPTH=16 STAGES=4 SPLIT=1"},
-                 {1000, "TILE_M=64 TILE_N=128 SUMS=64 DEPTH=8 STAGES=4 SPLIT=1"},
+    } cases[] = {{448, "TILE_M=64 TILE_N=32 SUMS=32 DEPTH=8 STAGES=4 SPLIT=1"},
+                 {512, "TILE_M=64 TILE_N=32 SUMS=32 DEPTH=16 STAGES=4 SPLIT=1"},
+                 {960, "TILE_M=128 TILE_N=64 SUMS=64 DEPTH=16 STAGES=4 SPLIT=1"},
+                 {1000, "TILE_M=128 TILE_N=64 SUMS=64 DEPTH=8 STAGES=4 SPLIT=1"},
+                 {1152, "TILE_M=64 TILE_N=64 SUMS=32 DEPTH=16 STAGES=4 SPLIT=1"},
                  {1792, "TILE_M=64 TILE_N=128 SUMS=64 DEPTH=16 STAGES=4 SPLIT=1"},
-                 {1793, "TILE_M=128 TILE_N=128 SUMS=128 DEPTH=8 STAGES=4 SPLIT=1"},
                  {4096, "TILE_M=128 TILE_N=128 SUMS=128 DEPTH=16 STAGES=3 SPLIT=1"}};
     const device_facts d = ampere(); /* of 132 compute units */
     problem p;
@@ -333,10 +332,10 @@ static void copied_tiles_follow_the_shape(void **state)
     p = product(4096, 64, 4096);
     expect_params("cp-async", NULL, &p, &d, "SPLIT=8 DEPTH=16 STAGES=3");
     x = plan_of("cp-async", NULL, &p, &d);
-    expect_options(&x, "cp-async", &d, "SPLITS=1 ALIGNED_C=1");
+    expect_options(&x, "cp-async", &d, "SPLITS=1 ALIGNED_B=1");
     plan_free(&x);
     p = product(9, 9, 9);
-    expect_params("cp-async", "TILE_M=256 SUMS=128", &p, &d, "TILE_M=256 TILE_N=64 SUMS=128");
+    expect_params("cp-async", "TILE_M=256 SUMS=128", &p, &d, "TILE_M=256 TILE_N=128 SUMS=128");
 }
 
 /* Whole tiles go round while there are two or more for each group; the others are shared. */
@@ -350,11 +349,12 @@ static void shares_follow_the_shape(void **state)
     } cases[] = {{4096, "TILE_M=128 TILE_N=128 DEPTH=16 STAGES=3", 264, true},
                  {4095, "TILE_M=128 TILE_N=128 DEPTH=8 STAGES=4", 264, true},
                  {2112, "TILE_M=128 TILE_N=128 DEPTH=16 STAGES=3", 264, true},
+                 {448, "TILE_M=64 TILE_N=64 DEPTH=8 STAGES=4 PER_UNIT=1", 132, true},
                  {768, "TILE_M=64 TILE_N=64 DEPTH=8 STAGES=4", 264, true},
-                 {1152, "TILE_M=64 TILE_N=128 DEPTH=8 STAGES=4", 264, true},
-                 {8448, "TILE_M=128 TILE_N=128 DEPTH=16 STAGES=3", 264, true},
-                 {64, "TILE_M=64 TILE_N=64 DEPTH=8 STAGES=4", 8, true},
-                 {5, "TILE_M=64 TILE_N=64 DEPTH=8 STAGES=4", 1, false}};
+                 {896, "TILE_M=128 TILE_N=64 DEPTH=8 STAGES=4", 264, true},
+                 {8448, "TILE_M=128 TILE_N=128 DEPTH=16 STAGES=3 SPLIT=1", 4356, false},
+                 {64, "TILE_M=64 TILE_N=32 DEPTH=8 STAGES=4", 2, false},
+                 {5, "TILE_M=64 TILE_N=32 DEPTH=8 STAGES=4", 1, false}};
     device_facts d = ampere(); /* of 132 compute units */
     problem p;
 
@@ -518,27 +518,26 @@ static const char *first_supported(const problem *p, const device_facts *d)
     return names[at];
 }
 
-/* A short k comes at once, in deep tiles and as many stages as hold it; no side of a tile is twice
- * as long as C. */
+/* A short k takes smaller tiles, which begin and end sooner, and a narrow C narrow ones; groups
+ * share steps in as many pieces as take least time. */
 static void copies_follow_the_shape(void **state)
 {
     const device_facts d = ampere();
     problem p = product(2000, 3000, 24);
 
     (void)state;
-    expect_params("cp-async", NULL, &p, &d, "TILE_M=64 TILE_N=64 DEPTH=16 STAGES=3");
-    matmul_in(&p)->k = 96;
-    expect_params("cp-async", NULL, &p, &d, "TILE_M=64 TILE_N=64 DEPTH=16 STAGES=5");
-    expect_params("cp-async", "DEPTH=8 STAGES=4", &p, &d, "TILE_M=64 TILE_N=64 DEPTH=8 STAGES=4");
-    matmul_in(&p)->k = 97;
-    expect_params("cp-async", NULL, &p, &d, "TILE_M=128 TILE_N=128 DEPTH=8 STAGES=4");
-    p = matmul_problem((tsr_matmul_problem){.m = 200, .n = 64, .k = 100, .alpha = 1, .batch = 200});
-    expect_params("cp-async", NULL, &p, &d, "TILE_M=128 TILE_N=64");
-    /* One group a unit where each has few steps. */
+    expect_params("cp-async", NULL, &p, &d, "TILE_M=64 TILE_N=64 DEPTH=8 STAGES=4");
+    expect_params("cp-async", "DEPTH=16 STAGES=5", &p, &d, "TILE_M=64 DEPTH=16 STAGES=5");
+    matmul_in(&p)->k = 60;
+    expect_params("cp-async", NULL, &p, &d, "TILE_M=64 TILE_N=128 DEPTH=8 STAGES=4");
+    p = matmul_problem((tsr_matmul_problem){.m = 200, .n = 32, .k = 100, .alpha = 1, .batch = 200});
+    expect_params("cp-async", NULL, &p, &d, "TILE_M=64 TILE_N=32");
     p = product(472, 550, 468);
     expect_params("stream-k", NULL, &p, &d, "PER_UNIT=1");
-    p = product(640, 640, 640);
+    p = product(768, 768, 768);
     expect_params("stream-k", NULL, &p, &d, "PER_UNIT=2");
+    p = product(64, 64, 1000);
+    expect_params("stream-k", NULL, &p, &d, "PER_UNIT=0 SPLIT=12");
 }
 
 /* Of chains of FP32 multiply-adds. */
@@ -548,21 +547,21 @@ static void chains_follow_the_shape(void **state)
         size_t m, n, k, ld;
         const char *with_copies; /* on a device that copies beside the work-items */
     } cases[] = {
-        {256, 256, 256, 0, "pipelined"},      {512, 512, 512, 0, "pipelined"},
+        {256, 256, 256, 0, "pipelined"},      {512, 512, 512, 0, "stream-k"},
         {1000, 1000, 1000, 0, "cp-async"},    {4096, 4096, 4096, 0, "stream-k"},
         {576, 576, 576, 0, "stream-k"},       {640, 640, 640, 0, "stream-k"},
-        {704, 704, 704, 0, "pipelined"},      {768, 768, 768, 0, "stream-k"},
-        {960, 960, 960, 0, "stream-k"},       {1024, 1024, 1024, 0, "cp-async"},
+        {704, 704, 704, 0, "cp-async"},       {768, 768, 768, 0, "stream-k"},
+        {960, 960, 960, 0, "cp-async"},       {1024, 1024, 1024, 0, "cp-async"},
         {1152, 1152, 1152, 0, "stream-k"},    {1280, 1280, 1280, 0, "stream-k"},
         {1408, 1408, 1408, 0, "cp-async"},    {1536, 1536, 1536, 0, "stream-k"},
-        {1792, 1792, 1792, 0, "cp-async"},    {2048, 2048, 2048, 0, "cp-async"},
-        {2560, 2560, 2560, 0, "stream-k"},    {768, 768, 256, 0, "pipelined"},
-        {4095, 4095, 4095, 4095, "cp-async"}, {4096, 4096, 256, 0, "cp-async"},
+        {1792, 1792, 1792, 0, "stream-k"},    {2048, 2048, 2048, 0, "cp-async"},
+        {2560, 2560, 2560, 0, "stream-k"},    {768, 768, 256, 0, "stream-k"},
+        {4095, 4095, 4095, 4095, "stream-k"}, {4096, 4096, 256, 0, "cp-async"},
         {4096, 64, 4096, 0, "cp-async"},      {64, 64, 16384, 0, "pipelined"},
         {128, 128, 16384, 0, "cp-async"},     {17, 17, 49, 0, "pipelined"},
         {3957, 3329, 2741, 0, "stream-k"},    {472, 550, 468, 0, "stream-k"},
-        {650, 300, 250, 0, "pipelined"},      {736, 736, 96, 0, "cp-async"},
-        {736, 736, 97, 0, "pipelined"},       {703, 703, 96, 0, "pipelined"},
+        {650, 300, 250, 0, "cp-async"},       {736, 736, 96, 0, "cp-async"},
+        {736, 736, 97, 0, "cp-async"},        {159, 152, 190, 0, "pipelined"},
     };
     const device_facts none = large_gpu(), copies = ampere();
 
@@ -591,12 +590,12 @@ static void matrix_units_follow_the_shape(void **state)
         size_t m, n, k;
         const char *name;
     } cases[] = {
-        {512, 512, 512, "pipelined"},       {512, 1024, 512, "pipelined"},
+        {512, 512, 512, "stream-k"},        {512, 1024, 512, "cp-async"},
         {768, 768, 768, "stream-k"},        {512, 512, 4096, "wgmma-3xtf32"},
         {1024, 1024, 64, "wgmma-3xtf32"},   {256, 256, 16384, "cp-async"},
         {4096, 64, 4096, "cp-async"},       {2000, 128, 8000, "mma-3xtf32"},
         {1000, 1000, 1000, "wgmma-3xtf32"}, {2048, 2048, 64, "wgmma-3xtf32-fused"},
-        {512, 512, 1024, "pipelined"},      {512, 512, 1536, "wgmma-3xtf32"},
+        {512, 512, 1024, "stream-k"},       {512, 512, 1536, "wgmma-3xtf32"},
         {256, 256, 256, "mma-3xtf32"},      {256, 256, 63, "pipelined"},
         {64, 64, 3001, "pipelined"},        {32, 4096, 64, "mma-3xtf32"},
         {16, 4096, 63, "skinny-columns"},   {17, 4096, 63, "pipelined"},
@@ -727,8 +726,9 @@ static void short_products_follow_what_c_moves(void **state)
         {TSR_F32, 4096, 4096, 8, 4097, 0, TSR_PRECISION_TF32, true},
         {TSR_F32, 4096, 4096, 9, 4097, 0, TSR_PRECISION_TF32, false}, /* mma takes 8 at once */
         {TSR_F32, 4096, 4096, 16, 4097, 0, TSR_PRECISION_BF16, true}, /* which mma does not take */
-        {TSR_F32, 4096, 4096, 24, 4097, 1, TSR_PRECISION_DEFAULT, true},
-        {TSR_F32, 4096, 4096, 25, 4097, 1, TSR_PRECISION_DEFAULT, false},
+        {TSR_F32, 1000, 1000, 24, 1001, 1, TSR_PRECISION_DEFAULT, true},
+        {TSR_F32, 1000, 1000, 25, 1001, 1, TSR_PRECISION_DEFAULT, false},
+        {TSR_F32, 4096, 4096, 17, 4097, 1, TSR_PRECISION_DEFAULT, false}, /* tiles fill it */
         {TSR_F64, 4096, 4096, 4, 0, 0, TSR_PRECISION_DEFAULT, true},
         {TSR_F64, 4096, 4096, 5, 0, 0, TSR_PRECISION_DEFAULT, false},
         {TSR_BF16, 4096, 4096, 6, 0, 0, TSR_PRECISION_DEFAULT, true},
@@ -1001,17 +1001,17 @@ static void copies_say_what_they_take(void **state)
     d.compute_units = 8193; /* and a tile for each group */
     matmul_in(&p)->m = matmul_in(&p)->n = 64 * 1000;
     matmul_in(&p)->k = 8;
-    says("stream-k", &p, &d, "share", "16384");
+    expect_reason("stream-k", "TILE_M=64 TILE_N=64 PER_UNIT=2", &p, &d, "share", "16384");
     d.compute_units = 132;
     matmul_in(&p)->m = matmul_in(&p)->n = matmul_in(&p)->k = 4;
-    d.large_local = 10000; /* 4 x 8 x (64 + 64 + 8) floats */
-    says("cp-async", &p, &d, "17408 bytes of local memory", "10000");
-    says("stream-k", &p, &d, "17424 bytes of local memory", "10000");
+    d.large_local = 10000; /* 4 x 8 x (64 + 32 + 8) floats */
+    says("cp-async", &p, &d, "13312 bytes of local memory", "10000");
+    says("stream-k", &p, &d, "13328 bytes of local memory", "10000");
     d.local_memory = 1024;
     says("async", &p, &d, "16384 bytes of local memory", "1024"); /* 4 x 16 x 64 floats */
-    d.max_work_group = 100;
-    says("subgroup", &p, &d, "256 work-items", "100");
-    says("cp-async", &p, &d, "128 work-items", "100");
+    d.max_work_group = 50;
+    says("subgroup", &p, &d, "256 work-items", "50");
+    says("cp-async", &p, &d, "64 work-items", "50");
     d.feature[FEATURE_ASYNC_COPY] = FEATURE_NO;
     says("cp-async", &p, &d, "async copies", "");
 }

@@ -386,23 +386,14 @@ static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *
     return names_copy(packed, ARRAY_COUNT(packed), out);
 }
 
-/* Among chains of FP32 multiply-adds, whether copies beside the work-items gain: where large tiles
- * fill the device, and of less where there are tiles enough to hide latency, by themselves or by
- * sharing a long k. */
-static bool gains_by_copies(const tsr_matmul_problem *p, const device_facts *d)
-{
-    return matmul_fills_large(p, d) || matmul_fills_wide(p, d) || matmul_turned_whole(p, d) ||
-           matmul_copies_at_once(p, d) ||
-           (p->k >= 2048 && p->m >= 64 && p->n >= 64 && (double)p->m * (double)p->n >= 128 * 128);
-}
-
 /* Names of variants, best first; "pipelined" stands for itself, "cp-async" and "stream-k", and
  * "mma-f64" for itself and "mma-f64-tensor". */
 static size_t names_of_gpu(const char *const names[], size_t n, const problem *q,
                            const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     const tsr_matmul_problem *p = matmul_of(q);
-    const bool copies = gains_by_copies(p, d), streams = matmul_stream_gains(p, d);
+    const copies_choice choice = p->type == TSR_F32 ? matmul_copies(q, d) : COPIES_NONE;
+    const bool streams = choice == COPIES_SHARED, copies = choice != COPIES_NONE;
     const bool boxes = matmul_boxes_gain(q, d);
     size_t count = 0;
 

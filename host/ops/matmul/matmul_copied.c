@@ -1,5 +1,6 @@
 /* Tiles that NVIDIA's cp.async brings (cl/matmul/matmul_copied.clh): groups take a tile each
  * (matmul_cp_async.cl), or equal shares of all steps along k (matmul_stream.cl). */
+#include <float.h>
 #include <math.h>
 
 #include "base/sizes.h"
@@ -13,7 +14,10 @@
 /* 0: what the shape and the device call for. */
 #define TILES_AND_STAGES                                                                           \
     {"TILE_M", "rows of a work-group's tile: reuse of B against groups", {0, 64, 128, 256}, 0},    \
-        {"TILE_N", "columns of a work-group's tile: reuse of A against groups", {0, 64, 128}, 0},  \
+        {"TILE_N",                                                                                 \
+         "columns of a work-group's tile: reuse of A against groups",                              \
+         {0, 32, 64, 128},                                                                         \
+         0},                                                                                       \
         {"SUMS", "outputs of a work-item: reuse against registers", {0, 32, 64, 128}, 0},          \
         {"DEPTH",                                                                                  \
          "extent of the tiles along k: fewer barriers against local memory",                       \
@@ -74,15 +78,6 @@ static bool is_aligned(const job *j)
     return matmul_aligned(j, matmul_matrix_a(p)) && matmul_aligned(j, matmul_matrix_b(p));
 }
 
-/* Whether columns of B come four bytes at a time, as they lie along k and are not aligned: then
- * small tiles, which more of run side by side, are faster than wide ones. */
-static bool is_turned(const tsr_matmul_problem *p)
-{
-    const matmul_matrix b = matmul_matrix_b(p);
-
-    return p->trans_b && !matmul_starts_at(&b, 4);
-}
-
 static size_t local_bytes(const tiling *t, uint32_t depth, uint32_t stages)
 {
     return (size_t)stages * depth * (t->tile_m + t->tile_n + 8) * sizeof(float);
@@ -109,7 +104,7 @@ static tiling tiles_of(const job *j, uint32_t tile_m, uint32_t tile_n)
                 .stages = param(j->params, "STAGES")};
     const uint32_t area = t.tile_m * t.tile_n;
 
-    if (!t.sums) /* in groups of 128 work-items, or 256 */
+    if (!t.sums) /* in groups of 64 work-items, 128, or 256 */
         t.sums = area >= 128 * 128 ? 128 : area >= 64 * 128 ? 64 : 32;
     t.items = (size_t)area / t.sums;
     return t;
@@ -121,24 +116,6 @@ static void set_depth(uint32_t depth, uint32_t stages, tiling *t)
     t->depth = t->depth ? t->depth : depth;
     t->stages = t->stages ? t->stages : stages;
     t->local = local_bytes(t, t->depth, t->stages);
-}
-
-/* The k up to which all of it comes at once, in deep tiles: no step waits for the one before.  Then
- * small tiles, of which many groups run side by side, are fastest, aligned or not: 7786x6051x32,
- * both transposed, takes an H200 149 us, and 291 in large tiles. */
-enum { AT_ONCE_MAX = 96, STAGES_MAX = 5 };
-
-bool matmul_copies_at_once(const tsr_matmul_problem *p, const device_facts *d)
-{
-    return p->k <= AT_ONCE_MAX && p->k > 0 && matmul_tiles_a_unit(p, d, 64, 64) >= 1;
-}
-
-/* Stages that hold it, but for what does not fit. */
-static uint32_t stages_at_once(const tsr_matmul_problem *p)
-{
-    const size_t tiles = size_div_up(p->k, DEPTH_DEEP);
-
-    return (uint32_t)size_min(size_max(tiles + 1, STAGES_FEW), STAGES_MAX);
 }
 
 static const char *unsupported(const job *j, const tiling *t, plan *out)
@@ -162,16 +139,115 @@ static const char *unsupported(const job *j, const tiling *t, plan *out)
     return matmul_unsupported_local(j, t->local, out);
 }
 
-static void define(const job *j, const tiling *t, bool aligned_c, plan *out)
+/* Copies ask whether lines are aligned where they lie across k alone: programs are few. */
+static void define(const job *j, const tiling *t, plan *out)
 {
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+
     plan_set(out, "TILE_M", t->tile_m);
     plan_set(out, "TILE_N", t->tile_n);
     plan_set(out, "SUMS", t->sums);
     plan_set(out, "DEPTH", t->depth);
     plan_set(out, "STAGES", t->stages);
-    matmul_define_operands(matmul_of(j->problem), out);
-    matmul_define_aligned(j, out);
-    plan_define(out, "ALIGNED_C=%d", aligned_c);
+    matmul_define_operands(p, out);
+    plan_define(out, "ALIGNED_A=%d", p->trans_a && matmul_aligned(j, matmul_matrix_a(p)));
+    plan_define(out, "ALIGNED_B=%d", !p->trans_b && matmul_aligned(j, matmul_matrix_b(p)));
+}
+
+/* ---- what they take ---------------------------------------------------------------------- */
+
+/* Sizes of tiles, rates of the loop along k alone, and steps of k that take as long as beginning
+ * and storing a tile: by a fit to times of whole products in 95 shapes and layouts on an H200,
+ * whose root mean square of errors is 6%.  A group that takes one whole tile needs fewer registers
+ * than one that shares steps, so that more run side by side. */
+static const share_tile rated_whole[] = {
+    {64, 32, 8, 3, 80, 125, 33, 0},    {64, 64, 8, 5, 130, 168, 26, 0},
+    {64, 128, 8, 4, 150, 183, 32, 0},  {128, 64, 8, 4, 160, 187, 39, 0},
+    {128, 128, 8, 2, 181, 190, 70, 0},
+};
+static const share_tile rated_shared[] = {
+    {64, 32, 8, 3, 75, 125, 33, 0},
+    {64, 64, 8, 2, 112, 147, 29, 0},
+    {128, 64, 8, 2, 115, 172, 30, 0},
+    {128, 128, 8, 2, 150, 194, 55, 0},
+};
+static const share_costs costs = {.start = 3300, .add_up = 1040, .add_part = 240, .bytes_ns = 2500};
+
+/* Nanoseconds more for an element whose neighbours lie along k, which is turned; what large deep
+ * tiles gain; what is left of a rate where C has fewer rows or columns than a tile, so that every
+ * copy is checked; and how much longer a tile of a C that is added to takes to be stored. */
+static const double turned_ns = 0.0235, deep_gain = 1.08, checked_loss = 0.8, added_to = 2.2;
+
+/* How a product is shared, in which tiles. */
+typedef struct layout {
+    tiling is;
+    share_tile tile;
+    shares shared;
+} layout;
+
+/* Those of a size, as tunables say, and the time they take: `whole` tiles, a group each, or what
+ * SPLIT and PER_UNIT say. */
+static layout layout_for(const job *j, const share_tile *rated, bool whole, double *ns)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const uint32_t split = whole ? 1 : param(j->params, "SPLIT");
+    const uint32_t per_unit = whole ? 0 : param(j->params, "PER_UNIT");
+    const double turned =
+        (!p->trans_a ? turned_ns / rated->columns : 0) + (p->trans_b ? turned_ns / rated->rows : 0);
+    layout x = {.is = tiles_of(j, rated->rows, rated->columns), .tile = *rated};
+    const bool large = x.is.tile_m * x.is.tile_n >= 128 * 128;
+    const bool deep = (large || whole) && is_deep(j, &x.is, large);
+    const double gain = (deep && large ? deep_gain : 1) *
+                        (p->m < x.is.tile_m || p->n < x.is.tile_n ? checked_loss : 1);
+
+    set_depth(deep ? DEPTH_DEEP : DEPTH_USUAL, deep && large ? STAGES_FEW : STAGES_USUAL, &x.is);
+    x.tile.rows = x.is.tile_m;
+    x.tile.columns = x.is.tile_n;
+    x.tile.depth = x.is.depth;
+    x.tile.products = matmul_batch(p);
+    x.tile.alone = gain / (1 / rated->alone + turned);
+    x.tile.full = gain / (1 / rated->full + turned);
+    x.tile.begin = rated->begin / x.is.depth * (matmul_reads_c(p) ? added_to : 1);
+    if (split || per_unit) {
+        x.shared = matmul_share_as_set(j, &x.tile, split, per_unit);
+        *ns = matmul_share_time(j, &x.tile, &costs, &x.shared);
+    } else {
+        x.shared = matmul_share(j, &x.tile, &costs, ns);
+    }
+    return x;
+}
+
+/* What takes least time of these tiles.  Other sizes, which tunables set, are as the last. */
+static layout layout_of(const job *j, const share_tile *rated, size_t count, bool whole,
+                        double *least)
+{
+    const uint32_t rows = param(j->params, "TILE_M"), columns = param(j->params, "TILE_N");
+    layout best = {0};
+
+    *least = DBL_MAX;
+    for (size_t i = 0; i < count; i++) {
+        double ns;
+        layout x;
+
+        if ((rows && rows != rated[i].rows) || (columns && columns != rated[i].columns))
+            continue;
+        x = layout_for(j, &rated[i], whole, &ns);
+        if (ns >= *least)
+            continue;
+        *least = ns;
+        best = x;
+    }
+    return *least < DBL_MAX ? best : layout_for(j, &rated[count - 1], whole, least);
+}
+
+static layout layout_whole(const job *j, double *ns)
+{
+    return layout_of(j, rated_whole, ARRAY_COUNT(rated_whole), true, ns);
+}
+
+static layout layout_shared(const job *j, double *ns)
+{
+    return layout_of(j, rated_shared, ARRAY_COUNT(rated_shared), false, ns);
 }
 
 /* ---- cp-async ---------------------------------------------------------------------------- */
@@ -182,16 +258,22 @@ enum { MULTIPLY, SUM };
 /* Groups for each unit that are enough to hide latency, and the least that one takes of k. */
 enum { GROUPS_A_UNIT = 2, SPAN_MIN = 256 };
 
-/* Tiles for each unit up to which groups share k. */
+/* Small tiles for each unit up to which groups share k, and the least k. */
+enum { PARTS_MIN = 2048 };
 static const double SHARED_MAX = 0.5;
 
-/* Where there are too few tiles to fill the units, groups share k. */
+/* Few tiles and a long k: parts that a second launch adds up. */
+static bool takes_parts(const tsr_matmul_problem *p, const device_facts *d)
+{
+    return matmul_tiles_a_unit(p, d, 64, 64) <= SHARED_MAX && p->k >= PARTS_MIN;
+}
+
 static size_t usual_parts(const job *j, const tiling *t)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const double tiles = matmul_tiles_a_unit(p, j->device, t->tile_m, t->tile_n);
 
-    if (tiles == 0 || tiles > SHARED_MAX)
+    if (!takes_parts(p, j->device) || tiles == 0)
         return 1;
     return size_min((size_t)(GROUPS_A_UNIT / tiles), matmul_k_read(p) / SPAN_MIN);
 }
@@ -199,30 +281,27 @@ static size_t usual_parts(const job *j, const tiling *t)
 static const char *plan_cp_async(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    /* Large tiles where they fill the device: two groups of them run on a unit together. */
-    const bool large = matmul_fills_large(p, j->device);
-    const bool wide = large || (matmul_fills_wide(p, j->device) && !is_turned(p));
-    /* Where groups share k, a C of many rows gives enough of them all the same. */
-    const double tall_tiles = matmul_tiles_a_unit(p, j->device, 128, 64);
-    const bool tall = tall_tiles >= 0.2 && tall_tiles <= SHARED_MAX;
-    const bool at_once = matmul_copies_at_once(p, j->device);
+    /* Where groups share k, a C of many rows gives enough of them in larger tiles all the same. */
+    const double tall = matmul_tiles_a_unit(p, j->device, 128, 64);
     const uint32_t parts = param(j->params, "SPLIT");
-    tiling t = tiles_of(j, !at_once && (large || tall) && p->m > 64 ? 128 : 64,
-                        !at_once && wide && p->n > 64 ? 128 : 64);
+    tiling t = tiles_of(j, tall >= 0.2 && p->m > 64 ? 128 : 64, 64);
     const char *why;
     command grid;
     k_parts k;
 
-    if (at_once)
-        set_depth(DEPTH_DEEP, stages_at_once(p), &t);
-    t.depth = t.depth ? t.depth : is_deep(j, &t, large) ? DEPTH_DEEP : DEPTH_USUAL;
+    t.depth = t.depth ? t.depth : is_deep(j, &t, false) ? DEPTH_DEEP : DEPTH_USUAL;
     k = matmul_parts_cut(j, parts ? parts : usual_parts(j, &t), t.depth);
-    set_depth(t.depth, t.depth == DEPTH_DEEP && (large || k.parts > 1) ? STAGES_FEW : STAGES_USUAL,
-              &t);
+    if (k.parts > 1) {
+        set_depth(t.depth, t.depth == DEPTH_DEEP ? STAGES_FEW : STAGES_USUAL, &t);
+    } else {
+        double ns;
+
+        t = layout_whole(j, &ns).is;
+    }
     why = unsupported(j, &t, out);
     if (why)
         return why;
-    define(j, &t, k.parts > 1 ? p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)), out);
+    define(j, &t, out);
     plan_set(out, "SPLIT", (uint32_t)k.parts);
     plan_define(out, "SPLITS=%d", k.parts > 1);
     matmul_define_parts(p, out);
@@ -246,129 +325,31 @@ const variant matmul_cp_async = {
 
 /* ---- stream-k ---------------------------------------------------------------------------- */
 
-/* The share of units that have work, where each takes as many tiles as others or one less. */
-static double share_busy(double tiles_a_unit)
-{
-    const double rounds = (double)(size_t)tiles_a_unit;
-
-    return tiles_a_unit / (tiles_a_unit > rounds ? rounds + 1 : rounds);
-}
-
-/* The same of large tiles, of which a unit multiplies two at a time: one that is left alone takes
- * less than two, and more than half of their time. */
-static double share_busy_large(double tiles_a_unit)
-{
-    static const double alone = 1.4;
-    const double rounds = ceil(tiles_a_unit);
-
-    return tiles_a_unit / (rounds > 2 && fmod(rounds, 2) == 1 ? rounds - 1 + alone : rounds);
-}
-
-/* The least share that lets a unit keep whole tiles: of large ones, of 64 x 128, and of 64 x 64,
- * which are slower anyway.  Below it `stream-k` was faster on 132 units, from 576^3 to 2560^3, and
- * at 3957 x 3329 x 2741. */
-static const double BUSY_LARGE = 0.92, BUSY_WIDE = 0.85, BUSY_SMALL = 0.9;
-
-/* Large tiles for each unit from which sums of the last ones cost less than any idle unit, where
- * rows are aligned: others take longer to begin a piece. */
-static const double MANY_LARGE = 4;
-
-/* Small tiles for each unit up to which `pipelined` fills the device by still smaller ones, and
- * from which they stay whole where copies take four bytes. */
-static const double SMALL_MIN = 0.55, SMALL_WHOLE = 1.5;
-
-bool matmul_turned_whole(const tsr_matmul_problem *p, const device_facts *d)
-{
-    return is_turned(p) && !matmul_fills_large(p, d) &&
-           matmul_tiles_a_unit(p, d, 64, 64) >= SMALL_WHOLE;
-}
-
-/* Small tiles for each unit, at most, that groups of `stream-k` share though k is short, that k,
- * and steps of a unit up to which it has one group. */
-static const double SHORT_MAX = 1;
-enum { SHORT_MIN = 128, SHORT_END = 1024, STEPS_FEW = 40 };
-
-/* Steps along k of small tiles for each unit. */
-static double small_steps(const tsr_matmul_problem *p, const device_facts *d)
-{
-    return matmul_tiles_a_unit(p, d, 64, 64) * (double)size_div_up(p->k, DEPTH_USUAL);
-}
-
-/* Whether a group for each unit is faster than `pipelined` in tiles of 32 x 32, of which two groups
- * run on a unit, and which does not share k there.  In microseconds, as measured on an H200 from
- * 412 x 341 x 310 to 546 x 356 x 590. */
-static bool short_gains(const tsr_matmul_problem *p, const device_facts *d)
-{
-    static const double begun = 9.5, step = 0.25, pipelined_begun = 3, pipelined_step = 0.85,
-                        further = 0.65;
-    const double least = matmul_tiles_a_unit(p, d, 32, 32);
-    const double rounds = 1 + further * (ceil(least / 2) - 1);
-
-    return p->k >= SHORT_MIN && p->k < SHORT_END && least >= 1 &&
-           matmul_tiles_a_unit(p, d, 64, 64) <= SHORT_MAX &&
-           begun + step * small_steps(p, d) <
-               pipelined_begun + rounds * pipelined_step * (double)size_div_up(p->k, 32);
-}
-
-bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d)
-{
-    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
-    const double large = matmul_tiles_a_unit(p, d, 128, 128);
-    const double small = matmul_tiles_a_unit(p, d, 64, 64);
-
-    if (matmul_batch(p) > 1 || matmul_turned_whole(p, d))
-        return false;
-    if (p->k < 2 * SPAN_MIN || small < SMALL_MIN)
-        return short_gains(p, d);
-    if (matmul_fills_large(p, d))
-        return share_busy_large(large) < BUSY_LARGE ||
-               (large >= MANY_LARGE && matmul_starts_at(&a, 4) && matmul_starts_at(&b, 4));
-    if (matmul_fills_wide(p, d) && !is_turned(p))
-        return share_busy(matmul_tiles_a_unit(p, d, 64, 128)) < BUSY_WIDE;
-    return share_busy(small) < BUSY_SMALL;
-}
-
-/* Groups on a unit, where no tunable says so: one of few steps, whose sums others would add up. */
-static uint32_t usual_per_unit(const tsr_matmul_problem *p, const device_facts *d)
-{
-    return matmul_tiles_a_unit(p, d, 64, 64) <= SHORT_MAX && small_steps(p, d) <= STEPS_FEW ? 1 : 2;
-}
-
 static const char *plan_stream(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const bool large = matmul_fills_large(p, j->device);
-    const bool wide = large || (matmul_fills_wide(p, j->device) && !is_turned(p));
-    tiling t = tiles_of(j, large ? 128 : 64, wide ? 128 : 64);
-    const bool deep = large && is_deep(j, &t, true);
+    double ns;
+    layout x = layout_shared(j, &ns);
     const char *why = matmul_unsupported_batch(p, out);
     matmul_call call = matmul_call_of(p);
-    const uint32_t per_unit = param(j->params, "PER_UNIT");
-    share_tile tile;
-    shares s;
     command *c;
 
-    set_depth(deep ? DEPTH_DEEP : DEPTH_USUAL, deep ? STAGES_FEW : STAGES_USUAL, &t);
-    t.local += sizeof(cl_uint4); /* a flag, and what aligns it */
+    x.is.local += sizeof(cl_uint4); /* a flag, and what aligns it */
     if (!why)
-        why = unsupported(j, &t, out);
-    if (why)
-        return why;
-    tile = (share_tile){.rows = t.tile_m, .columns = t.tile_n, .depth = t.depth};
-    s = matmul_share_as_set(j, &tile, param(j->params, "SPLIT"),
-                            per_unit ? per_unit : usual_per_unit(p, j->device));
-    why = matmul_unsupported_shares(j, &s, out);
+        why = unsupported(j, &x.is, out);
+    if (!why)
+        why = matmul_unsupported_shares(j, &x.shared, out);
     if (why)
         return why;
 
-    define(j, &t, matmul_aligned(j, matmul_matrix_c(p)), out);
-    matmul_set_shares(j, &s, out);
+    define(j, &x.is, out);
+    matmul_set_shares(j, &x.shared, out);
     last_group_defines(j->device, last_group_of(j->device), &out->defines);
-    out->workspace = matmul_shares_workspace(j, &s, &tile);
+    out->workspace = matmul_shares_workspace(j, &x.shared, &x.tile);
     if (p->m == 0 || p->n == 0)
         return NULL;
-    c = plan_launch_1d(out, 0, s.groups * t.items, t.items);
-    call.unshared = (uint32_t)matmul_unshared(&s);
+    c = plan_launch_1d(out, 0, x.shared.groups * x.is.items, x.is.items);
+    call.unshared = (uint32_t)matmul_unshared(&x.shared);
     command_operand(c, MATMUL_A);
     command_operand(c, MATMUL_B);
     command_operand(c, MATMUL_C);
@@ -389,3 +370,55 @@ const variant matmul_stream = {
     .tunables = stream_tunables,
     .tunable_count = ARRAY_COUNT(stream_tunables),
     .plan = plan_stream};
+
+/* ---- the choice -------------------------------------------------------------------------- */
+
+enum { UNIT_LOCAL = 227 << 10 }; /* bytes of local memory, where they are not known yet */
+
+/* Tiles for each unit below which what is shared takes a tenth longer than the fit says. */
+static const double FEW_TILES = 0.3;
+
+/* Nanoseconds that `pipelined` takes in its smallest tiles, in parts of k where those are few. */
+static double pipelined_ns(const tsr_matmul_problem *p, const device_facts *d)
+{
+    static const double begun = 3300, reading_c = 1400, block = 850, adding_up = 3000;
+    const double tiles = matmul_tiles_a_unit(p, d, 32, 32), parts = floor(1 / tiles);
+    const double rounds = 1 + (tiles > 1 ? 0.2 : 0) + 0.65 * (ceil(tiles / 2) - 1);
+    const double around = begun + (matmul_reads_c(p) ? reading_c : 0);
+    const double once = around + rounds * block * (double)size_div_up(p->k, 32);
+
+    return parts < 2 ? once
+                     : fmin(once, around + adding_up + block * ceil((double)p->k / (32 * parts)));
+}
+
+copies_choice matmul_copies(const problem *q, const device_facts *d)
+{
+    const tsr_matmul_problem *p = matmul_of(q);
+    const params cp_async = params_default(&matmul_cp_async);
+    const params stream = params_default(&matmul_stream);
+    const double tiles = matmul_tiles_a_unit(p, d, 64, 64);
+    device_facts known = *d;
+    double whole, shared;
+
+    if (p->m == 0 || p->n == 0 || p->k == 0)
+        return COPIES_NONE;
+    if (takes_parts(p, d))
+        return p->m >= 64 && p->n >= 64 && (double)p->m * (double)p->n >= 128 * 128 ? COPIES_WHOLE
+                                                                                    : COPIES_NONE;
+    /* Asked before local memory is probed as well as after: the answer is the same. */
+    if (known.large_local == 0)
+        known.large_local = UNIT_LOCAL;
+    layout_whole(&(job){q, &known, &cp_async, false}, &whole);
+    if (matmul_batch(p) == 1) {
+        const layout x = layout_shared(&(job){q, &known, &stream, false}, &shared);
+
+        if (matmul_unshared(&x.shared) == x.shared.tiles)
+            shared = whole; /* tiles that nobody shares, which `cp-async` has faster */
+    } else {
+        shared = whole;
+    }
+    if (pipelined_ns(p, d) < fmin(whole, shared) * (tiles < FEW_TILES ? 1.1 : 1) && tiles <= 1)
+        return COPIES_NONE;
+    return shared < 0.97 * whole ? COPIES_SHARED
+                                 : COPIES_WHOLE; /* less is within the fit's error */
+}

@@ -8,8 +8,9 @@ enum {
     VECTOR_BYTES = 16,
     LANES_MAX = 32,
     DEPTH_MAX = 64,
-    LOADS_MAX = 24,   /* elements of tiles that a work-item brings at once */
-    GROUPS_A_UNIT = 4 /* that keep memory busy */
+    LOADS_MAX = 24,    /* elements of tiles that a work-item brings at once */
+    GROUPS_A_UNIT = 3, /* that keep memory busy */
+    K_OF_C = 8         /* up to which C, not the factors, decides how many rows serve */
 };
 
 static const tunable tunables[] = {
@@ -62,6 +63,9 @@ static size_t k_most(const tsr_matmul_problem *p, const device_facts *d, const m
     if (has_matrix_units(p, d) &&
         (tsr_type_size(p->type) == 2 || p->precision == TSR_PRECISION_TF32))
         return plain;
+    /* Tiles of `cp-async` store lines that are not aligned as fast, where they fill the device. */
+    if (c->type == TSR_F32 && d->nv_capability >= 80 && (double)p->m * (double)p->n >= 0x1p20)
+        return size_min(aligned ? k : 2 * k, 16);
     return aligned || tsr_type_size(c->type) == 2 ? k : size_min(2 * k, 24);
 }
 
@@ -115,8 +119,12 @@ static void choose(const job *j, layout *s)
     const size_t columns = s->lanes * s->vector;
     const bool rows_set = s->rows;
 
-    /* More would leave too few work-items on a unit to wait for memory. */
-    s->rows = rows_set ? s->rows : matmul_reads_c(p) || s->vector > 4 ? 2 : 4;
+    /* More would leave too few work-items on a unit to wait for memory; and of a longer k, fewer
+     * would load too much of B for what they multiply. */
+    if (!rows_set)
+        s->rows = s->vector > 4 || (matmul_reads_c(p) && p->k <= K_OF_C) ? 2 : 4;
+    while (!rows_set && s->rows > 1 && height_of(s) / 2 >= size_div_up(p->m, s->classes))
+        s->rows /= 2;
     for (;;) {
         s->down = size_div_up(size_div_up(p->m, s->classes), height_of(s));
         if (rows_set || s->rows == 1 ||

@@ -55,7 +55,8 @@ size_t matmul_shares_workspace(const job *j, const shares *s, const share_tile *
 double matmul_share_time(const job *j, const share_tile *t, const share_costs *costs,
                          const shares *s)
 {
-    const double steps = (double)s->tiles * (double)s->each / (double)s->groups;
+    const double pieces = s->tiles > s->groups ? (double)s->tiles / (double)s->groups : 1;
+    const double steps = (double)s->tiles * (double)s->each / (double)s->groups + t->begin * pieces;
     const double work = (double)t->rows * t->columns * t->depth * steps;
     const double most = (double)size_div_up(s->groups, matmul_units(j));
     const double beside = most < t->resident ? most : t->resident;

@@ -11,6 +11,7 @@ typedef struct share_tile {
     uint32_t rows, columns, depth; /* of a tile, and of a step along k */
     unsigned resident;             /* groups that run side by side on a unit */
     double alone, full;            /* multiply-adds a nanosecond of one group, and of all those */
+    double begin;                  /* steps more that a tile takes, to begin and to be stored */
     size_t products;               /* whose tiles follow one another; 0: one */
 } share_tile;
 

@@ -396,28 +396,61 @@ static size_t lines_of(const job *j, const skinny *s, size_t vector)
     return lines;
 }
 
+/* Groups of so many lines for each team. */
+static layout dots_of(const skinny *s, size_t vector, size_t team, size_t lines)
+{
+    const size_t teams =
+        size_min(GROUP_ITEMS / team, size_power_of_2_up(size_div_up(s->many, lines)));
+    const size_t batch = size_max(BATCH_BYTES / VECTOR_BYTES / lines, 1);
+
+    return (layout){.vector = vector,
+                    .batch = batch,
+                    .items = team * teams,
+                    .peers = team,
+                    .outputs = teams * lines,
+                    .quantum = team * vector * batch,
+                    .loads = lines * batch,
+                    .sums = s->few * lines};
+}
+
+/* Of one or two rows or columns the small factor is read as fast without reuse: what counts is how
+ * groups fill the device, without sharing k where they do. */
+static size_t lines_by_cost(const job *j, const skinny *s, size_t vector, size_t team, size_t most)
+{
+    size_t best = most;
+    double least = INFINITY;
+
+    if (s->few > 2 || j->device->kind == DEVICE_CPU)
+        return most;
+    for (size_t lines = most; lines; lines /= 2) {
+        const layout x = dots_of(s, vector, team, lines);
+        const size_t groups = size_div_up(s->many, x.outputs);
+        const double us = cost_us(j, s, &x, groups, split(j, s, &x, groups));
+
+        if (us >= 0.9 * least) /* less is within the model's error */
+            continue;
+        least = us;
+        best = lines;
+    }
+    return best;
+}
+
 static const char *plan_dots(const job *j, plan *out)
 {
     const skinny s = skinny_of(matmul_of(j->problem));
-    size_t team = param(j->params, "TEAM"), lines = param(j->params, "LINES"), teams;
     const char *why = unsupported(j, &s, true, out);
-    layout x = {.vector = vector_of(j, &s, BATCH_BYTES / VECTOR_BYTES)};
+    const size_t vector = vector_of(j, &s, BATCH_BYTES / VECTOR_BYTES);
+    size_t team = param(j->params, "TEAM"), lines = param(j->params, "LINES");
+    layout x;
 
     if (why)
         return why;
     if (!team)
-        team = team_of(&s, x.vector);
+        team = team_of(&s, vector);
     if (!lines)
-        lines = lines_of(j, &s, x.vector);
-    teams = size_min(GROUP_ITEMS / team, size_power_of_2_up(size_div_up(s.many, lines)));
-    x.batch = size_max(BATCH_BYTES / VECTOR_BYTES / lines, 1);
-    x.aligned = is_aligned(j, &s, x.vector);
-    x.items = team * teams;
-    x.peers = team;
-    x.outputs = teams * lines;
-    x.quantum = team * x.vector * x.batch;
-    x.loads = lines * x.batch;
-    x.sums = s.few * lines;
+        lines = lines_by_cost(j, &s, vector, team, lines_of(j, &s, vector));
+    x = dots_of(&s, vector, team, lines);
+    x.aligned = is_aligned(j, &s, vector);
     plan_set(out, "TEAM", (uint32_t)team);
     plan_set(out, "LINES", (uint32_t)lines);
     return plan_groups(j, &s, &x, out);

@@ -31,16 +31,10 @@ extern const variant matmul_complex_general;
 /* matmul_copied.c: tiles that NVIDIA's cp.async brings. */
 extern const variant matmul_cp_async, matmul_stream;
 
-/** Whether equal shares of all steps along k gain (stream-k): where whole tiles would leave units
- *  idle. */
-bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d);
-
-/** Whether small tiles, whole, are faster than others: where elements along k come four bytes at a
- *  time, and there are enough of them. */
-bool matmul_turned_whole(const tsr_matmul_problem *p, const device_facts *d);
-
-/** Whether `cp-async` brings all of a short k at once, for tiles that fill the device. */
-bool matmul_copies_at_once(const tsr_matmul_problem *p, const device_facts *d);
+/** Which of them is faster than `pipelined` for chains of FP32 multiply-adds: neither, `cp-async`,
+ *  or `stream-k`. */
+typedef enum copies_choice { COPIES_NONE, COPIES_WHOLE, COPIES_SHARED } copies_choice;
+copies_choice matmul_copies(const problem *q, const device_facts *d);
 
 /* matmul_subgroup.c: tiles that the lanes of a sub-group share. */
 extern const variant matmul_subgroup, matmul_shfl;
