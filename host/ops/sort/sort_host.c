@@ -45,8 +45,8 @@ enum {
  * are fewer samples and bits, as the other threads wait meanwhile. */
 enum {
     EVEN_FEW = 1 << 18,
-    EVEN_SAMPLES = 1 << 11,
-    EVEN_SAMPLES_FEW = 1 << 9,
+    EVEN_SAMPLES_LOG2 = 11,
+    EVEN_SAMPLES_LOG2_FEW = 9,
     EVEN_SHARE = 40,
     EVEN_BYTES_MAX = 1 << 23,
     EVEN_BITS = 16,
@@ -61,9 +61,9 @@ static unsigned even_bits(const sort_words *kind, size_t n)
     return kind->bytes > sizeof(uint32_t) ? EVEN_BITS : EVEN_BITS_SHORT;
 }
 
-static size_t even_samples(size_t n)
+static unsigned even_samples_log2(size_t n)
 {
-    return n < EVEN_FEW ? EVEN_SAMPLES_FEW : EVEN_SAMPLES;
+    return n < EVEN_FEW ? EVEN_SAMPLES_LOG2_FEW : EVEN_SAMPLES_LOG2;
 }
 
 /* A bucket of a larger share, and that many keys, is put into buckets again, so that no thread has
@@ -208,7 +208,7 @@ static digit bucket_digit(uint64_t varies, size_t n)
 /* Count the values that a digit has in a sample of the words, in q->cells. */
 static void count_sample(const sequence *q, sort_part part, digit d)
 {
-    const size_t samples = even_samples(part.n), apart = part.n / samples;
+    const size_t samples = (size_t)1 << even_samples_log2(part.n), apart = part.n / samples;
 
     memset(q->cells, 0, digit_counts(d) * sizeof(*q->cells));
     for (size_t i = 0; i < samples; i++)
@@ -222,7 +222,8 @@ static void count_sample(const sequence *q, sort_part part, digit d)
 static digit even_digit(const sequence *q, sort_part part, uint64_t varies, bool *even)
 {
     const unsigned bits = even_bits(q->x->kind, part.n);
-    const size_t samples = even_samples(part.n);
+    const unsigned samples_log2 = even_samples_log2(part.n);
+    const size_t samples = (size_t)1 << samples_log2;
     uint8_t *bucket = (uint8_t *)(q->cells + ((size_t)1 << bits));
     digit d = topmost(varies, part.n < EVEN_FEW ? BUCKET_BITS_MAX - 1 : BUCKET_BITS_MAX);
     size_t before = 0, start = 0; /* of the value, and of its bucket */
@@ -238,7 +239,7 @@ static digit even_digit(const sequence *q, sort_part part, uint64_t varies, bool
     count_sample(q, part, d);
     *even = true;
     for (size_t v = 0; v < digit_counts(d); v++) {
-        bucket[v] = (uint8_t)size_min(before * BUCKETS / samples, BUCKETS - 1);
+        bucket[v] = (uint8_t)size_min(before * BUCKETS >> samples_log2, BUCKETS - 1);
         if (v && bucket[v] != bucket[v - 1])
             start = before;
         before += q->cells[v];
