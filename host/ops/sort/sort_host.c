@@ -42,7 +42,8 @@ enum {
  * make buckets of about one size: EVEN_BITS of them, fewer of short words, whose floats have fewer
  * bits of exponent.  So they do in more than EVEN_BYTES_MAX of words: evenly spread ones would be
  * written to places that are a power of two apart, which a cache holds few of.  Of FEW keys there
- * are fewer samples and bits, as the other threads wait meanwhile. */
+ * are fewer samples and bits, as the other threads wait meanwhile, and none for less than four
+ * threads, which splits keep busy. */
 enum {
     EVEN_FEW = 1 << 18,
     EVEN_SAMPLES_LOG2 = 11,
@@ -51,7 +52,8 @@ enum {
     EVEN_BYTES_MAX = 1 << 23,
     EVEN_BITS = 16,
     EVEN_BITS_SHORT = 14,
-    EVEN_BITS_FEW = 12
+    EVEN_BITS_FEW = 12,
+    EVEN_THREADS_FEW = 4
 };
 
 static unsigned even_bits(const sort_words *kind, size_t n)
@@ -458,7 +460,8 @@ static void sort_long(const sequence *q, size_t n, size_t threads)
         unload(q, q->words, all);
         return;
     }
-    by = even_digit(q, all, loaded.varies, &even);
+    even = n >= EVEN_FEW || threads >= EVEN_THREADS_FEW;
+    by = even ? even_digit(q, all, loaded.varies, &even) : bucket_digit(loaded.varies, n);
     /* Even buckets take a fifth less time than splits, and others far more. */
     h.low = splits && !even ? kind->split(q->words, q->other, n) : 0;
     if (h.low)
