@@ -70,7 +70,7 @@ typedef struct cut {
     const char *a, *x;
     char *y, *sums; /* sums of parts beside y, or NULL */
     loops of;
-    size_t block, blocks, terms;
+    size_t block, blocks, parts, terms;
 } cut;
 
 static void multiply_part(void *context, size_t i, size_t who)
@@ -91,6 +91,9 @@ static void multiply_part(void *context, size_t i, size_t who)
         m->of.dot(first, v->row_step, rows, columns, m->x + c * size, 1, 0, sum);
     else
         m->of.dot(first, v->row_step, rows, columns, m->x, v->alpha, v->beta, m->y + r * size);
+    /* Sums that are whole are put while they are near. */
+    if (sum && m->parts == 1)
+        m->of.put(sum, 1, rows, v->alpha, v->beta, m->y + r * size);
 }
 
 /* Elements of y in a block: of a transposed A few, if the terms are too few to be shared out, for
@@ -128,12 +131,13 @@ static bool multiply(const matvec_view *v, const char *a, const char *x, char *y
              .of = of,
              .block = block,
              .blocks = blocks,
+             .parts = parts,
              .terms = size_div_up(v->columns, parts)};
 
     if (beside && !m.sums)
         return false;
     team_run(size_min(threads_for(v), team_threads()), blocks * parts, multiply_part, &m);
-    if (beside)
+    if (parts > 1)
         of.put(m.sums, parts, v->rows, v->alpha, v->beta, y);
     scratch_give(m.sums);
     return true;
