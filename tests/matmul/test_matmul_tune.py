@@ -87,7 +87,7 @@ class OnHost(Products):
     def test_interrupted_before_the_finals(self):
         """Times of the search alone decide nothing."""
         child = subprocess.Popen(
-            [COMMAND, "tune", "matmul", "--device", "host", "--size", "400", "--budget", "600",
+            [COMMAND, "tune", "matmul", "--device", "host", "--size", "1000", "--budget", "600",
              "--json"], cwd=self.folder, env=environment(**self.env()),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(2)
