@@ -336,6 +336,12 @@ static void copied_tiles_follow_the_shape(void **state)
     plan_free(&x);
     p = product(9, 9, 9);
     expect_params("cp-async", "TILE_M=256 SUMS=128", &p, &d, "TILE_M=256 TILE_N=128 SUMS=128");
+    /* What was copied leaves room for the rows of C that are stored from there. */
+    expect_reason("cp-async", "TILE_M=128 TILE_N=128 SUMS=64 DEPTH=8 STAGES=4", &p, &d,
+                  "16 rows of C of each warp take 34816 bytes", "4 stages have 33792");
+    expect_reason("stream-k", "TILE_M=128 TILE_N=128 SUMS=64 DEPTH=8 STAGES=4", &p, &d,
+                  "16 rows of C of each warp take 34816 bytes", "4 stages have 33792");
+    expect_reason("cp-async", "TILE_M=128 TILE_N=128 SUMS=64 DEPTH=8 STAGES=5", &p, &d, NULL, NULL);
 }
 
 /* Whole tiles go round while there are two or more for each group; the others are shared. */

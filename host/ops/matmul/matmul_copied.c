@@ -83,6 +83,13 @@ static size_t local_bytes(const tiling *t, uint32_t depth, uint32_t stages)
     return (size_t)stages * depth * (t->tile_m + t->tile_n + 8) * sizeof(float);
 }
 
+/* Of 16 rows of each warp, which are stored from where the stages were if C is not aligned: as the
+ * kernel's AREA_C. */
+static size_t bytes_of_lines(const tiling *t)
+{
+    return t->items / 32 * 16 * ((t->sums == 32 ? 32 : 64) + 4) * sizeof(float);
+}
+
 /* Half as many barriers, where k is cut without a rest and rows are aligned, elsewhere deep tiles
  * lose; and where two groups of large tiles still find memory on a unit. */
 static bool is_deep(const job *j, const tiling *t, bool large)
@@ -136,6 +143,10 @@ static const char *unsupported(const job *j, const tiling *t, plan *out)
             "tiles of %u x %u x %u are not cut into whole warps and copies with %u sums a "
             "work-item",
             t->tile_m, t->tile_n, t->depth, t->sums);
+    if (bytes_of_lines(t) > local_bytes(t, t->depth, t->stages))
+        return plan_unsupported(
+            out, "16 rows of C of each warp take %zu bytes of local memory, and %u stages have %zu",
+            bytes_of_lines(t), t->stages, local_bytes(t, t->depth, t->stages));
     return matmul_unsupported_local(j, t->local, out);
 }
 
