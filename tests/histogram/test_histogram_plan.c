@@ -210,6 +210,31 @@ static void reasons_have_their_numbers(void **state)
     }
 }
 
+/* The table leaves room for whether a group is the last one. */
+static void tables_and_the_last_group_fit(void **state)
+{
+    const tsr_histogram_problem structure = {.type = TSR_F32, .n = (size_t)1 << 20, .bins = 1536};
+    const problem p = problem_from(&operation_histogram, &structure, sizeof(structure));
+    device_facts d = {.kind = DEVICE_GPU,
+                      .compute_units = 1,
+                      .max_work_group = 1024,
+                      .max_work_item = {1024, 1, 1},
+                      .local_memory = (size_t)1536 * 8 * sizeof(uint32_t),
+                      .nv_capability = 90};
+    params chosen = params_default(&histogram_copies);
+    const job j = {.problem = &p, .device = &d, .params = &chosen};
+    plan out;
+
+    (void)state;
+    assert_int_equal(params_set(&histogram_copies, &chosen, "COPIES=8", NULL), TSR_OK);
+    assert_null(plan_make(&histogram_copies, &j, &out));
+    plan_free(&out);
+    d.feature[FEATURE_PTX] = FEATURE_YES;
+    assert_string_equal(plan_make(&histogram_copies, &j, &out),
+                        "it needs 49156 bytes of local memory, the device has 49152");
+    plan_free(&out);
+}
+
 /* As many tables of bytes as local memory holds beside bins, edges and counts. */
 static void copies_fit(void **state)
 {
@@ -345,6 +370,7 @@ int main(void)
         cmocka_unit_test(tables_of_work_items_fit),
         cmocka_unit_test(sums_of_many_bins_go_by_atomics),
         cmocka_unit_test(reasons_have_their_numbers),
+        cmocka_unit_test(tables_and_the_last_group_fit),
         cmocka_unit_test(copies_fit),
         cmocka_unit_test(groups_of_bytes),
         cmocka_unit_test(classes_come_from_the_fields),

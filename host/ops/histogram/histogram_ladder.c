@@ -90,6 +90,12 @@ static void state_tables(const tsr_histogram_problem *p, size_t groups, size_t c
     c->traffic.barriers = 2;
 }
 
+/* Of local memory, for whether a group is the last one. */
+static size_t last_bytes(last_group way)
+{
+    return way == LAST_GROUP_NONE ? 0 : sizeof(uint32_t);
+}
+
 /* The plan of groups of `local` work-items, whose tables take `table` bytes of local memory; one is
  * the last in some `way` or not. */
 static const char *plan_groups(const job *j, size_t groups, size_t local, size_t table,
@@ -99,15 +105,16 @@ static const char *plan_groups(const job *j, size_t groups, size_t local, size_t
     const histogram_call call = histogram_call_of(p);
     const char *why = histogram_unsupported(p, j->device);
     const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
+    const size_t bytes = table + last_bytes(way);
     command *c;
 
     if (why)
         return why;
     if (p->weights && table)
         return "it counts, and has no sums of weights";
-    if (table > j->device->local_memory)
+    if (bytes > j->device->local_memory)
         return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
-                                table, j->device->local_memory);
+                                bytes, j->device->local_memory);
     plan_set(out, "GROUP", (uint32_t)local);
     if (!p->add && way == LAST_GROUP_NONE)
         add_clear(p, groups, local, out);
@@ -337,7 +344,7 @@ static const char *few_plan(const job *j, plan *out)
         return "it counts, and has no sums of weights";
     while (2 * lanes * p->bins <= local)
         lanes *= 2;
-    table = p->bins * (local + 2 * lanes) * sizeof(uint32_t);
+    table = p->bins * (local + 2 * lanes) * sizeof(uint32_t) + last_bytes(way);
     if (table > j->device->local_memory)
         return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
                                 table, j->device->local_memory);
