@@ -74,12 +74,14 @@ const char *openblas_setting(const char **why)
 const char *openblas_version(void)
 {
     static char version[64];
+    const char *core = openblas_get_corename(), *set = getenv(CORETYPE);
     char number[24] = "";
 
     /* "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..." */
     if (sscanf(openblas_get_config(), "OpenBLAS %23s", number) != 1)
         strcpy(number, "?");
-    snprintf(version, sizeof(version), "%.12s, %.16s%s, %d threads", number,
-             openblas_get_corename(), getenv(CORETYPE) ? " as set" : "", openblas_get_num_procs());
+    /* It does without a core that it does not have. */
+    snprintf(version, sizeof(version), "%.12s, %.16s%s, %d threads", number, core,
+             set && strcasecmp(set, core) == 0 ? " as set" : "", openblas_get_num_procs());
     return version;
 }

@@ -61,6 +61,9 @@ class Core(Peers):
                       "processor can do (", err)
         self.assertEqual(core, "Prescott as set")
 
+    def test_what_it_does_not_have_is_not_set(self):
+        self.assertNotIn("as set", self.run_as(core="nosuch")[1])
+
 
 class Precision(Peers):
     def test_a_precision_of_its_own(self):
