@@ -3,6 +3,7 @@
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -143,6 +144,17 @@ class Report(unittest.TestCase):
 
 
 class Document(unittest.TestCase):
+    def test_readme_has_the_medians(self):
+        """Of the first table, each group once."""
+        with open(os.path.join(ROOT, "docs", "shapes.md"), encoding="utf-8") as f:
+            table = f.read().split("<!-- rows: ", 1)[1].split("<!-- end rows -->", 1)[0]
+        medians = {group: median for group, median in
+                   re.findall(r"(?m)^\| ([a-z0-9-]+) \| held \| \d+ \| ([0-9.]+)", table)}
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+            said = re.search(r"At shapes drawn at random (.*?)\[docs/shapes", f.read(), re.S).group(1)
+        self.assertEqual({group: median for median, group in re.findall(r"([0-9.]+)\s\(([a-z0-9-]+)\)", said)},
+                         medians)
+
     def test_the_table_is_of_its_rows(self):
         with open(os.path.join(ROOT, "docs", "shapes.md"), encoding="utf-8") as f:
             text = f.read()
