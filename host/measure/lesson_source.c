@@ -651,19 +651,23 @@ static void keep_lines(const char *source, recorded_source *out)
 {
     unsigned lines[LESSON_FILES_MAX] = {0};
     unsigned open[LESSON_FILES_MAX] = {0}, depth = 0, file = 0;
+    unsigned long most = 1;
 
+    for (const char *c = source; *c; c++)
+        most += *c == '\n';
     for (const char *s = source; *s;) {
         const char *end = s + strcspn(s, "\n");
 
         if (!strncmp(s, "#line ", 6)) {
+            const unsigned long next = strtoul(s + 6, NULL, 10);
+
             file = file_of_line(out, s);
-            if (strtoul(s + 6, NULL, 10) == 1) {
+            if (next == 1) {
                 if (depth + 1 < LESSON_FILES_MAX)
                     open[depth++] = file;
-            } else {
+            } else if (next <= most) { /* a file's own #line may name any number */
                 /* Behind the file that it includes, or one that is there already. */
                 const bool was_open = depth && open[depth - 1] != file;
-                const unsigned next = (unsigned)strtoul(s + 6, NULL, 10);
 
                 if (lines[file] + 1 < next) {
                     text_format(&out->lines[file], "#include %s\n",

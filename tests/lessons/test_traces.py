@@ -208,6 +208,18 @@ class Traces(unittest.TestCase):
                     self.assertFalse(runs[without]["right"])
                     self.assertIn("barrier(", shown[runs[without]["removed"] - 1])
 
+    def test_line_numbers_of_its_own(self):
+        """A file may name any line: the page does not grow with it."""
+        own = traced("reduction")["runs"][0]
+        printed = command("kernels", own["op"], own["kernel"], "--source").stdout.decode()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mine.cl")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write('#line 2000000000 "elsewhere.cl"\n#line 3000000 "%s"\n%s' % (path, printed))
+            run = traced("reduction", "--kernel-file", path)["runs"][0]
+            self.assertTrue(run["right"])
+            self.assertLess(sum(len(file["text"]) for file in run["files"]), 3 * len(printed))
+
     def test_file_of_another_kernel(self):
         """It says which kernel is missing, and what prints it."""
         with tempfile.TemporaryDirectory() as folder:
