@@ -275,6 +275,23 @@ static size_t whole_left_bytes(const tsr_reduce_problem *p)
     return tsr_type_size(reduce_value_type(p)) * (reduce_finds_index(p) ? 2 : 1);
 }
 
+/* Where no index is found.  The values of a group are written and read, those of its first
+ * work-items, FOLDING of the kernel, once more; the last group does so again. */
+static void state_whole(const tsr_reduce_problem *p, size_t groups, command *c)
+{
+    const size_t items = c->local[0];
+    const size_t folding = items > 256 ? 32 : items > 64 ? 16 : items > 16 ? 8 : items;
+    const double value = (double)whole_left_bytes(p), word = (double)sizeof(uint32_t);
+    const double again = groups > 1 ? 1 : 0, counted = again * (double)groups;
+
+    /* Each group counts itself, and the last one clears the counter. */
+    c->traffic.requested = c->bytes + word * (2 * counted + again);
+    /* `first` of each and `found` have no index, and all read whether theirs was the last group. */
+    c->traffic.local = ((double)groups + again) * (2 * value * (double)(items + folding) + word) +
+                       word * (1 + counted * (double)(items + 2));
+    c->traffic.barriers = 2 + again * (3 + (2 + 1) / (double)groups);
+}
+
 static const char *whole_plan(const job *j, plan *out)
 {
     const tsr_reduce_problem *p = reduce_of(j->problem);
@@ -315,11 +332,8 @@ static const char *whole_plan(const job *j, plan *out)
     }
     command_block(c, &call, sizeof(call));
     c->bytes = j->problem->op->bytes(j->problem) + 2 * (double)out->workspace;
-    if (p->by < TSR_REDUCE_MIN || p->by > TSR_REDUCE_ARGMAX) {
-        reduce_state_last(c, groups, whole_left_bytes(p));
-        c->traffic.local += (double)sizeof(uint32_t); /* `found`, which no index is in */
-        c->traffic.barriers += groups > 1 ? 1 / (double)groups : 0;
-    }
+    if (!reduce_finds_index(p))
+        state_whole(p, groups, c);
     return NULL;
 }
 
@@ -327,7 +341,7 @@ const variant reduce_whole = {
     .name = "whole",
     .idea =
         "a whole array in one launch, every type: last-group; an index is that of a block first",
-    .unstated = "folds local memory for minima and maxima, and finds an index where data have it",
+    .unstated = "finds an index where data have it",
     .source = "reduce/reduce_whole.cl",
     .entries = {"reduce_whole", "reduce_whole_alone"},
     .build = "",

@@ -481,7 +481,9 @@ const variant reduce_group_atomic = {
 
 /* ---- the last group ------------------------------------------------------------------------ */
 
-void reduce_state_last(command *c, size_t groups, size_t value)
+/* What `groups` groups ask for that end with a tree, and the last of them with one more.  c->bytes
+ * is set. */
+static void state_last(command *c, size_t groups)
 {
     const size_t items = c->local[0];
     /* As state_group has it, where all read the result. */
@@ -491,7 +493,7 @@ void reduce_state_last(command *c, size_t groups, size_t value)
     /* Each group counts itself, and the last one clears the counter. */
     c->traffic.requested = c->bytes + (double)sizeof(uint32_t) * (2 * counted + (groups > 1));
     /* All work-items read whether theirs was the last group, in which there is one more tree. */
-    c->traffic.local = (double)value * tree * ((double)groups + (groups > 1)) +
+    c->traffic.local = (double)sizeof(float) * tree * ((double)groups + (groups > 1)) +
                        (double)sizeof(uint32_t) * counted * ((double)items + 2);
     c->traffic.barriers =
         size_log2_up(items) * (1 + (groups > 1 ? 1 / counted : 0)) + (groups > 1 ? 3 : 0);
@@ -517,7 +519,7 @@ static const char *last_group_plan(const job *j, plan *out)
         command_operand(c, REDUCE_RESULT);
         command_block(c, &call, sizeof(call));
         c->bytes = (double)sizeof(float) * ((double)p->n + 1);
-        reduce_state_last(c, 1, sizeof(float));
+        state_last(c, 1);
         return NULL;
     }
     out->workspace = g.groups * sizeof(float);
@@ -528,7 +530,7 @@ static const char *last_group_plan(const job *j, plan *out)
     command_group_counters(c);
     command_block(c, &call, sizeof(call));
     c->bytes = (double)sizeof(float) * ((double)p->n + 2 * (double)g.groups + 1);
-    reduce_state_last(c, g.groups, sizeof(float));
+    state_last(c, g.groups);
     return NULL;
 }
 

@@ -118,10 +118,6 @@ static inline view reduce_result(const tsr_reduce_problem *p)
                    0);
 }
 
-/** reduce_ladder.c: what `groups` groups ask for that end with a tree in local memory of values of
- * so many bytes, and the last of them with one more.  c->bytes is set. */
-void reduce_state_last(command *c, size_t groups, size_t value);
-
 /** reduce_command.c: "sum", "min"... */
 const char *reduce_by_name(const problem *p);
 
