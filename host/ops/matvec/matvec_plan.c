@@ -374,6 +374,6 @@ void matvec_plan_cut(const job *j, const matvec_cut *c, plan *out)
     command_workspace(s);
     command_operand(s, MATVEC_Y);
     pass_call(j, &call, s);
-    if (c->stated)
+    if (c->stated && !out->failed) /* else there is none before it */
         state_cut(j, c, s - 1, s);
 }
