@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sizes.h"
+
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
 void *lesson_grow(rewriting *r, void *list, size_t count, size_t size)
@@ -66,13 +68,23 @@ static size_t sign_length(const char *s)
     return 1;
 }
 
+unsigned lesson_file_number(const recorded_source *s, const char *name, size_t length)
+{
+    const size_t kept = size_min(length, LESSON_NAME_SIZE - 1);
+
+    for (unsigned i = 0; i < s->file_count; i++)
+        if (strlen(s->file[i]) == kept && !strncmp(s->file[i], name, kept))
+            return i;
+    return (unsigned)s->file_count;
+}
+
 static unsigned file_number(rewriting *r, const char *name, size_t length)
 {
     recorded_source *out = r->out;
+    const unsigned found = lesson_file_number(out, name, length);
 
-    for (unsigned i = 0; i < out->file_count; i++)
-        if (strlen(out->file[i]) == length && !strncmp(out->file[i], name, length))
-            return i;
+    if (found < out->file_count)
+        return found;
     if (out->file_count == LESSON_FILES_MAX)
         return LESSON_FILES_MAX - 1;
     snprintf(out->file[out->file_count], sizeof(out->file[0]), "%.*s", (int)length, name);

@@ -94,6 +94,9 @@ bool tokens_wait(const rewriting *r, size_t from, size_t end);
 /** A list of `count` elements with room for one more; r->failed where there is no memory. */
 void *lesson_grow(rewriting *r, void *list, size_t count, size_t size);
 
+/** The number of the file that a name of `length` bytes names; file_count: there is none yet. */
+unsigned lesson_file_number(const recorded_source *s, const char *name, size_t length);
+
 /** Whether words are made of it. */
 bool is_word_character(char c);
 

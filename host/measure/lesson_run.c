@@ -604,10 +604,15 @@ static json_t *files_json(const recording *t)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < t->source.file_count; i++)
-        json_array_append_new(
-            list, json_pack("{s:o, s:o}", "name", json_text(t->source.file[i]), "text",
-                            json_text(t->told[i] || i == 0 ? text_get(&t->source.lines[i]) : "")));
+    for (size_t i = 0; i < t->source.file_count; i++) {
+        json_t *file =
+            json_pack("{s:o, s:o}", "name", json_text(t->source.file[i]), "text",
+                      json_text(t->told[i] || i == 0 ? text_get(&t->source.lines[i]) : ""));
+
+        if (i == 0 && strcmp(t->source.file[0], t->variant->source) != 0)
+            json_object_set_new(file, "replaces", json_text(t->variant->source));
+        json_array_append_new(list, file);
+    }
     return list;
 }
 

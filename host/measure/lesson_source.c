@@ -639,11 +639,9 @@ static unsigned file_of_line(const recorded_source *out, const char *line)
 {
     const char *name = line + strcspn(line, "\"\n");
     const size_t length = *name == '"' ? strcspn(name + 1, "\"") : 0;
+    const unsigned found = length ? lesson_file_number(out, name + 1, length) : 0;
 
-    for (unsigned i = 0; i < out->file_count; i++)
-        if (strlen(out->file[i]) == length && !strncmp(out->file[i], name + 1, length))
-            return i;
-    return 0;
+    return found < out->file_count ? found : 0;
 }
 
 /* The text of each file, so that a line of it is found by its number. */

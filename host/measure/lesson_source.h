@@ -19,6 +19,9 @@
 
 enum { LESSON_WORDS = 6, LESSON_HEAD = 2, LESSON_FILES_MAX = 32, LESSON_WATCHED_MAX = 8 };
 
+/* Bytes of a file's name, which may be a path of the user's; a longer one is cut. */
+enum { LESSON_NAME_SIZE = 1024 };
+
 /** What a record says. */
 typedef enum lesson_kind {
     LESSON_LOAD = 1,
@@ -68,9 +71,9 @@ typedef struct lesson_array {
 } lesson_array;
 
 typedef struct recorded_source {
-    text text;                       /* what is to be compiled */
-    char file[LESSON_FILES_MAX][64]; /* names of the files, file_count of them */
-    text lines[LESSON_FILES_MAX];    /* their text, but for #include lines */
+    text text;                                     /* what is to be compiled */
+    char file[LESSON_FILES_MAX][LESSON_NAME_SIZE]; /* names of the files, file_count of them */
+    text lines[LESSON_FILES_MAX];                  /* their text, but for #include lines */
     size_t file_count;
     lesson_array *locals; /* local_count of them */
     size_t local_count;

@@ -204,9 +204,30 @@ class Traces(unittest.TestCase):
                 shown = first["files"][0]["text"].splitlines()
                 at = max(i for i, line in enumerate(shown) if "barrier(CLK" in line)
                 self.assertEqual(shown[at], printed.splitlines()[at])
+                self.assertTrue(first["files"][0]["replaces"].startswith(own["op"] + "/"))
+                self.assertFalse(any("replaces" in file for run in runs.values() if run is not first
+                                     for file in run["files"] if not file["name"].endswith("mine.cl")))
                 if without:
                     self.assertFalse(runs[without]["right"])
                     self.assertIn("barrier(", shown[runs[without]["removed"] - 1])
+
+    def test_a_long_path(self):
+        """Records are of the file's own lines however long its path is, and messages name it whole."""
+        own = traced("reduction")["runs"][0]
+        printed = command("kernels", own["op"], own["kernel"], "--source").stdout
+        with tempfile.TemporaryDirectory() as folder:
+            folder = os.path.join(folder, "a" * 90)
+            os.mkdir(folder)
+            path = os.path.join(folder, "mine.cl")
+            with open(path, "wb") as f:
+                f.write(printed)
+            run = traced("reduction", "--kernel-file", path)["runs"][0]
+            self.assertEqual(run["files"][0]["name"], path)
+            self.assertEqual({record[FILE] for launch in run["launches"] for record in launch["records"]}, {0})
+            with open(path, "wb") as f:
+                f.write(b"__kernel int x;\n")
+            done = command("lesson", "reduction", "--json", "--kernel-file", path)
+            self.assertIn(path + " ", done.stderr.decode().splitlines()[0])
 
     def test_line_numbers_of_its_own(self):
         """A file may name any line: the page does not grow with it."""
