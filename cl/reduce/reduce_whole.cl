@@ -81,7 +81,8 @@ static inline reduced take_share(__global const ELEMENT *restrict x, ulong n, bo
     return all.all;
 }
 
-/* Work-items that combine the values of a group, each those of as many; then all combine theirs. */
+/* Work-items that combine the values of a group, each those of as many; what they have the first
+ * one combines, or all where an index is asked for. */
 #define FOLDING (GROUP > 256 ? 32 : GROUP > 64 ? 16 : GROUP > 16 ? 8 : GROUP)
 
 #if LEAST || LARGEST

@@ -24,8 +24,8 @@ typedef struct NAMED(lines) {
 } NAMED(lines);
 
 #ifdef TRANSPOSED
-/* The same of lines whose elements of one k are apart: squares of a vector of lines, each of a
- * vector, are turned in registers, which takes a third of the time. */
+/* A panel of copy_panels() from lines whose elements of one k are apart: squares of a vector of
+ * lines, each of a vector, are turned in registers, which takes a third of the time. */
 static inline void NAMED(turn_panel)(NAMED(lines) x, size_t width, REAL *to)
 {
     enum { L = NAMED(LANES) };
