@@ -78,7 +78,7 @@ class Traces(unittest.TestCase):
             return
         self.assertEqual(done.returncode, 1)
         self.assertIn("it needs inline PTX", done.stderr.decode())
-        self.assertIn("docs/course/shuffle.html of the sources is ready", done.stderr.decode())
+        self.assertIn("docs/course/shuffle.html in the sources shows it", done.stderr.decode())
         with tempfile.TemporaryDirectory() as folder:
             done = command("lesson", "shuffle", "overlap", "-o", folder)
             self.assertEqual(done.returncode, 0, done.stderr)
