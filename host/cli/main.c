@@ -295,7 +295,8 @@ static const subcommand commands[] = {
      "tessera lab stride --source\n"
      "tessera lab all --device all -o points.jsonl\n"},
     {"lesson",
-     "[NAME...|all] [-o FILE.html | -o FOLDER | --json] [--device D] [--kernel-dir DIR]",
+     "[NAME...|all] [-o FILE.html | -o FOLDER | --json] [--device D] "
+     "[--kernel-dir DIR | --kernel-file FILE]",
      "write pages that show kernels at work, step by step, from traces of them",
      "Without a name it lists the lessons.  Each runs kernels of the ladders on small inputs, and\n"
      "they write down every load, store and barrier.  The page shows these steps, forwards and\n"
