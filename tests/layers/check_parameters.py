@@ -23,7 +23,7 @@ def blank(match):
 
 
 def plain(text):
-    """C code without comments, directives, and what stands in quotes."""
+    """C code without comments, directives and literals."""
     text = re.sub(r"/\*.*?\*/", blank, text, flags=re.S)
     text = re.sub(r"//[^\n]*", blank, text)
     text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank, text, flags=re.M)

@@ -96,13 +96,35 @@ static size_t last_bytes(last_group way)
     return way == LAST_GROUP_NONE ? 0 : sizeof(uint32_t);
 }
 
+/* The launch that counts, of groups of `local` work-items, behind one that clears the counts unless
+ * they are added to or the last group `stores` them. */
+static command *add_count(const tsr_histogram_problem *p, size_t groups, size_t local,
+                          last_group way, bool stores, plan *out)
+{
+    const histogram_call call = histogram_call_of(p);
+    command *c;
+
+    plan_set(out, "GROUP", (uint32_t)local);
+    if (!p->add && !stores)
+        add_clear(p, groups, local, out);
+    c = plan_launch_1d(out, COUNT, groups * local, local);
+    command_operand(c, HISTOGRAM_X);
+    command_operand(c, HISTOGRAM_EDGES);
+    command_operand(c, HISTOGRAM_COUNTS);
+    if (p->weights)
+        command_operand(c, HISTOGRAM_WEIGHTS);
+    if (way != LAST_GROUP_NONE)
+        command_group_counters(c);
+    command_block(c, &call, sizeof(call));
+    return c;
+}
+
 /* The plan of groups of `local` work-items, whose tables take `table` bytes of local memory; one is
  * the last in some `way` or not. */
 static const char *plan_groups(const job *j, size_t groups, size_t local, size_t table,
                                last_group way, plan *out)
 {
     const tsr_histogram_problem *p = histogram_of(j->problem);
-    const histogram_call call = histogram_call_of(p);
     const char *why = histogram_unsupported(p, j->device);
     const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
     const size_t bytes = table + last_bytes(way);
@@ -115,18 +137,7 @@ static const char *plan_groups(const job *j, size_t groups, size_t local, size_t
     if (bytes > j->device->local_memory)
         return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
                                 bytes, j->device->local_memory);
-    plan_set(out, "GROUP", (uint32_t)local);
-    if (!p->add && way == LAST_GROUP_NONE)
-        add_clear(p, groups, local, out);
-    c = plan_launch_1d(out, COUNT, groups * local, local);
-    command_operand(c, HISTOGRAM_X);
-    command_operand(c, HISTOGRAM_EDGES);
-    command_operand(c, HISTOGRAM_COUNTS);
-    if (p->weights)
-        command_operand(c, HISTOGRAM_WEIGHTS);
-    if (way != LAST_GROUP_NONE)
-        command_group_counters(c);
-    command_block(c, &call, sizeof(call));
+    c = add_count(p, groups, local, way, way != LAST_GROUP_NONE, out);
     if (table)
         command_local(c, table);
     c->bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) +
@@ -330,7 +341,6 @@ static const char *few_plan(const job *j, plan *out)
     const size_t local = group_of(j), groups = groups_for(j, local, elements_for(j, way));
     const double items = (double)groups * (double)local, bins = (double)p->bins;
     const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
-    const histogram_call call = histogram_call_of(p);
     const char *why = histogram_unsupported(p, j->device);
     size_t lanes = 1, table;
     command *c;
@@ -353,16 +363,7 @@ static const char *few_plan(const job *j, plan *out)
     plan_define(out, "BINS=%zu", p->bins);
     plan_define(out, "LANES=%zu", lanes);
     plan_define(out, "CLEARS=%d", way != LAST_GROUP_NONE && !p->add);
-    plan_set(out, "GROUP", (uint32_t)local);
-    if (!p->add && way == LAST_GROUP_NONE)
-        add_clear(p, groups, local, out);
-    c = plan_launch_1d(out, COUNT, groups * local, local);
-    command_operand(c, HISTOGRAM_X);
-    command_operand(c, HISTOGRAM_EDGES);
-    command_operand(c, HISTOGRAM_COUNTS);
-    if (way != LAST_GROUP_NONE)
-        command_group_counters(c);
-    command_block(c, &call, sizeof(call));
+    c = add_count(p, groups, local, way, way != LAST_GROUP_NONE, out);
     c->bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) + (double)view_bytes(&counts) +
                (double)groups * bins * ATOMIC_BYTES;
     c->traffic.requested = (double)p->n * (double)tsr_type_size(p->type) +
@@ -442,7 +443,6 @@ static const char *bytes_plan(const job *j, plan *out)
     const size_t beside =
         BYTE_VALUES * sizeof(uint64_t) + size_max(near, 1) * (sizeof(float) + sizeof(uint32_t));
     const bool clears = way != LAST_GROUP_NONE && !p->add && p->bins <= CLEARED_MAX;
-    const histogram_call call = histogram_call_of(p);
     const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
     const char *why = histogram_unsupported(p, j->device);
     size_t copies = copies_set ? copies_set : few ? BYTES_COPIES_FEW : BYTES_COPIES_MAX;
@@ -468,16 +468,7 @@ static const char *bytes_plan(const job *j, plan *out)
     last_group_defines(j->device, way, &out->defines);
     plan_define(out, "CLEARS=%d", clears);
     plan_define(out, "NEAR=%zu", near);
-    plan_set(out, "GROUP", (uint32_t)local);
-    if (!p->add && !clears)
-        add_clear(p, groups, local, out);
-    c = plan_launch_1d(out, COUNT, groups * local, local);
-    command_operand(c, HISTOGRAM_X);
-    command_operand(c, HISTOGRAM_EDGES);
-    command_operand(c, HISTOGRAM_COUNTS);
-    if (way != LAST_GROUP_NONE)
-        command_group_counters(c);
-    command_block(c, &call, sizeof(call));
+    c = add_count(p, groups, local, way, clears, out);
     c->bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) + (double)view_bytes(&counts) +
                2 * (double)groups *
                    (way == LAST_GROUP_NONE ? (double)view_bytes(&counts)
