@@ -618,6 +618,13 @@ static tsr_status restore_candidate(void *state, tsr_error *err)
     return input_sets_restore(&e->timed.sets, err);
 }
 
+/* Whether a call leaves its set unfit for another.  Where results only accumulate any number of them
+ * may follow one another, as peers' do: no time depends on it. */
+static bool calls_use_up(const input_sets *x)
+{
+    return x->in_place && x->problem->op->uses_up;
+}
+
 /* As many as drivers take before the first has ended. */
 static size_t held_calls(const timed_variant *s)
 {
@@ -632,13 +639,13 @@ static candidate candidate_of(variant_candidate *e)
     const input_sets *x = &e->timed.sets;
     size_t most = e->held ? held_calls(&e->timed) : 0;
 
-    if (x->in_place)
+    if (calls_use_up(x))
         most = most ? size_min(most, x->count) : x->count;
     return (candidate){.state = e,
                        .run = e->held ? run_held_candidate : run_candidate,
                        .most_calls = most,
-                       .uses_up = x->in_place,
-                       .restore = x->in_place ? restore_candidate : NULL,
+                       .uses_up = calls_use_up(x),
+                       .restore = calls_use_up(x) ? restore_candidate : NULL,
                        .warm_ns =
                            is_host_processor(session_facts(e->timed.session)) ? BENCH_WARM_NS : 0};
 }
@@ -716,7 +723,7 @@ tsr_status bench_candidate_open(tsr_session *s, const problem *p, const tsr_run 
         st = hold_open(s, &e->hold, err);
     if (st)
         goto cleanup;
-    if (e->timed.sets.in_place)
+    if (calls_use_up(&e->timed.sets))
         e->hold.renew = restore_candidate;
     *out = candidate_of(e);
     e = NULL; /* moved to the caller */
@@ -737,7 +744,7 @@ tsr_status bench_candidate_to_wall(candidate *c, tsr_error *err)
     /* A first call, which loads its programs. */
     st = make_calls(e, 1, err);
     st = st ? st : finish(&e->timed, NULL, err);
-    return st || !e->timed.sets.in_place ? st : input_sets_restore(&e->timed.sets, err);
+    return st || !calls_use_up(&e->timed.sets) ? st : input_sets_restore(&e->timed.sets, err);
 }
 
 const input_sets *bench_candidate_inputs(const candidate *c)

@@ -112,6 +112,16 @@ class Precision(Peers):
         self.assertRegex(r.out, r"float32 tf32, tf32, \w+, wall time; .*\n.*\n  fake TF32 ")
 
 
+class Accumulated(Peers):
+    def test_calls_that_add_follow_one_another(self):
+        """As a peer's do, on one set of inputs: no time depends on what C has come to."""
+        r = self.bench("matmul", "--size", "8", "--beta", "1", "--warm", "--seconds", "0.01", "--budget", "4",
+                       "--json", "--quiet")
+        rows = [json.loads(line) for line in r.out.splitlines()]
+        ours = [row["calls"] for row in rows if row["kind"] == "kernel" and row["timer"] == "wall"]
+        self.assertGreater(max(ours), 100, rows)
+
+
 class Errors(Peers):
     def errors(self, *args, **env):
         r = self.bench("matmul", "--size", "50x40x512", "--errors", "--budget", "2", "--json",
