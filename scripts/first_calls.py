@@ -7,9 +7,14 @@
 
 A first call begins with every cache empty, a second one finds what the first left.  The problem is
 that of the operation's tests, tests/OP/example.py, and one FACTOR times as long in each direction,
-in each type that --as takes; of --tries the one with the shortest first call counts.  `arrays` is the
+in each type that --as takes.  Every call is made once, then every one again, --tries times; of the
+tries the one with the median first call counts, and the longest is kept beside it.  `arrays` is the
 operation as it runs by default on files, `buffers` the same with --copy, as it runs on OpenCL
-buffers.  The times go to data/results/first-calls-NAME.json, and all such files into the table of
+buffers.  --bare names the program bare_opencl, built with the tests, that does nothing of ours: it is
+measured in turn with the calls, with an empty and with a filled cache of the driver.
+
+The times go to data/results/first-calls-NAME.json, or where --output says, after each call: --budget
+ends the run after so many seconds with what there is then.  All such files go into the table of
 docs/first_calls.md.
 
 --random N takes N problems of each operation from tests/OP/random_problems.py instead, of any type, layout
@@ -18,8 +23,10 @@ and option, in both ways, and prints those whose first call took longer than --m
 import argparse
 import glob
 import json
+import math
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,28 +42,43 @@ TRIES = 3
 WAYS = {"arrays": (), "buffers": ("--copy",)}
 
 
+# What the bare program does, and its arguments.
+BARE = {"opens a device": (), "builds and runs one kernel": ("kernel",)}
+CACHES = ("cache", "pocl", "cuda")
+WANTED = {"h200": {"first": 0.6, "second": 0.35}}  # seconds, of what --name says
+
+
 def save_inputs(example, factor, folder):
     for name, array in example["FILES"].items():
         longer = np.resize(array, [factor * n for n in array.shape])
         np.save(os.path.join(folder, name), longer)
 
 
-def call(tessera, args, folder):
+def run(command, folder):
     """Seconds of one process, and its JSON; None where it refuses."""
     env = dict(os.environ, TESSERA_CACHE_DIR=os.path.join(folder, "cache"),
                POCL_CACHE_DIR=os.path.join(folder, "pocl"),
                CUDA_CACHE_PATH=os.path.join(folder, "cuda"))
     start = time.monotonic()
-    r = subprocess.run([tessera, *args, "--quiet", "--json"], cwd=folder, env=env, timeout=600,
-                       capture_output=True, text=True)
+    r = subprocess.run(command, cwd=folder, env=env, timeout=600, capture_output=True, text=True)
     seconds = time.monotonic() - start
     return (seconds, json.loads(r.stdout)) if r.returncode == 0 else None
+
+
+def call(tessera, args, folder):
+    return run([tessera, *args, "--quiet", "--json"], folder)
+
+
+def with_empty_caches(folder):
+    for name in CACHES:
+        shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+    os.mkdir(os.path.join(folder, "pocl"))
 
 
 def measure(tessera, device, example, factor, kind, way):
     """A row: both calls, or None where the operation does not take the type."""
     with tempfile.TemporaryDirectory() as folder:
-        os.mkdir(os.path.join(folder, "pocl"))
+        with_empty_caches(folder)
         save_inputs(example, factor, folder)
         args = [*example["CALL"], "--as", kind, *WAYS[way], *(("--device", device) if device else ())]
         first = call(tessera, args, folder)
@@ -72,23 +94,62 @@ def measure(tessera, device, example, factor, kind, way):
     return row
 
 
-def measure_all(options):
-    rows = []
-    for op in operations(options.tessera):
+def measure_bare(options, bare):
+    """Each thing that the bare program does once more, with an empty and with a filled cache."""
+    kind = options.device if options.device in ("gpu", "cpu", "accelerator") else "all"
+    with tempfile.TemporaryDirectory() as folder:
+        for what, args in BARE.items():
+            row = bare.setdefault(what, {"what": what, "empty": [], "filled": []})
+            with_empty_caches(folder)
+            for cache in ("empty", "filled"):
+                done = run([options.bare, kind, *args], folder)
+                if not done:
+                    sys.exit("%s %s failed" % (options.bare, kind))
+                row[cache].append({"process_s": round(done[0], 4), **done[1]})
+
+
+def median_try(tries):
+    """The try whose first call took as long as the median, with the seconds of all."""
+    chosen = sorted(tries, key=lambda r: r["first"]["process_s"])[(len(tries) - 1) // 2]
+    return {**chosen, "tries": [[r[name]["process_s"] for name in ("first", "second")] for r in tries]}
+
+
+def write_results(path, measured, bare):
+    fresh = path + ".fresh"
+    with open(fresh, "w") as f:
+        json.dump({"schema": "tessera-first-calls-2", "bare": list(bare.values()),
+                   "rows": [median_try(tries) for tries in measured.values()]}, f, indent=1)
+        f.write("\n")
+    os.replace(fresh, path)
+
+
+def measure_all(options, path):
+    end = time.monotonic() + options.budget
+    measured, bare = {}, {}
+    refused = set()
+    write_results(path, measured, bare)
+    for op, factor, kind, way, number in (
+            (op, factor, kind, way, number) for number in range(options.tries)
+            for factor in options.factors for op in options.ops for kind in options.types
+            for way in options.ways):
+        key = (op, factor, kind, way)
+        if time.monotonic() > end:
+            print("the budget is spent")
+            break
+        if key in refused:
+            continue
+        if options.bare and (kind, way) == (options.types[0], options.ways[0]):
+            measure_bare(options, bare)
         example = runpy.run_path(os.path.join(ROOT, "tests", op, "example.py"))
-        for factor in FACTORS:
-            for kind in TYPES:
-                for way in options.ways.split(","):
-                    tries = [measure(options.tessera, options.device, example, factor, kind, way)
-                             for _ in range(options.tries)]
-                    if not all(tries):
-                        continue
-                    row = min(tries, key=lambda r: r["first"]["process_s"])
-                    rows.append(row)
-                    print("%-8s %-28s %-8s %-16s %7.2f s %7.2f s"
-                          % (row["op"], row["problem"], way, row["variant"],
-                             row["first"]["process_s"], row["second"]["process_s"]), flush=True)
-    return rows
+        row = measure(options.tessera, options.device, example, factor, kind, way)
+        if not row:
+            refused.add(key)
+            continue
+        measured.setdefault(key, []).append(row)
+        print("%-8s %-28s %-8s %-16s %7.2f s %7.2f s"
+              % (row["op"], row["problem"], way, row["variant"],
+                 row["first"]["process_s"], row["second"]["process_s"]), flush=True)
+        write_results(path, measured, bare)
 
 
 def operations(tessera):
@@ -105,7 +166,7 @@ def measure_random(options):
         times = []
         for i in range(options.random):
             files, args, _ = draw(np.random.default_rng([options.seed, number, i]))
-            for way in options.ways.split(","):
+            for way in options.ways:
                 with tempfile.TemporaryDirectory() as folder:
                     os.mkdir(os.path.join(folder, "pocl"))
                     for name, array in files.items():
@@ -130,37 +191,86 @@ def cell(seconds):
     return "%.2f" % seconds
 
 
-def table(name, rows):
+def median_and_longest(seconds):
+    return cell(float(np.median(seconds))), cell(max(seconds))
+
+
+def bare_table(bare):
+    lines = ["", "A program that does nothing of ours, in turn with these calls, %d times:"
+             % len(bare[0]["empty"]), "",
+             "| it | empty cache, s | longest | filled, s | longest |",
+             "| --- | ---: | ---: | ---: | ---: |"]
+    for row in bare:
+        lines.append("| %s | %s | %s | %s | %s |" % (
+            row["what"], *(c for cache in ("empty", "filled")
+                           for c in median_and_longest([r["process_s"] for r in row[cache]]))))
+    parts = [(name, [float(np.median([r[key] for r in bare[-1][cache]])) for cache in ("empty", "filled")])
+             for name, key in (("listing the platforms", "platforms_ms"), ("opening the device", "context_ms"),
+                               ("building the kernel", "build_ms"), ("running it", "run_ms"))]
+    return lines + ["", "Of the latter, empty and filled: %s ms; the rest is the start and end of the process."
+                    % ", ".join("%s %.0f and %.0f" % (name, *ms) for name, ms in parts)]
+
+
+def seconds_of(row, name):
+    at = ("first", "second").index(name)
+    return [t[at] for t in row["tries"]] if "tries" in row else [row[name]["process_s"]]
+
+
+def summary(rows, wanted):
+    parts = []
+    for name in ("first", "second"):
+        seconds = [float(np.median(seconds_of(r, name))) for r in rows]
+        parts.append("%s calls %s s at the median, %s at most" % (name, cell(np.median(seconds)), cell(max(seconds))))
+        if wanted:
+            parts[-1] += " (%d of them at most %.2f)" % (
+                sum(round(s, 2) <= wanted[name] for s in seconds), wanted[name])
+    return "Of %d rows: %s." % (len(rows), "; ".join(parts))
+
+
+def table(name, results):
+    rows, bare = results["rows"], results.get("bare")
     device = rows[0]["device"]
-    lines = ["", "## %s" % name, "", "%s, %s %s." % (device["name"], device["platform"],
-                                                     device["driver"]), "",
-             "| operation | problem | way | kernel | first, s | of it compiling | probing | second, s |",
-             "| --- | --- | --- | --- | ---: | ---: | ---: | ---: |"]
+    several = "tries" in rows[0]
+    lines = ["", "## %s" % name, "", "%s, %s %s. %s" % (
+        device["name"], device["platform"], device["driver"],
+        "The median of each call's tries, and the longest." if several else
+        "Of each call's tries that with the shortest first call.")]
+    lines += bare_table(bare) if bare else []
+    columns = ["operation", "problem", "way", "kernel", "first, s", *["longest"] * several, "of it compiling",
+               "probing", "second, s", *["longest"] * several]
+    lines += ["", summary(rows, WANTED.get(name)), "", "| %s |" % " | ".join(columns),
+              "| %s |" % " | ".join(["---"] * 4 + ["---:"] * (len(columns) - 4))]
     for r in rows:
         first = r["first"]
-        lines.append("| %s | %s | %s | %s | %s | %s | %s | %s |" % (
-            r["op"], r["problem"], r["way"], r["variant"], cell(first["process_s"]),
+        lines.append("| %s |" % " | ".join([
+            r["op"], r["problem"], r["way"], r["variant"],
+            *median_and_longest(seconds_of(r, "first"))[:1 + several],
             cell(first["build_ns"] / 1e9), cell(first["probe_ns"] / 1e9),
-            cell(r["second"]["process_s"])))
+            *median_and_longest(seconds_of(r, "second"))[:1 + several]]))
     return lines
 
 
 def write_document():
     lines = ["# First and second calls", "",
              "Seconds of a process from start to result on files in memory: the first with every cache",
-             "empty, the second with what the first left there ([cache.md](cache.md)). Of --tries such",
-             "pairs, three on PoCL 3.1 and one or two elsewhere, that with the shortest first call counts.",
-             "`arrays` is the operation as it runs by default on files, `buffers` the same with `--copy`,",
-             "as it runs on OpenCL buffers. `scripts/first_calls.py` measures and writes this page.", "",
-             "On the H200 a program that opens the GPU and does nothing takes 0.25 to 0.37 s: 0.10 s to list",
-             "platforms, 0.11 s for a context, up to 0.07 s to destroy it and 0.1 s to end."]
+             "empty, the second with what the first left there ([cache.md](cache.md)). `arrays` is the",
+             "operation as it runs by default on files, `buffers` the same with `--copy`, as it runs on",
+             "OpenCL buffers. `scripts/first_calls.py` measures and writes this page."]
     for path in sorted(glob.glob(os.path.join(ROOT, "data", "results", "first-calls-*.json"))):
         with open(path) as f:
-            rows = json.load(f)["rows"]
-        if rows:
-            lines += table(os.path.basename(path)[len("first-calls-"):-len(".json")], rows)
+            results = json.load(f)
+        if results["rows"]:
+            lines += table(os.path.basename(path)[len("first-calls-"):-len(".json")], results)
     with open(DOCUMENT, "w") as f:
         f.write("\n".join(lines) + "\n")
+
+
+def names(text):
+    return text.split(",")
+
+
+def numbers(text):
+    return [int(n) for n in text.split(",")]
 
 
 def main():
@@ -170,7 +280,14 @@ def main():
     parser.add_argument("--device", help="as the command takes it")
     parser.add_argument("--name", help="of the device in results: pocl3-epyc2, h200")
     parser.add_argument("--tries", type=int, default=TRIES)
-    parser.add_argument("--ways", default=",".join(WAYS), help="of %s" % ",".join(WAYS))
+    parser.add_argument("--budget", type=float, default=math.inf, help="seconds, after which no call starts")
+    parser.add_argument("--bare", help="the program bare_opencl; without it the table has no floor")
+    parser.add_argument("--ops", type=names, help="operations, separated by commas; default: all")
+    parser.add_argument("--types", type=names, default=list(TYPES), help="default: %s" % ",".join(TYPES))
+    parser.add_argument("--factors", type=numbers, default=list(FACTORS),
+                        help="default: %s" % ",".join(map(str, FACTORS)))
+    parser.add_argument("--ways", type=names, default=list(WAYS), help="default: %s" % ",".join(WAYS))
+    parser.add_argument("--output", help="a file for the times; the document is then left as it is")
     parser.add_argument("--random", type=int, metavar="N", help="random problems of each operation")
     parser.add_argument("--seed", type=int, default=1, help="of --random")
     parser.add_argument("--most", type=float, default=0.5, help="seconds, of --random")
@@ -182,15 +299,15 @@ def main():
         options.tessera = os.path.abspath(options.tessera)
         return measure_random(options)
     if options.tessera:
-        if not options.name:
+        if not options.name and not options.output:
             parser.error("--name says what the file of times is called")
         options.tessera = os.path.abspath(options.tessera)
-        rows = measure_all(options)
-        path = os.path.join(ROOT, "data", "results", "first-calls-%s.json" % options.name)
-        with open(path, "w") as f:
-            json.dump({"schema": "tessera-first-calls-1", "rows": rows}, f, indent=1)
-            f.write("\n")
-    write_document()
+        options.bare = options.bare and os.path.abspath(options.bare)
+        options.ops = options.ops or operations(options.tessera)
+        measure_all(options, options.output or
+                    os.path.join(ROOT, "data", "results", "first-calls-%s.json" % options.name))
+    if not options.output:
+        write_document()
     return 0
 
 
