@@ -233,11 +233,15 @@ static const char *prefer_c(const problem *p, const device_facts *d)
     return !reduce_is_plain(r) || r->n <= (size_t)1 << 26 ? "simd" : NULL;
 }
 
-/* Memory limits C and kernels alike. */
+/* On a CPU memory limits C and kernels alike.  On a GPU what runs fastest waits for its last group,
+ * which a probe would have to be compiled for; a second launch needs none. */
 static const char *prefer_first(const problem *p, const device_facts *d)
 {
-    (void)p;
-    return d->kind == DEVICE_CPU ? "simd" : NULL;
+    if (d->kind == DEVICE_CPU)
+        return "simd";
+    if (work(p) > 0x1p20)
+        return NULL;
+    return reduce_is_plain(reduce_of(p)) ? "vector" : reduce_is_whole(reduce_of(p)) ? "rows" : NULL;
 }
 
 const operation operation_reduce = {
