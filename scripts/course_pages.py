@@ -121,7 +121,8 @@ def page(course, rows, devices):
             "Lines %s; `tessera course %s %s`. The document: %s"
             % (t["lines"], course["name"], t["name"], t["says"])) + [""]
         out += table(course, t, rows, devices)
-        out += [""] + wrap("Why: " + t["why"]) if t["why"] else []
+        out += [""] + wrap("Why%s: " % (", on a GPU" * bool(t["cpu"])) + t["why"]) if t["why"] else []
+        out += [""] + wrap("Why, on a CPU: " + t["cpu"]) if t["cpu"] else []
         out += [""] + wrap("Where the document errs: " + t["wrong"]) if t["wrong"] else []
         out += ["", "More: `%s`" % t["see"]] if t["see"] else []
     return "\n".join(out) + "\n"

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/sizes.h"
 #include "cli/activity.h"
 #include "cli/bench_problem.h"
 #include "cli/bench_rows.h"
@@ -28,7 +29,7 @@
 #include "measure/roofline.h"
 #include "measure/trace.h"
 
-enum { WARP = 32 };
+enum { WARP = 32, UNIT_WIDE = 8 /* "commands" */ };
 
 /* What `bench` takes in a row of a course. */
 static const option_set bench_takes = {OPTION(OPTION_SIZE) | OPTION(OPTION_TYPE) |
@@ -85,6 +86,7 @@ typedef struct classroom {
     /* Of the table that runs: */
     size_t printed; /* its rows */
     int wide, says_wide;
+    bool mixed;                               /* rows have units of their own */
     char unit[sizeof((result_row *)0)->unit]; /* in its heading */
     double base;
     size_t claims, agreed;
@@ -109,12 +111,12 @@ static json_t *course_json(const course *c)
                                                 course_figure_name(c->rows[i].figure), "says",
                                                 c->rows[i].says, "claim", c->rows[i].claim, "base",
                                                 c->rows[i].base, "command", c->rows[i].command));
-        json_array_append_new(tables,
-                              json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:o}",
-                                        "name", what->name, "title", what->title, "lines",
-                                        what->lines, "knob", what->knob, "claims_values",
-                                        what->claims_values, "says", what->says, "why", what->why,
-                                        "wrong", what->wrong, "see", what->see, "rows", rows));
+        json_array_append_new(
+            tables,
+            json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:s, s:o}", "name", what->name,
+                      "title", what->title, "lines", what->lines, "knob", what->knob,
+                      "claims_values", what->claims_values, "says", what->says, "why", what->why,
+                      "cpu", what->cpu, "wrong", what->wrong, "see", what->see, "rows", rows));
     }
     return json_pack("{s:s, s:s, s:s, s:o}", "name", c->name, "title", c->title, "about", c->about,
                      "tables", tables);
@@ -424,11 +426,13 @@ static bool keep_point(const result_row *row, void *context)
 /* "NAME" or "NAME SIZE": an experiment is run once for all rows that show points of it. */
 static tsr_status find_points(classroom *c, char *name, const points **out, tsr_error *err)
 {
+    enum { SMALL = 64, SMALL_MOST = 128 };
+    const bool small = c->run.o->given[OPTION_SMALL];
     char *size = strchr(name, ' '), *end = NULL;
     const size_t asked = size ? strtoull(size, &end, 10) : 0;
     const experiment *e;
     lab_options how = {.samples = c->run.o->given[OPTION_REPEAT] ? c->run.o->repeat : 0,
-                       .size = c->run.o->given[OPTION_SMALL] ? 64 : 0,
+                       .size = small ? SMALL : 0,
                        .stop = c->run.stop,
                        .on_row = keep_point};
     points *p;
@@ -449,7 +453,7 @@ static tsr_status find_points(classroom *c, char *name, const points **out, tsr_
     c->points = p;
     p += c->points_count++;
     *p = (points){.what = e, .size = asked};
-    how.size = !e->counted ? 0 : how.size ? how.size : asked;
+    how.size = !e->counted ? 0 : !asked ? how.size : small ? size_min(asked, SMALL_MOST) : asked;
     how.context = p;
     p->st = lab_run(c->session, e, &how, &p->err);
     *out = p;
@@ -630,6 +634,24 @@ static void label_of(const shown_row *r, char *out, size_t size)
     snprintf(out, size, "%s%s%s", r->series, *r->series ? ", " : "", r->x);
 }
 
+/* Whether rows of a table differ in their unit, by their figures and what they run. */
+static bool is_mixed(const classroom *c, size_t number)
+{
+    const course_row *first = NULL;
+
+    for (size_t i = 0; i < c->course.row_count; i++) {
+        const course_row *r = &c->course.rows[i];
+
+        if (r->table != number)
+            continue;
+        first = first ? first : r;
+        if (r->figure != first->figure || !strncmp(r->command, "limit ", 6) ||
+            strncmp(r->command, first->command, strcspn(first->command, " ") + 1) != 0)
+            return true;
+    }
+    return false;
+}
+
 static void print_head(classroom *c, const course_table *t, size_t number, const char *unit)
 {
     shown_row shown;
@@ -653,8 +675,10 @@ static void print_head(classroom *c, const course_table *t, size_t number, const
            t->title);
     if (*t->says)
         print_paragraph("The document: ", t->says);
-    snprintf(c->unit, sizeof(c->unit), "%s", unit);
-    printf("\n  %-*s  %-*s  %9s%s\n", c->wide, t->knob, c->says_wide, "document", unit,
+    c->mixed = is_mixed(c, number);
+    snprintf(c->unit, sizeof(c->unit), "%s", c->mixed ? "here" : unit);
+    printf("\n  %-*s  %-*s  %9s%*s%s\n", c->wide, t->knob, c->says_wide, "document", c->unit,
+           c->mixed ? UNIT_WIDE + 1 : 0, "",
            t->claims_values ? "  expected" : "    x base  expected");
 }
 
@@ -703,6 +727,8 @@ static void print_row(classroom *c, const course_table *t, const shown_row *r,
     }
     row_figure(row->rate, value);
     printf("%9s", value);
+    if (c->mixed || strcmp(row->unit, c->unit) != 0)
+        printf(" %-*s", c->mixed ? UNIT_WIDE : 0, row->unit);
     if (!t->claims_values) {
         row_figure(row->ratio, ratio);
         printf(" %9s", row->ratio > 0 ? ratio : "");
@@ -713,20 +739,22 @@ static void print_row(classroom *c, const course_table *t, const shown_row *r,
     }
     if (is_judged(c, t, r, row))
         printf("  %s", judgement(t, r, row));
-    if (strcmp(row->unit, c->unit) != 0)
-        printf("  (%s)", row->unit);
     puts("");
     fflush(stdout);
 }
 
 static void print_end(const classroom *c, const course_table *t)
 {
+    const bool cpu = c->device->facts.kind == DEVICE_CPU && *t->cpu;
+
     puts("");
     if (c->claims)
         printf("  %zu of %zu %s here, within a factor of 1.5.\n", c->agreed, c->claims,
                c->has_least ? "are reached, or agree" : "agree");
     if (*t->why)
-        print_paragraph("Why: ", t->why);
+        print_paragraph(cpu ? "Why, on a GPU: " : "Why: ", t->why);
+    if (cpu)
+        print_paragraph("Why, on a CPU: ", t->cpu);
     if (*t->wrong)
         print_paragraph("Where the document errs: ", t->wrong);
     if (*t->see)

@@ -117,7 +117,7 @@ static tsr_status add_table(reader *r, char *rest, tsr_error *err)
     r->series = "";
     r->figure = FIGURE_RATE;
     more += c->table_count++;
-    *more = (course_table){rest, title, "", "step", "", "", "", "", false};
+    *more = (course_table){rest, title, "", "step", "", "", "", "", "", false};
     return TSR_OK;
 }
 
@@ -239,8 +239,9 @@ static tsr_status read_member(reader *r, const char *word, char *rest, tsr_error
     const struct {
         const char *word;
         const char **to;
-    } texts[] = {{"lines", &t->lines}, {"knob", &t->knob}, {"says", &t->says},    {"why", &t->why},
-                 {"wrong", &t->wrong}, {"see", &t->see},   {"series", &r->series}};
+    } texts[] = {{"lines", &t->lines}, {"knob", &t->knob},    {"says", &t->says},
+                 {"why", &t->why},     {"cpu", &t->cpu},      {"wrong", &t->wrong},
+                 {"see", &t->see},     {"series", &r->series}};
 
     if (!strcmp(word, "knob") && strlen(rest) > ROW_NAME_MAX)
         return bad(r, "a knob has at most 15 bytes", err);

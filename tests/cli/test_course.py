@@ -24,6 +24,7 @@ base {a|b} | 1 | - | occupancy 256 32 0 9.0
 series other
 row c | 2 | {0.5|0.25} | occupancy 256 64 0 9.0
 why Why it is so.
+cpu Why a CPU differs.
 wrong What is wrong.
 see tessera devices
 table second
@@ -53,7 +54,7 @@ class Listed(Case):
                 where = "%s %s" % (course["name"], table["name"])
                 self.assertLess(len(where), 16)
                 self.assertRegex(table["lines"], r"^\d+(-\d+)?(, \d+(-\d+)?)*$", where)
-                for text in [table["says"], table["why"]] + [table["wrong"]] * bool(table["wrong"]):
+                for text in [table["says"], table["why"]] + [table[k] for k in ("cpu", "wrong") if table[k]]:
                     self.assertRegex(text, r'^["A-Z0-9].*[.?]$', where)
                 for row in table["rows"]:
                     self.assertLess(len(row["x"]), 40, where)
@@ -104,10 +105,12 @@ class Own(Case):
         self.assertRegex(out, r"(?m)^  b +1 +64\.0 +1\.00$")
         self.assertRegex(out, r"(?m)^  other, c +2 +32\.0 +0\.50 +0\.25  differs$")
         self.assertRegex(out, r"(?m)^  d +- +16\.0 +16\.0  agrees$")
-        for text in ("The document: What is said.", "0 of 1 agree here", "Why: Why it is so.",
+        for text in ("The document: What is said.", "0 of 1 agree here", "Why, on a GPU: Why it is so.", "Why, on a CPU: Why a CPU differs.",
                      "Where the document errs: What is wrong.", "More: tessera devices"):
             self.assertIn(text, out)
         self.assertNotIn("times and rates mean nothing", out)
+        self.write("own.course", OWN.replace("cpu Why a CPU differs.\n", ""))
+        self.assertIn("\n  Why: Why it is so.\n", self.course().out)
         out = self.course("--small").out
         self.assertRegex(out, r"(?m)^  other, c .* 0\.50  agrees$")
         self.assertIn("times and rates mean nothing", out)
@@ -121,7 +124,7 @@ class Own(Case):
         for base in ("row {a|b} | 1 | - | occupancy 256 32 0 9.0", "base b | 1 | - | limit nosuch"):
             self.write("own.course", OWN.replace("base {a|b} | 1 | - | occupancy 256 32 0 9.0", base))
             out = self.tessera("course", "own.course", "first", "--device", "cpu").out
-            self.assertRegex(out, r"(?m)^  other, c +2 +32\.0 +0\.25(?:  \(warps\))?$")
+            self.assertRegex(out, r"(?m)^  other, c +2 +32\.0(?: warps)? +0\.25$")
             self.assertNotIn(" agree here", out)
         bench = "bench %s --size {16|17}" % OPERATIONS[0]
         self.write("own.course", OWN.replace("occupancy 256 128 0 9.0", bench))
@@ -164,8 +167,11 @@ class Own(Case):
         bench = "bench %s --size 16" % OPERATIONS[0]
         self.write("own.course", OWN.replace("occupancy 256 64 0 9.0", bench))
         out = self.course("first", "--repeat", "2", "--seconds", "0.01").out
-        self.assertRegex(out, r"(?m)^  step +document +warps ")
-        self.assertRegex(out, r"(?m)^  other, c .* \(\w+/s\)$")
+        self.assertRegex(out, r"(?m)^  step +document +here  ")
+        self.assertRegex(out, r"(?m)^  b +1 +64\.0 warps +1\.00$")
+        self.assertRegex(out, r"(?m)^  other, c +2 +\S+ \w+/s +\S+ +0\.25  \w+$")
+        self.write("own.course", OWN.replace("series other", "figure time"))
+        self.assertRegex(self.course("first").out, r"(?m)^  b +1 +64\.0 warps +1\.00$")
 
     def test_line_ends(self):
         """Of Windows; and a line of blanks alone belongs to none."""
@@ -202,8 +208,8 @@ class Own(Case):
                            (OWN.replace("says", "sais"), "line 7: no keyword of a table"),
                            (OWN.replace("| - | occ", "| occ", 1), "line 8: a row is X"),
                            (OWN.replace("lines", "figure"), "line 6: there is no such figure"),
-                           (OWN.replace("second", "first"), "line 14: there is a table of that name"),
-                           (OWN.replace("second", "s" * 12), "line 14: the names of course and table"),
+                           (OWN.replace("second", "first"), "line 15: there is a table of that name"),
+                           (OWN.replace("second", "s" * 12), "line 15: the names of course and table"),
                            (OWN.replace("{0.5|0.25}", "{0.5|abc}"), "line 10: a claim is a number"),
                            (OWN.replace("{0.5|0.25}", "0"), "line 10: a claim is a number"),
                            (OWN.replace("{0.5|0.25}", ">"), "line 10: a claim is a number"),
@@ -267,6 +273,11 @@ class Courses(Case):
         with open(self.path("rows.jsonl"), encoding="utf-8") as f:
             rows = rows_of(f.read())
         self.assertEqual(len(rows), sum(len(t["rows"]) for c in courses for t in c["tables"]))
+        self.assertEqual(len(rows), len({(r["experiment"], r["name"], r["x"]) for r in rows}))
+        for r in rows:  # what a row is called is what ran
+            for called, ran in zip(re.findall(r"\b(\d+)x\1\b", r["name"] + " " + r["x"]),
+                                   re.findall(r"^lab queues (\d+)|--size (\d+)$", r["chosen"])):
+                self.assertIn(called, ran, r)
         for r in rows:
             if r["outcome"] == "timed":
                 self.assertGreater(r["rate"], 0, r)
