@@ -406,7 +406,7 @@ void blocked_set_up(void)
         return;
     block = strtol(text, &end, 10);
     if (*end || block < 1 || block > BLOCK_MAX) {
-        fprintf(stderr, "libtessera-blas: TESSERA_BLAS_BLOCK: '%s' is no number from 1 to %d\n",
+        fprintf(stderr, "libtessera-blas: TESSERA_BLAS_BLOCK: '%s' is not a number from 1 to %d\n",
                 text, BLOCK_MAX);
         return;
     }

@@ -87,8 +87,7 @@ static void open_blas(cpu_blas *blas, bool wide)
     if (named && *named) {
         if (open_library(blas, named, wide))
             return;
-        fprintf(stderr,
-                "libtessera-blas: %s: %s is no BLAS that can be opened; using the system's\n",
+        fprintf(stderr, "libtessera-blas: %s: %s cannot be opened as a BLAS; using the system's\n",
                 blas->variable, named);
     }
     for (size_t i = 0; i < blas->count; i++) {

@@ -109,7 +109,7 @@ static bool is_useful(const tsr_session *session, const tsr_device *device)
         return now == USEFUL;
     now = USELESS;
     if (!load_functions())
-        log_line("keep: nothing is kept: OpenCL or libtessera lacks a function");
+        log_line("keep: nothing is kept: a function of OpenCL or libtessera is missing");
     else if (!tsr.context(session) || tsr.unified_memory(device))
         log_line("keep: nothing is kept: the device works on the host's memory itself");
     else if ((rc = ask_largest_buffer(session)) != CL_SUCCESS)

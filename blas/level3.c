@@ -371,8 +371,8 @@ static void set_up(void)
     else if (wish && strcmp(wish, "never") == 0)
         mode = MODE_NEVER;
     else if (wish && *wish && strcmp(wish, "auto") != 0)
-        fprintf(stderr,
-                "libtessera-blas: TESSERA_BLAS: '%s' is not one of auto, always and never\n", wish);
+        fprintf(stderr, "libtessera-blas: TESSERA_BLAS: '%s' is none of auto, always and never\n",
+                wish);
     blocked_set_up();
     log_open();
     if (mode == MODE_AUTO)

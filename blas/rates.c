@@ -242,11 +242,12 @@ void rates_read(void)
     else if (damaged)
         log_line("rates of %s are ignored: line %d is damaged", path, number);
     else if (!is_complete(&found))
-        log_line("rates of %s are ignored: it lacks a line", path);
+        log_line("rates of %s are ignored: a line is missing", path);
     else if (!found.same_blas)
-        log_line("rates of %s are ignored: they are of the CPU's BLAS %s", path, found.blas);
+        log_line("rates of %s are ignored: they were measured with the CPU's BLAS %s", path,
+                 found.blas);
     else if (!found.same_processors)
-        log_line("rates of %s are ignored: they are of %ld processors", path,
+        log_line("rates of %s are ignored: they were measured on %ld processors", path,
                  found.processor_count);
     else
         atomic_store(&usable, true);
@@ -268,7 +269,7 @@ bool rates_are_of(const char *device, const char *platform)
 
     if ((strcmp(device, tuned_device) != 0 || strcmp(platform, tuned_platform) != 0) &&
         atomic_exchange(&usable, false) && find_file(path))
-        log_line("rates of %s are ignored: they are of '%s' of '%s'", path, tuned_device,
+        log_line("rates of %s are ignored: they were measured on '%s' of '%s'", path, tuned_device,
                  tuned_platform);
     atomic_store(&checked, true);
     return atomic_load(&usable);

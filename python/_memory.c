@@ -65,7 +65,7 @@ static PyObject *raise_cl(const char *call, cl_int rc)
 {
     tsr_error err = {.status = TSR_ECL, .cl = rc};
 
-    snprintf(err.message, sizeof(err.message), "%s: OpenCL's error %d", call, (int)rc);
+    snprintf(err.message, sizeof(err.message), "%s: OpenCL error %d", call, (int)rc);
     return raise_error(TSR_ECL, &err);
 }
 
@@ -96,9 +96,9 @@ static cl_command_queue queue_lock(session_object *s)
         return NULL;
     queue = tsr_session_queue(s->session);
     if (!queue) {
-        const tsr_error err = {.message =
-                                   "the host has no memory of its own, and no queue: NumPy's "
-                                   "arrays are in it"};
+        const tsr_error err = {
+            .message =
+                "the device 'host' has no memory of its own and no queue: use NumPy's arrays"};
 
         pthread_mutex_unlock(&s->lock);
         raise_error(TSR_EUNSUPPORTED, &err);
@@ -201,7 +201,7 @@ PyObject *session_limit_memory(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "nn", &kept, &all))
         return NULL;
     if (kept < 0 || all < 0) {
-        PyErr_SetString(PyExc_ValueError, "a limit is not below 0");
+        PyErr_SetString(PyExc_ValueError, "a limit must not be below 0");
         return NULL;
     }
     p->limit = (size_t)kept;
@@ -290,7 +290,7 @@ static cl_int import_on(session_object *s, cl_command_queue queue, int descripto
 /* Memory that another interface exported as a file descriptor, which is taken over. */
 PyObject *session_import(PyObject *self, PyObject *args)
 {
-    const tsr_error refused = {.message = "the driver of this device imports no memory"};
+    const tsr_error refused = {.message = "the driver of this device cannot import memory"};
     session_object *s = (session_object *)self;
     cl_command_queue queue;
     cl_mem memory = NULL;
@@ -467,7 +467,8 @@ static int within(const memory_object *m, size_t offset, size_t bytes)
 {
     if (offset <= m->bytes && bytes <= m->bytes - offset)
         return 1;
-    PyErr_Format(PyExc_ValueError, "%zu bytes from %zu on are not in memory of %zu", bytes, offset,
+    PyErr_Format(PyExc_ValueError,
+                 "%zu bytes from byte %zu on are not within a memory of %zu bytes", bytes, offset,
                  m->bytes);
     return 0;
 }
@@ -551,12 +552,14 @@ static PyObject *memory_copy(PyObject *self, PyObject *args)
         return NULL;
     from = (memory_object *)x;
     if (Py_TYPE(x) != memory_type || from->session != m->session) {
-        PyErr_SetString(PyExc_TypeError, "what is copied is memory of this device");
+        PyErr_SetString(PyExc_TypeError, "only memory of this device can be copied");
         return NULL;
     }
     if (r[0] < 1 || r[1] < 1 || r[2] < 1 || from_at < 0 || at < 0 || row < 0 || slice < 0 ||
         from_row < 0 || from_slice < 0) {
-        PyErr_SetString(PyExc_ValueError, "a box has positive sides");
+        PyErr_SetString(
+            PyExc_ValueError,
+            "the sides of a copied box must be at least 1, and offsets and pitches not below 0");
         return NULL;
     }
     for (int i = 0; i < 3; i++)

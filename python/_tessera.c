@@ -131,7 +131,7 @@ static int utf8_or_none(PyObject *x, const char *what, PyObject **keep, const ch
     if (x == Py_None)
         return 1;
     if (!PyUnicode_Check(x)) {
-        PyErr_Format(PyExc_TypeError, "%s is a str or None", what);
+        PyErr_Format(PyExc_TypeError, "%s must be a str or None", what);
         return 0;
     }
     *keep = PyUnicode_AsUTF8String(x);
@@ -288,8 +288,8 @@ static int take_problem(PyObject *index, PyObject *problem, call_arguments *c)
     }
     if (!PyBytes_Check(problem) ||
         (size_t)PyBytes_Size(problem) != tsr_operation_problem_bytes(c->op)) {
-        PyErr_Format(PyExc_TypeError, "a problem of %s is %zu bytes", tsr_operation_name(c->op),
-                     tsr_operation_problem_bytes(c->op));
+        PyErr_Format(PyExc_TypeError, "a problem of %s must be %zu bytes",
+                     tsr_operation_name(c->op), tsr_operation_problem_bytes(c->op));
         return 0;
     }
     c->problem = (const unsigned char *)PyBytes_AsString(problem);
@@ -306,7 +306,7 @@ static PyObject *py_operands(PyObject *self, PyObject *const *args, Py_ssize_t c
 
     (void)self;
     if (count != 2) {
-        PyErr_SetString(PyExc_TypeError, "operands(operation, problem)");
+        PyErr_SetString(PyExc_TypeError, "operands takes (operation, problem)");
         return NULL;
     }
     if (!take_problem(args[0], args[1], &c))
@@ -357,7 +357,7 @@ static Py_ssize_t tuple_size(PyObject *x, const char *what)
 {
     if (PyTuple_Check(x))
         return PyTuple_Size(x);
-    PyErr_Format(PyExc_TypeError, "%s are a tuple", what);
+    PyErr_Format(PyExc_TypeError, "%s must be a tuple", what);
     return -1;
 }
 
@@ -388,7 +388,7 @@ static int take_call(PyObject *const args[], Py_ssize_t count, call_arguments *c
 
     if (count != 5) {
         PyErr_SetString(PyExc_TypeError,
-                        "a call is (operation, problem, operands, kernel, settings)");
+                        "a call takes (operation, problem, operands, kernel, settings)");
         return 0;
     }
     if (!take_problem(args[0], args[1], c))
@@ -639,8 +639,8 @@ static PyObject *session_adopt(PyObject *type, PyObject *handle)
     cl_command_queue_properties properties = 0;
     session_object *out;
     tsr_session *session = NULL;
-    tsr_error err = {.message = "an out-of-order queue: arrays of one are of no use without the "
-                                "events that order their calls"};
+    tsr_error err = {.message = "the queue is out of order, and only events would order calls on "
+                                "its arrays: use an in-order queue"};
     tsr_status st;
 
     if (PyErr_Occurred())

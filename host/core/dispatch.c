@@ -344,7 +344,7 @@ static tsr_status choose(tsr_session *s, const problem *p, placement place, kept
         return st;
     if (s->known_only && s->unprobed) {
         plan_free(&made.plan);
-        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "features were not probed yet");
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "the device's features were not probed yet");
     }
     known = calls_find(s, p, &made.selection, place);
     if (!known)
@@ -363,7 +363,8 @@ tsr_status dispatch_call(tsr_session *s, const problem *p, const tsr_run *run, p
     tsr_status st;
 
     if (run && run->set_count && !run->variant)
-        return tsr_fail(err, TSR_ENAME, 0, "%s: '%s' needs a named kernel to apply to", p->op->name,
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "%s: '%s' sets a tunable, and needs the kernel to be named", p->op->name,
                         run->set[0]);
     if (run && run->variant) {
         *out = run->set_count ? NULL : calls_named(s, p, place, run->variant);
@@ -477,7 +478,7 @@ static tsr_status check_launch(const program_entry *e, const command *c, const b
     /* NVIDIA's driver reports 256 for kernels that were compiled for more. */
     if (e->group_limit && items > e->group_limit && e->group_required == 0)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0,
-                        "%s: a work-group of %zu items is over the kernel's limit of %zu",
+                        "%s: a work-group of %zu work-items is over the kernel's limit of %zu",
                         b->call->selection.variant->name, items, e->group_limit);
     if (e->local_bytes > local_limit && !d->nvidia)
         return tsr_fail(
@@ -622,7 +623,9 @@ static tsr_status open_side(tsr_session *s, const call_ends *ends, tsr_error *er
         s->side = clCreateCommandQueue(s->context, s->device.id,
                                        s->profiling ? CL_QUEUE_PROFILING_ENABLE : 0, &rc);
     if (!s->side)
-        return tsr_fail(err, TSR_ECL, rc, "clCreateCommandQueue for what runs side by side");
+        return tsr_fail(
+            err, TSR_ECL, rc,
+            "clCreateCommandQueue (a second queue, for commands that run at the same time)");
     return wait_across(s->queue, s->side, err);
 }
 
@@ -852,7 +855,7 @@ static tsr_status run_c(const binding *b, tsr_error *err)
     tsr_status st;
 
     if (c->place != IN_MAPPED)
-        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s: C code has no queue to run on",
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s: C code does not run on these buffers",
                         c->posed.op->name, c->selection.variant->name);
     st = c_enqueue(b->session, c, b->operands, ends->n_wait, ends->wait,
                    ends->first ? &events.first : NULL, ends->last ? &events.last : NULL, err);

@@ -57,8 +57,8 @@ tsr_status c_failure(tsr_session *s, tsr_error *err)
     const tsr_status st = (tsr_status)atomic_exchange(&s->c_failed, TSR_OK);
 
     return st ? tsr_fail(err, st, 0,
-                         "a call on buffers, enqueued before, had no memory for its C code: its "
-                         "result is not there")
+                         "a call enqueued before this one had no memory for its C code, and has no "
+                         "result")
               : TSR_OK;
 }
 

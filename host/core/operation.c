@@ -34,7 +34,7 @@ static tsr_status refuse_type(const operation *op, tsr_type type, tsr_error *err
 tsr_status operation_check_type(const operation *op, tsr_type type, tsr_error *err)
 {
     if ((unsigned)type >= TSR_TYPE_COUNT)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s: no type has the number %d", op->name, (int)type);
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: type %d does not exist", op->name, (int)type);
     if (!(op->types & 1u << type))
         return refuse_type(op, type, err);
     return TSR_OK;

@@ -140,7 +140,7 @@ const char *plan_copy_to_image(plan *p, const device_facts *d, const plan_image 
     const size_t size = tsr_type_size(image->type);
 
     if (d->image_width == 0)
-        return "the device has no images of one channel";
+        return "the device has no images of one channel, which come with OpenCL 2.0";
     if (image->width > d->image_width || image->height > d->image_height)
         return plan_unsupported(p, "an image of %zux%zu elements is over the device's %zux%zu",
                                 image->height, image->width, d->image_height, d->image_width);
@@ -265,7 +265,7 @@ static const char *unsupported_here(const variant *v, const job *j, plan *out)
         return v->serves_cpus ? "it is C code and runs on the device 'host' and on CPUs"
                               : "it is C code and runs on the device 'host'";
     if (!v->source && d->kind != DEVICE_HOST && !j->c_reaches)
-        return "it is C code and works on arrays in the host's memory, not in these buffers";
+        return "it is C code and works on arrays in the host's memory, not on these buffers";
     for (unsigned f = 0; f < FEATURE_COUNT; f++)
         if ((v->needs & 1u << f) && d->feature[f] != FEATURE_YES)
             return plan_unsupported(out, "it needs %s: %s", feature_name((feature)f),
@@ -324,7 +324,7 @@ static const char *split_launches(plan *p)
         if (size_div_up(y, most) > LAUNCH_PARTS_MAX / size_div_up(z, most))
             return plan_unsupported(p,
                                     "its %zu x %zu work-groups along the second and third "
-                                    "dimension are over %d launches of %zu x %zu",
+                                    "dimension need more than %d launches of %zu x %zu",
                                     y, z, (int)LAUNCH_PARTS_MAX, most, most);
     }
     if (fits)
@@ -381,7 +381,7 @@ const char *plan_make(const variant *v, const job *j, plan *out)
     if (!why && !out->failed)
         why = split_launches(out);
     if (!why && j->arriving && !out->arriving)
-        why = "it has no commands for inputs that arrive";
+        why = "it does not run on inputs that arrive in pieces";
     if (!why && (out->failed || out->defines.failed || out->reason.failed))
         why = "no memory for its plan";
     out->has_group_counters = !why && v->group_counters && passes_group_counters(out);

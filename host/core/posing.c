@@ -112,7 +112,7 @@ tsr_status broadcast_of(const posing *x, unsigned i, unsigned i_rank, unsigned k
         out->shape[d] = a == 1 ? b : a;
         if (!size_mul(out->count, out->shape[d], &out->count))
             return tsr_fail(err, TSR_EOVERFLOW, 0,
-                            "%s is %s and %s is %s: their batches are over %zu together",
+                            "%s is %s and %s is %s: together they are a batch of more than %zu",
                             x->file[i], shape_text(&x->array[i], left), x->file[k],
                             shape_text(&x->array[k], right), SIZE_MAX);
     }

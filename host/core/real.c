@@ -56,11 +56,10 @@ tsr_precision real_precision(tsr_type type, tsr_precision precision)
 tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, tsr_error *err)
 {
     if (type != TSR_F32 && type != TSR_F64 && !is_narrow(type))
-        return tsr_fail(err, TSR_EINVAL, 0, "%s: no floating-point sums of %s", op,
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: takes floating-point types, not %s", op,
                         tsr_type_name(type));
     if ((unsigned)precision >= TSR_PRECISION_COUNT)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s: no precision has the number %d", op,
-                        (int)precision);
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: precision %d does not exist", op, (int)precision);
     if (real_is_plain(type, precision) ||
         (type == TSR_F32 && precision != TSR_PRECISION_F64 && precision != TSR_PRECISION_I8 &&
          precision != TSR_PRECISION_F8) ||
@@ -74,8 +73,8 @@ tsr_status real_check_scale(const char *op, const char *name, tsr_type type, dou
                             tsr_error *err)
 {
     if (isfinite(value) && !isfinite(real_round(type, value)))
-        return tsr_fail(err, TSR_EINVAL, 0, "%s: %s = %g is beyond what %s holds", op, name, value,
-                        tsr_type_name(type));
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: %s = %g is beyond the range of %s", op, name,
+                        value, tsr_type_name(type));
     return TSR_OK;
 }
 
@@ -90,7 +89,7 @@ const char *real_unsupported(tsr_type type, tsr_precision precision, const devic
     if (real_sums(type) == TSR_F64 && !d->fp64)
         return "the device has no double precision";
     if (real_rounding(type, precision) > 0) {
-        text_format(reason, "computes in FP32, not in %s", tsr_precision_name(precision));
+        text_format(reason, "it computes in FP32, not in %s", tsr_precision_name(precision));
         return text_get(reason);
     }
     return NULL;

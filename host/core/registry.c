@@ -143,8 +143,7 @@ const char *variant_unstated(const variant *v)
 
     if (v->unstated)
         return v->unstated;
-    return v->needs & not_counted ? "asks by instructions of NVIDIA's, which no simulator counts"
-                                  : NULL;
+    return v->needs & not_counted ? "uses NVIDIA instructions, which no simulator counts" : NULL;
 }
 
 params params_default(const variant *v)

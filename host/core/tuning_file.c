@@ -104,7 +104,7 @@ static bool read_string(const json_t *entry, const char *key, char *out, size_t 
     const char *s = json_string_value(value);
 
     if (!s) {
-        text_format(why, "'%s' is %s", key, value ? "no string" : "missing");
+        text_format(why, "'%s' is %s", key, value ? "not a string" : "missing");
         return false;
     }
     if (strlen(s) != json_string_length(value) || strlen(s) >= size) {
@@ -140,7 +140,7 @@ static bool read_entry(const json_t *entry, tuning *t, text *why)
     const json_t *median = json_object_get(entry, "median_ns");
 
     if (!json_is_object(entry)) {
-        text_append(why, "no object");
+        text_append(why, "not an object");
         return false;
     }
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
@@ -148,7 +148,7 @@ static bool read_entry(const json_t *entry, tuning *t, text *why)
             return false;
     t->median_ns = json_number_value(median);
     if (!json_is_number(median) || t->median_ns < 0) {
-        text_append(why, "'median_ns' is no time");
+        text_append(why, "'median_ns' is not a time");
         return false;
     }
     return !json_object_get(entry, "faster_than") ||
@@ -163,7 +163,7 @@ static const json_t *entries_of(const json_t *document, text *why)
     const char *name = json_string_value(schema);
 
     if (!name)
-        text_append(why, "no tuning file: it has no 'schema'");
+        text_append(why, "not a tuning file: it has no 'schema'");
     else if (strcmp(name, TUNING_SCHEMA) != 0)
         text_format(why, "its schema is '%.60s' and not '%s'", name, TUNING_SCHEMA);
     else if (!json_is_array(entries))
@@ -196,7 +196,7 @@ static bool read_text(const operation *op, const char *source, size_t size, cons
     bool more = true;
 
     if (!document)
-        text_format(&why, "no JSON: line %d: %s", error.line, error.text);
+        text_format(&why, "not JSON: line %d: %s", error.line, error.text);
     else
         entries = entries_of(document, &why);
     if (!entries)
@@ -332,7 +332,8 @@ tsr_status tuning_write_text(const tuning *entries, size_t count, text *out, tsr
     json_decref(document);
     if (!dump)
         return tsr_fail(err, TSR_ENOMEM, 0,
-                        "no tuning entry of what is no UTF-8, or no memory for one");
+                        "the tuning entry cannot be written: a name in it is not UTF-8, or there "
+                        "is no memory for it");
     text_format(out, "%s\n", dump);
     free(dump);
     return TSR_OK;

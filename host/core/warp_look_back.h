@@ -35,8 +35,8 @@ static inline const char *look_back_unsupported(const device_facts *d, size_t gr
 #define LOOK_BACK_REGISTERS                                                                        \
     {                                                                                              \
         "REGISTERS",                                                                               \
-            "most that a work-item has: fewer leave more work-groups side by side; 0: what it "    \
-            "needs",                                                                               \
+            "registers of a work-item, at most: fewer let more work-groups run at once; 0: as "    \
+            "many as it needs",                                                                    \
             {0, 32, 40, 64, 255}, 0, .host_only = true                                             \
     }
 
@@ -61,8 +61,8 @@ static inline void look_back_registers(const job *j, size_t group, size_t needed
 #define LOOK_BACK_AHEAD                                                                            \
     {                                                                                              \
         "AHEAD",                                                                                   \
-            "how many tiles further on each work-group has one fetched into the second-level "     \
-            "cache; 0: 8 MiB of them",                                                             \
+            "how many tiles ahead each work-group fetches one into the second-level cache; 0: "    \
+            "those of 8 MiB",                                                                      \
             {0, 128, 256, 512}, 0, 128                                                             \
     }
 

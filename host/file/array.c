@@ -46,7 +46,7 @@ static tsr_status unrecognised(const input *s, tsr_error *err)
                         "%s: is a zip archive (.npz?); save one of its arrays with numpy.save",
                         s->name);
     return tsr_fail(err, TSR_EFILE, 0,
-                    "%s: is no .npy, Matrix Market, PNG, PPM or PGM file: begins with \"%s\"",
+                    "%s: is not a .npy, Matrix Market, PNG, PPM or PGM file: begins with \"%s\"",
                     s->name, excerpt_of((const char *)s->head, s->head_size).text);
 }
 

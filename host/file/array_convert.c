@@ -122,11 +122,10 @@ tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *e
     tsr_status status;
 
     if (!type_is_real(to) && !type_is_fp8(to))
-        return tsr_fail(
-            err, TSR_EINVAL, 0,
-            "conversion from %s to %s: only float32, float64, float16, bfloat16 and FP8 "
-            "can be asked for",
-            array_type_name(a), tsr_type_name(to));
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "conversion from %s to %s: the result can only be float32, float64, "
+                        "float16, bfloat16 or FP8",
+                        array_type_name(a), tsr_type_name(to));
     if (type_is_complex(a->type))
         return refuse_complex(a, to, err);
     if (a->type == to) {
@@ -136,7 +135,7 @@ tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *e
     }
     if (count > SIZE_MAX / tsr_type_size(to))
         return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "conversion of %zu elements to %s is beyond %zu bytes", count,
+                        "conversion of %zu elements to %s takes more than %zu bytes", count,
                         tsr_type_name(to), (size_t)SIZE_MAX);
     if (count) {
         status = block_allocate("conversion", count * tsr_type_size(to), &data, err);
@@ -227,8 +226,9 @@ tsr_status array_to_integers(const char *name, array *a, tsr_type to, tsr_error 
         return TSR_OK;
     }
     if (count > SIZE_MAX / size)
-        return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: %zu elements of %zu bytes are beyond %zu bytes",
-                        name, count, size, (size_t)SIZE_MAX);
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "%s: %zu elements of %zu bytes are more than %zu bytes", name, count, size,
+                        (size_t)SIZE_MAX);
     if (count)
         st = block_allocate(name, count * size, &data, err);
     for (size_t i = 0; i < count && !st; i++) {
@@ -257,7 +257,7 @@ tsr_status array_to_integers(const char *name, array *a, tsr_type to, tsr_error 
 tsr_status array_to_u64(const char *name, array *a, tsr_error *err)
 {
     if (!is_integer(a->type) || a->boolean)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and whole numbers are needed", name,
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and must be whole numbers", name,
                         array_type_name(a));
     return array_to_integers(name, a, TSR_U64, err);
 }

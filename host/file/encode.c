@@ -151,8 +151,8 @@ tsr_status encode_mtx(const array *a, encode_put *put, void *to, tsr_error *err)
     int length;
 
     if (a->rank > 2)
-        return tsr_fail(err, TSR_EINVAL, 0, "a .mtx file holds a matrix, not %u dimensions",
-                        a->rank);
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "a .mtx file holds a matrix, not an array of %u dimensions", a->rank);
     if (a->opaque || type_is_complex(a->type))
         return tsr_fail(err, TSR_EINVAL, 0, "a .mtx file holds real or whole numbers, not %s",
                         array_type_name(a));

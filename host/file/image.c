@@ -78,14 +78,15 @@ static tsr_status read_pnm(input *s, array *out, tsr_error *err)
 
     if (!take_number(s, &at, &width) || !take_number(s, &at, &height) ||
         !take_number(s, &at, &most) || at >= s->head_size || !isspace(s->head[at]))
-        return tsr_fail(err, TSR_EFILE, 0,
-                        "%s: the header of a %s file has width, height and largest value, and a "
-                        "blank behind them",
-                        s->name, format);
+        return tsr_fail(
+            err, TSR_EFILE, 0,
+            "%s: the header of a %s file is width, height and largest value, and then one blank",
+            s->name, format);
     if (most != 255)
-        return tsr_fail(err, TSR_EFILE, 0,
-                        "%s: its largest value is %zu, and %s files of 8 bits, up to 255, are read",
-                        s->name, most, format);
+        return tsr_fail(
+            err, TSR_EFILE, 0,
+            "%s: its largest value is %zu, and only %s files of 8 bits, up to 255, are read",
+            s->name, most, format);
     st = allocate(s->name, height, width, channels, &a, err);
     for (size_t i = 0; i <= at && !st; i++) /* the header */
         st = input_take(s, &skipped, 1, &got, err);
@@ -161,7 +162,7 @@ static tsr_status read_png(input *s, array *out, tsr_error *err)
     }
     if (image.format & PNG_FORMAT_FLAG_LINEAR) {
         st = tsr_fail(err, TSR_EFILE, 0,
-                      "%s: has 16 bits a channel, and PNG files of up to 8 are read", s->name);
+                      "%s: has 16 bits a channel, and only PNG files of up to 8 are read", s->name);
         goto cleanup;
     }
     /* Colours in place of a palette, in the order red, green, blue, opacity. */
@@ -262,7 +263,7 @@ tsr_status image_encode(const char *suffix, const array *a, encode_put *put, voi
                  suffix,
                  colour ? " x 3"
                  : grey ? ""
-                        : ", or times 2 to 4 channels",
+                        : ", or height x width x 2 to 4",
                  array_type_name(a), a->rank ? "" : "no dimension", text_get(&shape));
         text_free(&shape);
         return TSR_EINVAL;

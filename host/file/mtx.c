@@ -48,10 +48,10 @@ static tsr_status read_field(mtx_reader *r, mtx_slice word, heading *h)
     else if (mtx_word_is(word, "pattern"))
         h->field = PATTERN;
     else if (mtx_word_is(word, "complex"))
-        return tsr_fail(r->err, TSR_EFILE, 0,
-                        "%s: line 1: field: complex matrices are not read; real, integer and "
-                        "pattern are",
-                        r->name);
+        return tsr_fail(
+            r->err, TSR_EFILE, 0,
+            "%s: line 1: field: complex matrices are not read, only real, integer and pattern ones",
+            r->name);
     else
         return bad_word(r, "field", word, "real, integer or pattern");
     return TSR_OK;
@@ -67,8 +67,8 @@ static tsr_status read_symmetry(mtx_reader *r, mtx_slice word, heading *h)
         h->symmetry = SKEW;
     else if (mtx_word_is(word, "hermitian"))
         return tsr_fail(r->err, TSR_EFILE, 0,
-                        "%s: line 1: symmetry: hermitian matrices are not read; general, "
-                        "symmetric and skew-symmetric are",
+                        "%s: line 1: symmetry: hermitian matrices are not read, only general, "
+                        "symmetric and skew-symmetric ones",
                         r->name);
     else
         return bad_word(r, "symmetry", word, "general, symmetric or skew-symmetric");
@@ -141,8 +141,8 @@ static tsr_status read_size(mtx_reader *r, size_t memory, heading *h)
     if (!size_mul(h->rows, h->cols, &cells) || !size_mul(cells, sizeof(double), &h->bytes) ||
         h->bytes > memory)
         return tsr_fail(r->err, TSR_EOVERFLOW, 0,
-                        "%s: line %zu: %zu x %zu as a dense float64 matrix is beyond the memory of "
-                        "%zu bytes",
+                        "%s: line %zu: %zu x %zu as a dense float64 matrix is more than the memory "
+                        "of %zu bytes",
                         r->name, r->line, h->rows, h->cols, memory);
     if (!h->coordinate && !count_values(h, &h->entries))
         return bad_line(r, expected, &w);
@@ -172,7 +172,7 @@ static tsr_status read_value(mtx_reader *r, const heading *h, mtx_slice word, do
     if ((h->field == INTEGER || h->field == UNSIGNED) && !mtx_integer(word, out))
         return bad_word(r, "value", word, "an integer that float64 holds exactly");
     if (h->field == REAL && !mtx_real(word, out))
-        return bad_word(r, "value", word, "a number within float64");
+        return bad_word(r, "value", word, "a number within the range of float64");
     return TSR_OK;
 }
 

@@ -266,14 +266,12 @@ static tsr_status open(engine *e, tsr_error *err)
         assert(slots->count <= PARTITION_SLOTS_MAX);
         l->fetched = true;
         if (slots->count && (slots->bytes == 0 || slots->bytes > most))
-            st = tsr_fail(
-                err, TSR_EOVERFLOW, 0,
-                "%s: no piece is so small that it fits buffers of %zu bytes, which is what "
-                "the device allocates at most",
-                e->pieces.call->problem->op->name, most);
+            st = tsr_fail(err, TSR_EOVERFLOW, 0,
+                          "%s: even the smallest piece is larger than %zu bytes, the most that the "
+                          "device allocates at once",
+                          e->pieces.call->problem->op->name, most);
         for (size_t i = 0; i < slots->count && !st; i++)
-            st = copies_buffer(e->copies, "what is streamed", slots->bytes, &l->slots[i].buffer,
-                               err);
+            st = copies_buffer(e->copies, "a piece", slots->bytes, &l->slots[i].buffer, err);
         if (!st && slots->staged) {
             l->staged = malloc(slots->staged);
             if (!l->staged)
@@ -312,7 +310,8 @@ tsr_status engine_run(const stream_call *call, const partition *p, tsr_error *er
 
     team_spin_longer(); /* for pieces of pinned memory, one after another */
     if (!st && p->kept_bytes && !(own.kept = calloc(1, p->kept_bytes)))
-        st = tsr_fail(err, TSR_ENOMEM, 0, "%s: no memory for %zu bytes between pieces",
+        st = tsr_fail(err, TSR_ENOMEM, 0,
+                      "%s: no memory for the %zu bytes that are kept between pieces",
                       call->problem->op->name, p->kept_bytes);
     st = st ? st : open(&e, err);
     for (size_t i = 0; i < p->pieces && !st; i++) {

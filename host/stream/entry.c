@@ -198,7 +198,7 @@ tsr_status entry_run(tsr_session *s, const problem *p, void *const operands[], c
         return st;
     if (run && (run->n_wait || run->done))
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s: wait and done are of enqueued calls; this one is synchronous",
+                        "%s: wait and done are for enqueued calls, and this one is synchronous",
                         p->op->name);
     if (s)
         return run_on(s, p, operands, run, report, err);
@@ -224,9 +224,11 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
 
     if (!s)
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s: the session is NULL: buffers are of a session's context", p->op->name);
+                        "%s: the session is NULL, and buffers belong to the context of one",
+                        p->op->name);
     if (!s->queue)
-        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s: the host has no queue: pass host memory",
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0,
+                        "%s: the device 'host' has no queue: call the function for host memory",
                         p->op->name);
     st = session_check(s, err);
     st = st ? st : c_failure(s, err);

@@ -167,7 +167,8 @@ static tsr_status check_memory(const call *c, tsr_error *err)
         if (c->report.shared && first_of_array(c, i) != i)
             continue;
         if (!size_add(total, o->bytes, &total))
-            return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: the operands exceed size_t",
+            return tsr_fail(err, TSR_EOVERFLOW, 0,
+                            "%s: the operands have more bytes together than size_t holds",
                             c->problem.op->name);
     }
     if (total > d->global_memory)
@@ -364,7 +365,8 @@ static tsr_status operands_out(call *c, tsr_error *err)
         const cl_int rc = clFinish(queue);
 
         if (rc != CL_SUCCESS)
-            return tsr_fail(err, TSR_ECL, rc, "%s: giving the arrays back", c->problem.op->name);
+            return tsr_fail(err, TSR_ECL, rc, "%s: clFinish, when the arrays are unmapped",
+                            c->problem.op->name);
     }
     c->report.from_device_ns = clock_ns() - start;
     return TSR_OK;

@@ -42,7 +42,8 @@ static tsr_status check_whole(const problem *p, const stream_budget *budget, tsr
 {
     if (p->op->partition || !budget->limited || stream_holds(budget, p))
         return TSR_OK;
-    return stream_refuse(err, p->op->name, budget, stream_bytes(p), "operands, which are not cut,");
+    return stream_refuse(err, p->op->name, budget, stream_bytes(p),
+                         "operands, which it does not cut into pieces,");
 }
 
 tsr_status partition_choose(const tsr_session *s, const problem *p, const selection *sel,
@@ -71,9 +72,8 @@ tsr_status partition_choose(const tsr_session *s, const problem *p, const select
         else
             many = middle;
     }
-    return tsr_fail(
-        err, TSR_EOVERFLOW, 0,
-        "%s: with %zu bytes of device memory it falls into %zu pieces; %d are allowed, from %zu "
-        "bytes on",
-        p->op->name, budget.all, chosen.pieces, (int)PIECES_MAX, few);
+    return tsr_fail(err, TSR_EOVERFLOW, 0,
+                    "%s: with %zu bytes of device memory it falls into %zu pieces, and at most %d "
+                    "are allowed: it needs %zu bytes or more",
+                    p->op->name, budget.all, chosen.pieces, (int)PIECES_MAX, few);
 }

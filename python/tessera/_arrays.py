@@ -162,7 +162,7 @@ def product_types(op, a, b, dtype):
     operands = np.result_type(a, b)
     result = operands if dtype is None else np.dtype(dtype)
     if dtype is not None and type_name(result) not in op.types:
-        raise TypeError("%s: dtype is %s, and may be %s"  # int8 is the operands' alone
+        raise TypeError("%s: dtype is %s, and must be one of %s"  # int8 is the operands' alone
                         % (op.name, result, ", ".join(t for t in op.types if t != "int8")))
     if operands.kind == "c" and result.kind != "c":
         raise TypeError("%s: dtype is %s, and the operands are %s" % (op.name, result, operands))
@@ -219,7 +219,7 @@ def number(op, name, x):
     if isinstance(x, np.ndarray) and x.ndim == 0:
         x = x[()]
     if not isinstance(x, Number) and not (isinstance(x, np.generic) and x.dtype.kind in "bV"):
-        raise TypeError("%s: %s is a number, not %s" % (op.name, name, _shown(x)))
+        raise TypeError("%s: %s must be a number, not %s" % (op.name, name, _shown(x)))
     return x
 
 
@@ -233,7 +233,7 @@ def real_number(op, name, x):
             raise TypeError
         return float(x)
     except TypeError:
-        raise TypeError("%s: %s is a real number, not %s" % (op.name, name, shortened(x))) from None
+        raise TypeError("%s: %s must be a real number, not %s" % (op.name, name, shortened(x))) from None
     except OverflowError:
         raise ValueError("%s: %s is beyond float64: %s" % (op.name, name, shortened(x))) from None
 
@@ -251,7 +251,7 @@ def normal_axis(axis, ndim):
     try:
         axis = operator.index(axis)
     except TypeError:
-        raise TypeError("axis is one whole number here, not %s" % _shown(axis)) from None
+        raise TypeError("axis must be one whole number here, not %s" % _shown(axis)) from None
     if not -ndim <= axis < ndim:
         raise AxisError(axis, ndim)
     return axis % ndim
@@ -262,12 +262,12 @@ def checked_out(out, shape, dtype, beside_this):
     on_device = type(beside_this) is DeviceArray
     if not isinstance(out, DeviceArray if on_device else np.ndarray):
         raise TypeError(_MIXED if isinstance(out, (DeviceArray, np.ndarray)) else
-                        "out is an array, not %s" % type(out).__name__)
+                        "out must be an array, not %s" % type(out).__name__)
     if out.shape != shape:
         raise ValueError("out has shape %s and should have %s" % (out.shape, shape))
     if on_device:
         if out.dtype != dtype or not out.is_contiguous:
-            raise TypeError("out on a device is a contiguous %s here, not %s with strides %s"
+            raise TypeError("out on a device must be a contiguous %s here, not %s with strides %s"
                             % (dtype, out.dtype, out.strides))
         return out
     if not np.can_cast(dtype, out.dtype, "same_kind"):
@@ -283,7 +283,7 @@ def result_in(out, shape, dtype, inputs, beta=0):
     `beta` says that this is added."""
     if out is None:
         if beta:
-            raise ValueError("beta is %s, and there is no out to take times it" % format(beta, "g"))
+            raise ValueError("beta is %s, and there is no out that it scales" % format(beta, "g"))
         return empty_beside(inputs[0], shape, dtype)
     checked_out(out, shape, dtype, inputs[0])
     if type(out) is DeviceArray:

@@ -86,7 +86,7 @@ def _described(x):
         raise TypeError("from_cuda: the array has a mask")
     address, read_only = there["data"]
     if read_only:
-        raise ValueError("from_cuda: the array is read-only, and arrays of a device are not")
+        raise ValueError("from_cuda: the array is read-only, and arrays of a device can be written")
     dtype = np.dtype(there["typestr"])
     if not dtype.isnative:
         raise TypeError("from_cuda: elements are %s, in another byte order" % dtype.str)
@@ -170,7 +170,7 @@ class _Driver:
         out = ctypes.c_int()
         if self.code("cuPointerGetAttribute", ctypes.byref(out), _DEVICE_ORDINAL,
                      ctypes.c_uint64(address)):
-            raise ValueError("from_cuda: address %#x is none of CUDA's" % address)
+            raise ValueError("from_cuda: address %#x is not in CUDA's memory" % address)
         return out.value
 
     def place(self, ordinal):
@@ -194,8 +194,8 @@ class _Driver:
         with contextlib.ExitStack() as held:
             ends = [self._handle(base + at, held) for at in (0, offset, offset + span - 1)]
             if ends[0] is None:
-                raise _unsupported("CUDA does not export memory of cudaMalloc, but that of cuMemCreate; "
-                                   "PyTorch has such by "
+                raise _unsupported("CUDA exports memory of cuMemCreate, not that of cudaMalloc; PyTorch "
+                                   "allocates such with "
                                    "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True")
             if len(set(ends)) != 1 or offset + span > size:
                 raise _unsupported("the array's %d bytes are not all in one allocation of CUDA's, of %d "
@@ -219,7 +219,7 @@ def _driver():
     try:
         return _Driver(ctypes.CDLL("libcuda.so.1"))
     except OSError as e:
-        raise _unsupported("there is no driver of CUDA: %s" % e) from None
+        raise _unsupported("there is no CUDA driver: %s" % e) from None
 
 
 def _device_at(place):

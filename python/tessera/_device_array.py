@@ -101,13 +101,13 @@ class DeviceArray:
     def __getitem__(self, key):
         key = key if isinstance(key, tuple) else (key,)
         if sum(k is Ellipsis for k in key) > 1:
-            raise IndexError("'...' comes twice")
+            raise IndexError("'...' stands twice")
         if Ellipsis not in [k if k is Ellipsis else None for k in key]:
             key += (Ellipsis,)
         at = next(i for i, k in enumerate(key) if k is Ellipsis)
         taken = sum(k is not None for k in key) - 1
         if taken > self.ndim:
-            raise IndexError("%d indices of an array of %d dimensions" % (taken, self.ndim))
+            raise IndexError("%d indices for an array of %d dimensions" % (taken, self.ndim))
         key = key[:at] + (slice(None),) * (self.ndim - taken) + key[at + 1:]
         shape, strides, offset, axis = [], [], self.offset, 0
         for k in key:
@@ -164,7 +164,7 @@ class DeviceArray:
         """The same bytes as elements of another type of the same size."""
         dtype = _on_device(dtype)
         if dtype.itemsize != self.dtype.itemsize:
-            raise TypeError("%s has other bytes than %s" % (dtype, self.dtype))
+            raise TypeError("elements of %s and of %s differ in size" % (dtype, self.dtype))
         return DeviceArray(self.memory, self.shape, dtype, self.strides, self.offset)
 
     # ---- copies ----
@@ -382,7 +382,7 @@ class DeviceArray:
         n = None if isinstance(x, (float, np.floating)) else int(x)
         info = np.iinfo(self.dtype)
         if n is None or not info.min <= n <= info.max:
-            raise TypeError("an array on a device is %s, and %r is no %s"
+            raise TypeError("an array on a device is %s, and %r is not a %s"
                             % (self.dtype, x, self.dtype))
         return n
 

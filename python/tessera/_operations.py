@@ -95,7 +95,7 @@ class Operation:
             name = values.get("type", "float32")
             return ("d" if "float" in name else "Q" if name[0] == "u" else "q"), value
         if member.kind == "flag" and isinstance(value, str):  # "no" would be true
-            raise TypeError("%s: %s is True or False, not %r" % (self.name, member.name, value))
+            raise TypeError("%s: %s must be True or False, not %r" % (self.name, member.name, value))
         return _FORMATS[member.kind], value
 
     def type_code(self, name):
@@ -142,7 +142,7 @@ class Operation:
             memoryview(x)
         except TypeError:
             why = "" if _find_spec("numpy") else "NumPy is not installed, and without it "
-            raise TypeError("%s: %s%s is flat memory, such as array.array, and no %s"
+            raise TypeError("%s: %s%s must be flat memory, such as array.array, not %s"
                             % (self.name, why, described.name, type(x).__name__)) from None
 
     def __call__(self, *operands, device=None, kernel=None, settings=None, **members):
@@ -174,7 +174,7 @@ def choice_code(member, value, choices=None):
     try:
         return choices[value]
     except (KeyError, TypeError):
-        raise ValueError("%s is %r, and may be %s"
+        raise ValueError("%s is %r, and must be one of %s"
                          % (member.name, value, ", ".join(map(repr, choices)))) from None
 
 
@@ -185,7 +185,7 @@ def precision_code(name):
     try:
         return _PRECISIONS[name]
     except KeyError:
-        raise ValueError("precision is %r, and may be %s"
+        raise ValueError("precision is %r, and must be one of %s"
                          % (name, ", ".join(map(repr, _PRECISIONS)))) from None
 
 
@@ -194,7 +194,7 @@ def flat(settings):
     if settings is None:
         return None
     if not isinstance(settings, Mapping):
-        raise TypeError("settings are a dict of tunables, as {'TILE': 16}, not %r" % (settings,))
+        raise TypeError("settings must be a dict of tunables, as {'TILE': 16}, not %r" % (settings,))
     return tuple("%s=%s" % s for s in settings.items())
 
 

@@ -34,7 +34,7 @@ class Axpy(Case):
         x = np.int32([2**31 - 1, -2**31, 5])
         np.testing.assert_array_equal(self.axpy(x, x, "--alpha", "3"), x * np.int32(4))
         self.fail_with(1, "axpy", "x.npy", "y.npy", "-o", "z.npy", "--alpha", "0.5", *HOST,
-                       says="alpha = 0.5: of int32 it is a whole number from -2^63 to 2^63")
+                       says="alpha = 0.5, and for int32 it must be a whole number from -2^63 to 2^63")
 
     def test_factors_are_not_rounded(self):
         """Whole ones: an integer would be multiplied by another one."""

@@ -188,9 +188,9 @@ class Programs(unittest.TestCase):
     def test_wrong_values_are_named(self):
         _, err, _ = run(PRODUCTS, TESSERA_BLAS="perhaps", TESSERA_BLAS_CPU="/no/such.so",
                         TESSERA_BLAS_BLOCK="2.5")
-        self.assertIn("TESSERA_BLAS: 'perhaps' is not one of auto, always and never", err)
+        self.assertIn("TESSERA_BLAS: 'perhaps' is none of auto, always and never", err)
         self.assertIn("TESSERA_BLAS_CPU: /no/such.so is no BLAS", err)
-        self.assertIn("TESSERA_BLAS_BLOCK: '2.5' is no number from 1 to 1048576", err)
+        self.assertIn("TESSERA_BLAS_BLOCK: '2.5' is not a number from 1 to 1048576", err)
 
 
 # Each routine of real numbers on blocks of larger arrays, by a device and by the CPU's BLAS alone: the
@@ -432,10 +432,10 @@ class Rates(unittest.TestCase):
     def test_rates_of_something_else(self):
         threads = {"OMP_NUM_THREADS": "7"}
         for changes, variables, why in (
-                ({"device": "Another GPU"}, {}, "they are of 'Another GPU' of 'Test'"),
-                ({"cpu": "/usr/lib/another.so"}, {}, "they are of the CPU's BLAS /usr/lib/another.so"),
-                ({"processors": 10000}, {}, "they are of 10000 processors"),
-                ({}, threads, "they are of the CPU's BLAS ")):
+                ({"device": "Another GPU"}, {}, "they were measured on 'Another GPU' of 'Test'"),
+                ({"cpu": "/usr/lib/another.so"}, {}, "they were measured with the CPU's BLAS /usr/lib/another.so"),
+                ({"processors": 10000}, {}, "they were measured on 10000 processors"),
+                ({}, threads, "they were measured with the CPU's BLAS ")):
             for line in self.decisions(self.text(**changes), **variables)[1:]:
                 self.assertIn("it is less than 2e9 operations", line)
             self.assertEqual(len(self.ignored), 1)
@@ -459,9 +459,9 @@ class Rates(unittest.TestCase):
                 (good.replace(single, single + " 3"), "line 8 is damaged"),
                 (good.replace(" " + first, "", 1), "line 8 is damaged"),
                 (good[:-1], "line 51 is damaged"), (good[:-20], "line 51 is damaged"),
-                ("tessera-blas-rates-5\n", "it lacks a line"),
-                (good.replace("platform Test\n", ""), "it lacks a line"),
-                (good.replace(last + "\n", ""), "it lacks a line"),
+                ("tessera-blas-rates-5\n", "a line is missing"),
+                (good.replace("platform Test\n", ""), "a line is missing"),
+                (good.replace(last + "\n", ""), "a line is missing"),
                 (good.replace("dgemm cpu", "hgemm cpu"), "line 30 is damaged"),
                 ("tessera-blas-rates-5\n" + "x" * 9999, "line 2 is damaged")):
             for line in self.decisions(text):

@@ -86,7 +86,7 @@ class Files(Call):
         self.refused_file("-", says="tessera: standard input: ")
 
     def test_not_an_array(self):
-        self.refused_file(self.write("t.npy", "hello"), says=("t.npy", "is no .npy"))
+        self.refused_file(self.write("t.npy", "hello"), says=("t.npy", "is not a .npy"))
         self.refused_file(self.write("z.npy", b"PK\x03\x04" + b"\0" * 60), says=("z.npy", "zip"))
 
     def test_each_npy_defect_has_its_own_message(self):

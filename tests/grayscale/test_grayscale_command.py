@@ -64,7 +64,7 @@ class Grayscale(Case):
     def test_what_is_no_picture_in_colour(self):
         for shape in ((4, 5), (4, 5, 2), (4, 5, 5), (2, 4, 5, 3)):
             np.save(self.path("x.npy"), np.zeros(shape, np.uint8))
-            self.refuse("x.npy", "a picture in colour is height x width x 3 or 4")
+            self.refuse("x.npy", "a picture in colour must be height x width x 3 or 4")
         np.save(self.path("x.npy"), np.zeros((4, 5, 3), np.int32))
         self.refuse("x.npy", "x.npy is int32, and grayscale takes uint8, float32; --as f32 converts")
 
@@ -79,7 +79,7 @@ class Grayscale(Case):
         self.convert("x.ppm", "g.pgm")
         with open(self.path("g.pgm"), "rb") as f:
             self.assertEqual(f.read(), b"P5\n14 9\n255\n" + grey_of(self.x).tobytes())
-        self.refuse("g.pgm", "a picture in colour is height x width x 3 or 4")
+        self.refuse("g.pgm", "a picture in colour must be height x width x 3 or 4")
         self.refuse("x.ppm", "a .ppm file holds uint8 of height x width x 3, not uint8 of 9x14",
                     out="g.ppm")
 

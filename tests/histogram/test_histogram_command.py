@@ -64,7 +64,7 @@ class Histogram(Case):
         np.save(self.path("x.npy"), np.array([5, 2**53 + 1]))
         for edges in ([0, 2**53], [-2**60, -1, 3]):
             np.save(self.path("e.npy"), np.array(edges))
-            self.refuse(1, "--edges", "e.npy", says=["e.npy: edge", "from 2^53 on", "float64 are taken"])
+            self.refuse(1, "--edges", "e.npy", says=["e.npy: edge", "from 2^53 on", "save the edges as float64"])
         x = np.array([5, 2**31 - 1], np.int32)
         self.assertEqual(self.histogram(x, "--edges", "e.npy"), [0, 0])
         np.save(self.path("e.npy"), np.array([0, 2**53 + 2], float))
@@ -107,7 +107,7 @@ class Histogram(Case):
     def test_weights_that_are_refused(self):
         np.save(self.path("x.npy"), np.zeros((2, 3)))
         for weights, says in ((np.zeros(6), "x.npy is 2x3 and w.npy is a vector of 6: "
-                                            "each element has one weight"),
+                                            "each element needs one weight"),
                               (np.full((2, 3), 2**63, np.uint64),
                                "w.npy: weight 0 is 9223372036854775808")):
             np.save(self.path("w.npy"), weights)
@@ -116,8 +116,8 @@ class Histogram(Case):
     def test_counting_kernels_have_no_sums(self):
         np.save(self.path("x.npy"), np.zeros(3, np.float32))
         np.save(self.path("w.npy"), np.zeros(3))
-        for kernel, says in (("copies", "it counts, and has no sums of weights"),
-                             ("naive", "it adds by atomics of 32 bits, and weights are float64")):
+        for kernel, says in (("copies", "it counts elements, and does not add up weights"),
+                             ("naive", "it adds by 32-bit atomics, and the weights are float64")):
             self.fail_with(1, "histogram", "x.npy", "-o", "h.npy", "--weights", "w.npy", "--kernel",
                            kernel, "--device", "cpu", says=says)
 

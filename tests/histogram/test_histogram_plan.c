@@ -205,7 +205,8 @@ static void reasons_have_their_numbers(void **state)
         d.fp64 = i < ARRAY_COUNT(cases);
         why = plan_make(v, &j, &out);
         assert_non_null(why);
-        assert_non_null(strstr(why, i < ARRAY_COUNT(cases) ? cases[i].why : "no double precision"));
+        assert_non_null(
+            strstr(why, i < ARRAY_COUNT(cases) ? cases[i].why : "in double precision, which"));
         plan_free(&out);
     }
 }

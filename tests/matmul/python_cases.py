@@ -59,7 +59,7 @@ def check_int8(rng, ts, device):
     for says, dtype, into in (("int8 wraps", None, None), ("dtype is int8", np.int8, None),
                               ("dtype is int64", np.int64, None), ("out is int64", None, wrong),
                               ("out is int8", None, wrong.astype(np.int8)),
-                              ("out is an array, not list", np.int32, [[1]])):
+                              ("out must be an array, not list", np.int32, [[1]])):
         try:
             ts.matmul(a, b.T, into, dtype=dtype, device=device)
         except TypeError as e:
@@ -81,7 +81,7 @@ def fp8_codes(x, name):
 def check_wrong_scales(ts, rows, columns, device):
     a, b = np.ones((len(rows), 2), np.float32), np.ones((2, len(columns)), np.float32)
     for error, says, call in (
-            (ValueError, "rows and columns of FP8 have scales", dict(scale_a=rows)),
+            (ValueError, "only FP8 operands have scales", dict(scale_a=rows)),
             (ValueError, "scale_b has shape (%d,), and there are" % (len(columns) + 1),
              dict(scale_b=np.ones(len(columns) + 1, np.float32))),
             (ValueError, "scale_a has shape (1, %d)" % (len(rows) + 1),

@@ -57,7 +57,7 @@ class Operands(Bad):
         self.refused("matmul", "i.npy", "good.npy", "-o", "c.npy",
                      says=("i.npy is int8", "good.npy is float32"))
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--alpha", "0.5",
-                     says="alpha is 0.5, and of int8 operands it is a whole number of 32 bits")
+                     says="alpha is 0.5, and for int8 operands it must be a whole number of 32 bits")
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--alpha", "nan",
                      says="alpha is nan, and of int8")
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--beta", "2147483648", "--add", "i.npy",
@@ -66,7 +66,7 @@ class Operands(Bad):
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--beta", "2147483648", "--add", "c0.npy",
                      says="beta is 2.14748e+09, and of int8")
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--out-type", "f32",
-                     says="C is int32 where the operands are int8")
+                     says="C must be int32, since the operands are int8")
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--precision", "f32", status=2,
                      says="precision f32 does not go with int8 operands; --as f32")
         self.refused("matmul", "good.npy", "good.npy", "-o", "c.npy", "--precision", "i8", status=2,
@@ -85,7 +85,7 @@ class Operands(Bad):
                          says="bytes.npy holds a byte an element and not what it means; --as f8e4m3")
         both = ("matmul", "good.npy", "good.npy", "-o", "c.npy")
         self.refused(*both, "--out-type", "bf16",
-                     says="C is bfloat16 where the operands are FP8, or it is their type, and these are float32")
+                     says="bfloat16 as the type of C needs FP8 operands, and these are float32")
         self.refused(*both, "--as", "f8e4m3", "--precision", "bf16", status=2,
                      says="precision bf16 does not go with float8_e4m3fn operands")
         self.refused(*both, "--precision", "f8", status=2, says="precision f8 does not go with float32 operands; --as f8e4m3 or f8e5m2")
@@ -95,14 +95,14 @@ class Operands(Bad):
     def test_scales(self):
         fp8 = ("matmul", "good.npy", "good.npy", "-o", "c.npy", "--as", "f8e4m3")
         self.save("s3.npy", np.ones(3, np.float32))
-        self.refused(*fp8, "--scale-a", "s3.npy", says="s3.npy is a vector of 3, and op(A) has 2 rows: a scale each")
+        self.refused(*fp8, "--scale-a", "s3.npy", says="s3.npy is a vector of 3, and op(A) has 2 rows, each with a scale")
         self.refused(*fp8, "--scale-b", "s3.npy", says="s3.npy is a vector of 3, and op(B) has 2 columns")
         self.save("one.npy", np.float32(1))
         self.refused(*fp8, "--scale-b", "one.npy", says="one.npy is a scalar")
         self.save("z.npy", np.ones(2, np.complex64))
-        self.refused(*fp8, "--scale-a", "z.npy", says="z.npy is complex64, and scales are float32")
+        self.refused(*fp8, "--scale-a", "z.npy", says="z.npy is complex64, and scales must be float32")
         self.save("bytes.npy", np.zeros(2, "V1"))
-        self.refused(*fp8, "--scale-a", "bytes.npy", says="bytes.npy is float8_e4m3fn, and scales are float32")
+        self.refused(*fp8, "--scale-a", "bytes.npy", says="bytes.npy is float8_e4m3fn, and scales must be float32")
         self.save("wide.npy", np.array([1, 1e300]))
         self.refused(*fp8, "--scale-a", "wide.npy", says="wide.npy: 1 of 2 scales are infinite as float32")
         self.save("s.npy", np.ones(2, np.float32))
@@ -156,7 +156,7 @@ class Operands(Bad):
         self.matmul("h.npy", "--add", "h.npy", "--beta", "1", "--out-type", "f32", b="h.npy",
                     says=("h.npy is float16, and with --out-type f32", "float32"))
         self.save("d.npy", np.eye(2))
-        self.matmul("d.npy", "--out-type", "f32", b="d.npy", says="C is float64")
+        self.matmul("d.npy", "--out-type", "f32", b="d.npy", says="C must be float64")
 
     def test_batches(self):
         self.save("b2.npy", np.zeros((2, 3, 4), np.float32))

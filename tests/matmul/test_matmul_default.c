@@ -262,7 +262,8 @@ static int that_enqueue(void)
     p.m = p.n = p.k = N;
     if (tsr_matmul_enqueue(NULL, &p, NULL, NULL, NULL, NULL, NULL, &err) != TSR_EINVAL)
         return 1;
-    return strcmp(err.message, "matmul: the session is NULL: buffers are of a session's context")
+    return strcmp(err.message,
+                  "matmul: the session is NULL, and buffers belong to the context of one")
                ? 2
                : 0;
 }

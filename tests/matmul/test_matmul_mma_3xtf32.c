@@ -134,7 +134,7 @@ static void reasons_name_what_is_missing(void **state)
     says(&d, NULL, &p, "k is 63", "64");
     matmul_in(&p)->k = 64;
     says(&d, NULL, &p, NULL, NULL);
-    says(&d, "TILE_M=32 TILE_N=64", &p, "no tiles of 32 x 64", NULL);
+    says(&d, "TILE_M=32 TILE_N=64", &p, "not have tiles of 32 x 64", NULL);
     matmul_in(&p)->precision = TSR_PRECISION_F32_STRICT;
     says(&d, NULL, &p, "f32-strict", NULL);
     matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;

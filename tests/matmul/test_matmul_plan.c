@@ -289,14 +289,14 @@ static void broken_tiles_are_refused(void **state)
     const device_facts d = gpu();
 
     (void)state;
-    expect_reason("pipelined", "TILE_M=32 SUMS=128 TILE_N=64", &p, &d,
-                  "tiles of 32 x 64 x 8 are not cut into whole", NULL);
+    expect_reason("pipelined", "TILE_M=32 SUMS=128 TILE_N=64", &p, &d, "tiles of 32 x 64 x 8, with",
+                  NULL);
     expect_reason("pipelined", "TILE_M=128 TILE_N=128 SLICES=8", &p, &d,
                   "needs work-groups of 2048 work-items", NULL);
     expect_reason("pipelined", "TILE_M=128 TILE_N=128 DEPTH=32", &p, &d, "bytes of local memory",
                   NULL);
     expect_reason("pipelined", "TILE_M=32 SLICES=8 DEPTH=8", &p, &d,
-                  "are not cut into whole warps and vectors", NULL);
+                  "do not divide into whole warps and vectors", NULL);
 }
 
 /* Tiles that take least time by rates of each size; what is set is kept. */
@@ -338,9 +338,9 @@ static void copied_tiles_follow_the_shape(void **state)
     expect_params("cp-async", "TILE_M=256 SUMS=128", &p, &d, "TILE_M=256 TILE_N=128 SUMS=128");
     /* What was copied leaves room for the rows of C that are stored from there. */
     expect_reason("cp-async", "TILE_M=128 TILE_N=128 SUMS=64 DEPTH=8 STAGES=4", &p, &d,
-                  "16 rows of C of each warp take 34816 bytes", "4 stages have 33792");
+                  "where 16 rows of each warp take 34816 bytes", "4 stages leave 33792");
     expect_reason("stream-k", "TILE_M=128 TILE_N=128 SUMS=64 DEPTH=8 STAGES=4", &p, &d,
-                  "16 rows of C of each warp take 34816 bytes", "4 stages have 33792");
+                  "where 16 rows of each warp take 34816 bytes", "4 stages leave 33792");
     expect_reason("cp-async", "TILE_M=128 TILE_N=128 SUMS=64 DEPTH=8 STAGES=5", &p, &d, NULL, NULL);
 }
 
@@ -991,10 +991,10 @@ static void copies_say_what_they_take(void **state)
     matmul_in(&p)->type = TSR_F64;
     assert_true(supports("async", &p, &d));
     assert_true(supports("subgroup", &p, &d));
-    says("cp-async", &p, &d, "it copies float32", "float64");
+    says("cp-async", &p, &d, "it multiplies float32", "float64");
     matmul_in(&p)->type = TSR_BF16;
     assert_true(supports("shfl", &p, &d));
-    says("async", &p, &d, "convert nothing", "bfloat16");
+    says("async", &p, &d, "do not convert", "bfloat16");
     matmul_in(&p)->type = TSR_F32;
     matmul_in(&p)->batch = 2;
     says("stream-k", &p, &d, "one pair of matrices", "2");
@@ -1002,7 +1002,7 @@ static void copies_say_what_they_take(void **state)
     assert_true(supports("stream-k", &p, &d));
     d.nv_capability = 60;
     d.feature[FEATURE_DEVICE_SCOPE] = FEATURE_NO;
-    says("stream-k", &p, &d, "no atomic instruction", "");
+    says("stream-k", &p, &d, "no atomic operations", "");
     d.nv_capability = 80;
     d.compute_units = 8193; /* and a tile for each group */
     matmul_in(&p)->m = matmul_in(&p)->n = 64 * 1000;
@@ -1278,7 +1278,7 @@ static void broken_problems_are_refused(void **state)
     p.ldb = 5;
     refuses(p, TSR_EINVAL, "the leading dimension of B is 5 and it has 6 rows");
     p.layout = (tsr_layout)2;
-    refuses(p, TSR_EINVAL, "no layout has the number 2");
+    refuses(p, TSR_EINVAL, "layout 2 does not exist");
     p = good;
     p.batch = 2;
     p.stride_c = 19;
@@ -1323,7 +1323,7 @@ static void broken_problems_are_refused(void **state)
     refuses(p, TSR_EINVAL, "precision f32 does not go with float64");
     p.precision = TSR_PRECISION_DEFAULT;
     p.c_f32 = true;
-    refuses(p, TSR_EINVAL, "C is float64");
+    refuses(p, TSR_EINVAL, "C must be float64");
     p = good;
     p.type = TSR_F16;
     p.precision = TSR_PRECISION_BF16;
@@ -1334,7 +1334,7 @@ static void broken_problems_are_refused(void **state)
     p = good;
     p.alpha = 1e300;
     p.type = TSR_BF16;
-    refuses(p, TSR_EINVAL, "alpha = 1e+300 is beyond what float32 holds");
+    refuses(p, TSR_EINVAL, "alpha = 1e+300 is beyond the range of float32");
 }
 
 /* The first and the last problem of a range are of it, their neighbours of another. */

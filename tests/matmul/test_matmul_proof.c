@@ -428,7 +428,7 @@ static void complex_problems_are_checked(void **state)
     static const refusal wrong[] = {
         {{.m = 1, .n = 1, .k = 1, .conj_a = true}, "need complex operands, and these are float32"},
         {{.type = TSR_F64, .m = 1, .n = 1, .k = 1, .beta_im = 1}, "and these are float64"},
-        {{.type = TSR_C64, .m = 1, .n = 1, .k = 1, .c_f32 = true}, "C is complex64"},
+        {{.type = TSR_C64, .m = 1, .n = 1, .k = 1, .c_f32 = true}, "C must be complex64"},
         {{.type = TSR_C64, .m = 1, .n = 1, .k = 1, .precision = TSR_PRECISION_TF32},
          "precision tf32 does not go with complex64 operands"},
         {{.type = TSR_C128, .m = 1, .n = 1, .k = 1, .precision = TSR_PRECISION_F32},
@@ -462,11 +462,11 @@ static void complex_problems_are_checked(void **state)
 static void int8_problems_are_checked(void **state)
 {
     static const refusal wrong[] = {
-        {{.type = TSR_I8, .alpha = 1.5}, "alpha is 1.5, and of int8 operands it is a whole number"},
+        {{.type = TSR_I8, .alpha = 1.5}, "alpha is 1.5, and for int8 operands it must be"},
         {{.type = TSR_I8, .alpha = NAN}, "alpha is nan"},
         {{.type = TSR_I8, .alpha = 2147483648.0}, "alpha is"},
         {{.type = TSR_I8, .beta = -2147483649.0}, "beta is"},
-        {{.type = TSR_I8, .alpha = 1, .c_f32 = true}, "C is int32"},
+        {{.type = TSR_I8, .alpha = 1, .c_f32 = true}, "C must be int32"},
         {{.type = TSR_I8, .alpha = 1, .conj_b = true}, "need complex operands"},
         {{.type = TSR_I8, .alpha = 1, .precision = TSR_PRECISION_F32}, "precision f32 does not go"},
         {{.type = TSR_F32, .alpha = 1, .precision = TSR_PRECISION_I8}, "precision i8 does not go"},
@@ -537,8 +537,8 @@ static void each_whole_sum_is_looked_at(void **state)
 static void fp8_problems_are_checked(void **state)
 {
     static const refusal wrong[] = {
-        {{.type = TSR_F32, .alpha = 1, .c_bf16 = true}, "C is bfloat16 where"},
-        {{.type = TSR_C64, .alpha = 1, .c_bf16 = true}, "C is bfloat16 where"},
+        {{.type = TSR_F32, .alpha = 1, .c_bf16 = true}, "bfloat16 as the type of C"},
+        {{.type = TSR_C64, .alpha = 1, .c_bf16 = true}, "bfloat16 as the type of C"},
         {{.type = TSR_F8E4M3, .alpha = 1, .c_f32 = true, .c_bf16 = true}, "not both"},
         {{.type = TSR_F8E5M2, .alpha = 1, .precision = TSR_PRECISION_BF16}, "precision bf16 does"},
         {{.type = TSR_F32, .alpha = 1, .precision = TSR_PRECISION_F8}, "precision f8 does not go"},

@@ -392,11 +392,12 @@ static void calls_on_buffers(void **state)
     plain.scale_b = false;
     assert_int_equal(tsr_matmul_scaled_enqueue(c.session, &plain, &x, NULL, NULL, &err),
                      TSR_EINVAL);
-    assert_string_equal(err.message, "matmul: scale_b is given, and the problem has none");
+    assert_string_equal(err.message,
+                        "matmul: scale_b is given, and the problem's member of that name is false");
     assert_int_equal(tsr_matmul_scaled_enqueue(c.session, &p, NULL, NULL, NULL, &err), TSR_EINVAL);
     assert_int_equal(tsr_matmul_enqueue(c.session, &p, x.a, x.b, x.c, NULL, NULL, &err),
                      TSR_EINVAL);
-    assert_non_null(strstr(err.message, "which tsr_matmul_scaled"));
+    assert_non_null(strstr(err.message, "call tsr_matmul_scaled"));
     for (size_t i = 0; i < 5; i++)
         clReleaseMemObject((cl_mem[]){x.a, x.b, x.c, x.scale_a, x.scale_b}[i]);
 }
@@ -420,7 +421,7 @@ static void arrays_are_checked(void **state)
     assert_int_equal(tsr_matmul_scaled(c.session, &p, &x, NULL, NULL, &err), TSR_EINVAL);
     assert_non_null(strstr(err.message, "scale_b"));
     assert_int_equal(tsr_matmul(c.session, &p, a, b, got, NULL, NULL, &err), TSR_EINVAL);
-    assert_non_null(strstr(err.message, "which tsr_matmul_scaled"));
+    assert_non_null(strstr(err.message, "call tsr_matmul_scaled"));
     /* Without scales it is tsr_matmul. */
     p.scale_a = p.scale_b = false;
     x = arrays_of(&p);

@@ -200,7 +200,7 @@ static void failing_calls_leave_things_as_they_were(void **state)
     enqueue_fails(s, &p, (cl_mem[]){x, c, c}, NULL, TSR_EINVAL, "B and C overlap in one buffer");
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &unknown, TSR_ENAME, "did you mean 'tiled'?");
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &value, TSR_ENAME, "TILE cannot be '31'");
-    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &lost, TSR_ENAME, "needs a named kernel");
+    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &lost, TSR_ENAME, "needs the kernel to be named");
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &(tsr_run){.variant = "tiled", .set_count = 2},
                   TSR_EINVAL, "set is NULL and should hold 2 settings");
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &(tsr_run){.n_wait = 3}, TSR_EINVAL,

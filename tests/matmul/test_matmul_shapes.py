@@ -98,7 +98,7 @@ class Shapes(Case):
                 np.lib.format.write_array_header_1_0(
                     f, {"descr": "<f4", "fortran_order": False, "shape": shape})
         self.fail_with(1, "matmul", "a.npy", "b.npy", "-o", "c.npy", *HOST,
-                       says="their batches are over")
+                       says="together they are a batch of more than")
 
 
 if __name__ == "__main__":

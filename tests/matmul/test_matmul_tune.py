@@ -145,7 +145,7 @@ class LookUp(Products):
         self.assertIn("  tuned for every class: ijk (name entry of %s/matmul-a.json)\n" %
                       self.tuning, text)
         self.assertRegex(text, r"tuning ignored: .*matmul-b\.json: stale: .*'gone'")
-        self.assertRegex(text, r"tuning ignored: .*matmul-c\.json: no JSON: line 1")
+        self.assertRegex(text, r"tuning ignored: .*matmul-c\.json: not JSON: line 1")
         d = json.loads(self.succeed("kernels", "matmul", "--device", "host", "--json",
                                     env=self.env()).out)
         self.assertEqual(d["tuning_folder"], self.tuning)
@@ -163,7 +163,7 @@ class LookUp(Products):
         tune = ("tune", "matmul", "--size", "16", "--device", "host", "--budget", "0.3")
         self.put("matmul-good.json", [self.entry()])
         for content, why in (
-                ("{ nothing", "no JSON: line 1"),
+                ("{ nothing", "not JSON: line 1"),
                 (json.dumps({"schema": "tessera-tuning-9", "entries": []}), "'tessera-tuning-9'"),
                 (self.document(self.entry(variant="gone"), self.entry(variant="fled")), "'gone'"),
                 (self.document(self.entry(parameters="TILE=8")), "TILE"),

@@ -240,18 +240,18 @@ static void test_which_products_a_warp_takes(void **state)
     expect_unsupported("mma", &d, &p, NULL);
     *matmul_in(&p) = (tsr_matmul_problem){.type = TSR_F64, .m = 5, .n = 5, .k = 5, .alpha = 1};
     expect_unsupported("mma", &d, &p, NULL);
-    expect_reason("mma", "BLOCK=64", &p, &d, "128 bytes of float64 along k", NULL);
+    expect_reason("mma", "BLOCK=64", &p, &d, "BLOCK=128 or more for float64", NULL);
     d.large_local = 16384;
     expect_unsupported("mma", &d, &p, "bytes of local memory");
     d.large_local = 231424;
     d.nv_capability = 86;
-    expect_unsupported("mma", &d, &p, "compute capability 9.0, this is 8.6");
+    expect_unsupported("mma", &d, &p, "compute capability 9.0, and the device has 8.6");
     matmul_in(&p)->type = TSR_BF16;
     expect_unsupported("mma", &d, &p, NULL);
     matmul_in(&p)->type = TSR_F16;
     expect_unsupported("mma", &d, &p, NULL);
     d.nv_capability = 75;
-    expect_unsupported("mma", &d, &p, "compute capability 8.0, this is 7.5");
+    expect_unsupported("mma", &d, &p, "compute capability 8.0, and the device has 7.5");
     matmul_in(&p)->m = ((size_t)1 << 31) + 1;
     d.nv_capability = 90;
     expect_unsupported("mma", &d, &p, "32 bits");
@@ -262,7 +262,7 @@ static void test_which_products_a_warp_takes(void **state)
 
         q->m = q->n = q->k = 16;
         *sizes[i] = (size_t)1 << 31;
-        expect_unsupported("mma", &d, &p, "31 bits, and 2147483648 has 32");
+        expect_unsupported("mma", &d, &p, "31 bits, and an extent of 2147483648 has more");
         --*sizes[i];
         expect_unsupported("mma", &d, &p, NULL);
     }
@@ -584,10 +584,10 @@ static void test_float64_runs_elsewhere(void **state)
     expect_reason("mma-f64", set, &p, &d, "it needs 149520 bytes of local memory", NULL);
     expect_unsupported("mma-f64", &d, &p, NULL); /* smaller tiles do */
     expect_reason("mma-f64", "TILE_M=32 TILE_N=128 WARP_M=64", &p, &d,
-                  "tiles of 32 x 128 are not cut into whole warps of 64 x 32", NULL);
+                  "tiles of 32 x 128 do not divide into whole warps of 64 x 32", NULL);
     d = hopper();
     d.nv_capability = 86;
-    expect_unsupported("mma-f64", &d, &p, "compute capability 9.0, this is 8.6");
+    expect_unsupported("mma-f64", &d, &p, "compute capability 9.0, and the device has 8.6");
     d = hopper();
     matmul_in(&p)->m = ((size_t)1 << 31) + 1;
     expect_unsupported("mma-f64", &d, &p, "32 bits");
@@ -1117,7 +1117,7 @@ static void test_tensor_runs_elsewhere(void **state)
     const char *name = "wgmma-tensor";
 
     (void)state;
-    expect_unsupported(name, &d, &p, "float32 is f32");
+    expect_unsupported(name, &d, &p, "float32 the precision is f32");
     matmul_in(&p)->precision = TSR_PRECISION_BF16;
     expect_unsupported(name, &d, &p, NULL);
     matmul_in(&p)->type = TSR_F64;

@@ -68,7 +68,7 @@ class Operands(test_bad_input.Bad):
         self.save("d.npy", np.eye(2))
         self.save("e.npy", np.ones(2))
         self.refused("matvec", "d.npy", "e.npy", "-o", "c.npy", "--out-type", "f32",
-                     says="y is float64")
+                     says="y must be float64")
 
 
 if __name__ == "__main__":

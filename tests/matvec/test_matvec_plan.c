@@ -274,7 +274,8 @@ static void reasons_name_the_limit(void **state)
     assert_has(reason_of("short-rows", &trans, &d[0], NULL), "transposed");
     assert_has(reason_of("flat-rows", &trans, &d[0], NULL), "transposed");
     assert_has(reason_of("flat-rows", &gaps, &d[0], NULL), "lda 104 leaves gaps between 100");
-    assert_has(reason_of("flat-rows", &long_rows, &d[0], NULL), "257 vectors, and a group has 256");
+    assert_has(reason_of("flat-rows", &long_rows, &d[0], NULL),
+               "257 vectors, and a work-group has 256");
     assert_has(reason_of("column-slices", &f32, &d[0], NULL), "not transposed");
     assert_has(reason_of("short-columns", &f32, &d[0], NULL), "not transposed");
     assert_has(reason_of("short-columns", &long_lines, &d[0], NULL), "257 vectors");
@@ -587,7 +588,8 @@ static void slices_are_loaded_past_the_cache(void **state)
         d.feature[FEATURE_LOAD_ONCE] = cases[i].feature;
         if (cases[i].past == 0) {
             assert_has(reason_of("column-slices", &p, &d, cases[i].set),
-                       cases[i].feature == FEATURE_YES ? "takes aligned rows" : "device has not");
+                       cases[i].feature == FEATURE_YES ? "needs aligned rows"
+                                                       : "the device does not have");
             continue;
         }
         made = plan_with("column-slices", &p, &d, cases[i].set, &options);
@@ -821,9 +823,10 @@ static void bad_problems_are_refused(void **state)
         (tsr_matvec_problem){
             .type = TSR_F32, .rows = 5, .columns = 2, .lda = 3, .layout = TSR_COLUMN_MAJOR},
         TSR_EINVAL, "lda 3 is less than the 5 rows");
-    assert_refused((tsr_matvec_problem){.layout = (tsr_layout)2}, TSR_EINVAL, "number 2");
+    assert_refused((tsr_matvec_problem){.layout = (tsr_layout)2}, TSR_EINVAL,
+                   "layout 2 does not exist");
     assert_refused((tsr_matvec_problem){.type = TSR_F64, .y_f32 = true}, TSR_EINVAL,
-                   "y is float64");
+                   "y must be float64");
     assert_refused((tsr_matvec_problem){.type = TSR_BF16, .precision = TSR_PRECISION_F32},
                    TSR_EINVAL, "precision f32");
     assert_refused((tsr_matvec_problem){.rows = 2, .columns = 3, .incx = most}, TSR_EOVERFLOW,

@@ -158,12 +158,12 @@ def test_what_is_not_exported():
         for where, of, expected in ((driver.PLAIN, a, "expandable_segments"),
                                     (driver.SECOND - 8, a, "one allocation"),
                                     (driver.BASE, np.ones(1 << 18), "one allocation"),
-                                    (driver.BASE, a, "imports no memory")):
+                                    (driver.BASE, a, "cannot import memory")):
             e = raised(ts.UnsupportedError, ts.from_cuda, Exposed(where, of), device="cpu")
             assert expected in e, e
         e = raised(ValueError, ts.from_cuda, Exposed(driver.BASE + 12, a), device="cpu")
         assert "byte 12" in e and "8 bytes" in e, e
-        assert "none of CUDA's" in raised(ValueError, ts.from_cuda, Exposed(1 << 50, a))
+        assert "not in CUDA's memory" in raised(ValueError, ts.from_cuda, Exposed(1 << 50, a))
         assert "0000:1b:00" in raised(ts.UnsupportedError, ts.from_cuda, Exposed(driver.BASE, a))
 
 
@@ -208,7 +208,7 @@ def test_descriptors():
     for close in (False, True):
         if close:
             ts.close()
-        # PoCL imports no memory of /dev/null.
+        # PoCL cannot import memory of /dev/null.
         descriptor = os.open("/dev/null", os.O_RDONLY)
         raised(ts.Error, session.import_memory, descriptor, 4096, None)
         raised(OSError, os.fstat, descriptor)

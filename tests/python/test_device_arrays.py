@@ -180,7 +180,7 @@ def test_refusals_in_words():
                      (lambda: np.add(x, x, x), "numpy.add of an array on a device"),
                      (lambda: np.negative(x, out=x), "numpy.negative of an array on a device"),
                      (lambda: np.sort(x, kind="stable"), "numpy.sort of an array on a device"),
-                     (lambda: np.sort(x, axis=(0, 1)), "axis is one whole number here, not (0, 1)"),
+                     (lambda: np.sort(x, axis=(0, 1)), "axis must be one whole number here, not (0, 1)"),
                      (lambda: np.cumsum(x, axis=(0, 1)), "not (0, 1)"),
                      (lambda: ts.sum(x, axis=1.5), "not 1.5"),
                      (lambda: x + ts.asarray(a.astype("f8"), device=DEVICE), "float64")):

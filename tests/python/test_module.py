@@ -271,7 +271,7 @@ def test_factors():
         for f in functions:
             for shown, x in others.items():
                 e = raised(TypeError, f, x)
-                assert ": %s is a number, not %s" % (name, shown) in str(e), e
+                assert ": %s must be a number, not %s" % (name, shown) in str(e), e
             if f is not calls["value"][1]:  # integers compare with any
                 raised(ValueError, f, 10 ** 400)
             for x in (2, np.array(2.0), np.float16(2), np.int8(2)):

@@ -183,7 +183,7 @@ class Reduce(Case):
         np.save(self.path("x.npy"), np.ones((40, 1000), np.float32))
         self.fail_with(1, "reduce", "x.npy", "-o", "r.npy", "--device", "cpu", "--copy", "--axis",
                        "0", "--device-memory", "1K",
-                       says="3 times 1000 elements and their results need 24000 bytes at once, and "
+                       says="3 pieces of 1000 elements with their results need 24000 bytes at once, and "
                             "1024 are allowed")
 
     def test_unknown_reduction(self):

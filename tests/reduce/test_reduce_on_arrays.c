@@ -174,7 +174,7 @@ static void test_parts_of_a_buffer(void **state)
 
 static void refused(tsr_session *s, cl_mem x, cl_mem result)
 {
-    static const char why[] = "works on arrays in the host's memory, not in these buffers";
+    static const char why[] = "works on arrays in the host's memory, not on these buffers";
     const tsr_reduce_problem p = {.n = 40, .by = TSR_REDUCE_MIN};
     const tsr_run run = {.variant = "simd"};
     tsr_error err = {0};
@@ -249,7 +249,7 @@ static void test_failure_of_an_enqueued_call(void **state)
     clFinish(tsr_session_queue(s));
     kept->selection.variant = simd;
     assert_int_equal(tsr_reduce_enqueue(s, &p, x, result, NULL, NULL, &err), TSR_ENOMEM);
-    assert_non_null(strstr(err.message, "enqueued before, had no memory for its C code"));
+    assert_non_null(strstr(err.message, "enqueued before this one had no memory for its C code"));
     enqueue_least(s, NULL, x, result, &report);
     clReleaseMemObject(x);
     clReleaseMemObject(result);

@@ -423,7 +423,7 @@ static void test_check_and_operands(void **state)
     sort_in(&q)->rows = 2;
     assert_int_equal(operation_segsort.check(&q, &err), TSR_EINVAL);
     assert_string_equal(err.message,
-                        "segsort: takes one row of keys, whose segments it sorts, not 2 rows");
+                        "segsort: takes one row of keys, which it sorts by segments, not 2 rows");
     sort_in(&q)->rows = 1;
     segsort_in(&q)->segments = 0;
     assert_int_equal(operation_segsort.check(&q, &err), TSR_EINVAL);

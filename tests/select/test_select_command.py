@@ -118,7 +118,7 @@ class Select(Case):
         np.testing.assert_array_equal(np.load(self.path("i.npy")), np.flatnonzero(x > 0))
         self.fail_with(1, "select", "x.npy", "-o", "y.npy", "--where", "> 0", "--device", "cpu",
                        "--copy", "--device-memory", "50",
-                       says="3 elements and what is selected of each need 72 bytes at once")
+                       says="3 elements and as many results need 72 bytes at once")
 
     def test_reports_have_the_condition_as_it_is_spelled_and_the_count(self):
         np.save(self.path("x.npy"), np.int32([3, -1, 2]))

@@ -110,8 +110,10 @@ static void test_unsupported_gives_the_values(void **state)
     (void)state;
     check_reason(&q, none, "supported");
     check_reason(&q, large, "supported");
-    check_reason(&q, small, "blocks of 256 keys have pieces of less than 16 in 5 levels");
-    check_reason(&q, many, "blocks of 256 keys have pieces of less than 8 in 8 levels");
+    check_reason(&q, small,
+                 "blocks of 256 keys are too small for vectors of 16 keys in 2^5 registers");
+    check_reason(&q, many,
+                 "blocks of 256 keys are too small for vectors of 8 keys in 2^8 registers");
     sort_in(&q)->type = TSR_F64;
     check_reason(&q, large, "it needs 1048576 bytes of local memory, and the device has 524288");
     sort_in(&q)->argsort = true;

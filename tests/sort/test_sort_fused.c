@@ -241,7 +241,7 @@ static void test_unsupported_gives_the_values(void **state)
     check_reason("fused-passes", &q, many,
                  "it needs work-groups of 2048, and the device has at most 1024");
     check_reason("fused-passes", &q, few,
-                 "work-items that hold 64 keys, and tiles of 2^12, take 7 to 12 STAGES, not 6");
+                 "with 64 keys a work-item and tiles of 2^12 keys STAGES must be 7 to 12, not 6");
     check_reason("fused-passes-warp", &q, narrow, "it needs whole warps of 32 work-items, not 8");
     sort_in(&q)->n = ((size_t)1 << 31) + 1;
     check_reason("fused-passes", &q, none,

@@ -141,13 +141,15 @@ static void test_settings_refused(void **state)
 
     (void)state;
     check_reason("radix-warp", &d, &bytes, byte,
-                 "it takes an even number of digits, and of 8 bits a key has 1");
+                 "it needs an even number of digits a key, and with 8 bits each there are 1");
     check_reason("radix-warp", &d, &q, byte, "supported");
     check_reason("radix-warp", &d, &q, narrow,
-                 "it needs a work-item for each of 256 digits and whole warps of 32, not groups of "
+                 "it needs a work-item for each of 256 values of a digit and whole warps of 32, "
+                 "not work-groups of "
                  "16");
     check_reason("onesweep", &d, &q, uneven,
-                 "it needs a work-item for each of 16 digits and whole warps of 32, not groups of "
+                 "it needs a work-item for each of 16 values of a digit and whole warps of 32, not "
+                 "work-groups of "
                  "16");
     /* A counter for each digit and work-item, 3 words a digit, and one a work-item. */
     check_reason("radix", &small, &q, large,
@@ -166,16 +168,17 @@ static void test_devices_refused(void **state)
     (void)state;
     d.nv_capability = 61;
     check_reason("radix-warp", &d, &q, none,
-                 "it needs warps whose lanes meet, of compute capability 7.0");
+                 "it needs barriers within a warp, of compute capability 7.0");
     check_reason("onesweep", &d, &q, none, "supported"); /* by OpenCL C's atomics */
     d.feature[FEATURE_DEVICE_SCOPE] = FEATURE_NO;
-    check_reason("onesweep", &d, &q, none, "it needs atomics in the scope of the device");
+    check_reason("onesweep", &d, &q, none, "it needs atomic operations of device scope");
     check_reason("radix", &d, &q, none, "supported");
     /* A copy of the keys, in whole lines, and 16 counts and their sums. */
     d = gpu();
     d.global_memory = 10964;
     check_reason("radix", &d, &q, few,
-                 "it needs a workspace of 4224 bytes beside what it sorts, and has 8223 for both");
+                 "it needs a workspace of 4224 bytes beside what it sorts, and the device has 8223 "
+                 "for both");
     d.global_memory = 10968;
     d.max_allocation = 4223;
     check_reason("radix", &d, &q, few,

@@ -268,7 +268,7 @@ class OnHost(test_run.Run):
         self.assertEqual(d["to_device"], 11 * 2 * 2000 * 4)
         self.fail_with(1, "sort", "k.npy", "-o", "s2.npy", "--copy", "--device-memory", "400",
                        says=("with 400 bytes of device memory it falls into 8736 pieces",
-                             "; 4096 are allowed, from "))
+                             ", and at most 4096 are allowed: it needs "))
         self.save("k.npy", keys)
         r = self.fail_with(1, "sort", "k.npy", "-o", "s2.npy", "--argsort", "i.npy", "--copy",
                            "--device-memory", "32000", says="need 120000 bytes at once, and 32000 are allowed")

@@ -141,7 +141,7 @@ static void events_are_of_enqueued_calls(void **state)
         tsr_error err = {0};
 
         assert_int_equal(tsr_sort(s, &p, &arrays, &runs[i], NULL, &err), TSR_EINVAL);
-        assert_non_null(strstr(err.message, "wait and done are of enqueued calls"));
+        assert_non_null(strstr(err.message, "wait and done are for enqueued calls"));
         assert_true(keys[0] == 9 && !done);
     }
     clReleaseEvent(event);

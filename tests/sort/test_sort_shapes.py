@@ -68,7 +68,7 @@ class Shapes(Case):
         np.save(self.path("k.npy"), np.uint8([3, 1, 2]))
         np.save(self.path("o.npy"), np.array([False, True]))
         self.fail_with(1, "sort", "k.npy", "-o", "s.npy", "--segments", "o.npy", *HOST,
-                       says="o.npy is bool, and whole numbers are needed")
+                       says="o.npy is bool, and must be whole numbers")
 
 
 if __name__ == "__main__":

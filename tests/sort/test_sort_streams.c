@@ -148,9 +148,10 @@ static void sorts_that_do_not_fit_are_refused(void **state)
     } cases[] = {
         {{.type = TSR_U64, .n = 1000}, "sort: 4 keys need 32 bytes at once, and 31 are allowed"},
         {{.type = TSR_U32, .n = 1000, .argsort = true},
-         "sort: 1000 keys and what goes with them need 12000 bytes at once, and 31 are allowed"},
+         "sort: 1000 keys, their values and indices need 12000 bytes at once, and 31 are allowed"},
         {{.type = TSR_U32, .n = 5, .rows = 9, .value_bytes = 1},
-         "sort: 3 rows and what goes with their keys need 75 bytes at once, and 31 are allowed"}};
+         "sort: 3 rows of keys, their values and indices need 75 bytes at once, and 31 are "
+         "allowed"}};
     fixture *f = *state;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -140,7 +140,7 @@ static void test_unsupported_gives_the_values(void **state)
     problem q = topk_problem((tsr_topk_problem){{.type = TSR_U32, .n = 1000}, .k = 17});
 
     (void)state;
-    check_reason(&q, &p, "a tile of 32 keys keeps at most half of them, not 17");
+    check_reason(&q, &p, "its tile of 32 keys can keep at most half of them, not 17");
     check_reason(&q, &normal, "supported");
     sort_in(&q)->n = 32;
     check_reason(&q, &p, "supported");
@@ -152,7 +152,7 @@ static void test_unsupported_gives_the_values(void **state)
     q = topk_problem((tsr_topk_problem){{.type = TSR_U32, .n = 100000}, .k = 4096});
     check_reason(&q, &normal, "supported");
     topk_in(&q)->k = 4097;
-    check_reason(&q, &normal, "a tile of 8192 keys keeps at most half of them, not 4097");
+    check_reason(&q, &normal, "its tile of 8192 keys can keep at most half of them, not 4097");
 }
 
 static void test_heaps_that_do_not_fit(void **state)

@@ -102,18 +102,17 @@ static void what_variants_refuse(void **state)
 
     (void)state;
     expect_refusal(&transpose_tile, &gpu, (tsr_transpose_problem){.type = TSR_U8, .rows = 2},
-                   "takes elements of 4 bytes, not of 1");
+                   "it takes elements of 4 bytes, not of 1");
     expect_refusal(&transpose_tile, &gpu,
                    (tsr_transpose_problem){.rows = 2, .columns = 2, .batch = 2}, "not a batch");
     expect_refusal(&transpose_tile, &gpu,
-                   (tsr_transpose_problem){.rows = 2, .columns = 2, .lda = 3},
-                   "follow one another");
+                   (tsr_transpose_problem){.rows = 2, .columns = 2, .lda = 3}, "rows without gaps");
     expect_refusal(&transpose_tile, &gpu,
                    (tsr_transpose_problem){.rows = (size_t)1 << 22, .columns = 2},
-                   "takes 65535 groups down a matrix");
+                   "it takes up to 65535 work-groups down a matrix");
     expect_refusal(&transpose_general, &gpu,
                    (tsr_transpose_problem){.rows = 2, .columns = 2, .in_place = true},
-                   "does not transpose in place");
+                   "it does not transpose in place");
     expect_refusal(&transpose_in_place, &gpu, (tsr_transpose_problem){.rows = 2, .columns = 2},
                    "transposes in place alone");
     expect_refusal(&transpose_vector, &tiny, (tsr_transpose_problem){.rows = 2, .columns = 2},

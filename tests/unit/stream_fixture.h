@@ -198,7 +198,7 @@ static inline bool too_little(tsr_session *s, const problem *p, const selection 
     st = partition_choose(s, p, sel, &how, err);
     if (st) {
         assert_int_equal(st, TSR_EOVERFLOW);
-        assert_non_null(strstr(err->message, " pieces; 4096 are allowed, from "));
+        assert_non_null(strstr(err->message, " pieces, and at most 4096 are allowed: it needs "));
     }
     return st != TSR_OK;
 }
@@ -213,7 +213,7 @@ static inline void refuses_pieces(tsr_session *s, const problem *p, size_t bytes
 
     assert_int_equal(dispatch_select(s, p, NULL, IN_BUFFERS, &sel, &err), TSR_OK);
     assert_true(too_little(s, p, &sel, bytes, &err));
-    assert_int_equal(sscanf(strstr(err.message, "from "), "from %zu bytes on", &least), 1);
+    assert_int_equal(sscanf(strstr(err.message, "needs "), "needs %zu bytes", &least), 1);
     assert_true(least > bytes);
     assert_false(too_little(s, p, &sel, least, &err));
     assert_true(too_little(s, p, &sel, least - 1, &err));

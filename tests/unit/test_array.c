@@ -402,8 +402,9 @@ static void mtx_special_values_and_range(void **state)
                 "\"-9007199254740993\"");
     refuses_mtx(BANNER("array unsigned-integer general") "1 1\n-3\n",
                 "a.mtx: line 3: value: expected an integer of at least 0, found \"-3\"");
-    refuses_mtx(BANNER("array real general") "1 1\n1e400\n",
-                "a.mtx: line 3: value: expected a number within float64, found \"1e400\"");
+    refuses_mtx(
+        BANNER("array real general") "1 1\n1e400\n",
+        "a.mtx: line 3: value: expected a number within the range of float64, found \"1e400\"");
 }
 
 static void mtx_banner_is_checked(void **state)
@@ -436,11 +437,11 @@ static void mtx_complex_and_hermitian_are_refused_by_name(void **state)
 {
     (void)state;
     refuses_mtx(BANNER("coordinate complex general"),
-                "a.mtx: line 1: field: complex matrices are not read; real, integer and pattern "
-                "are");
+                "a.mtx: line 1: field: complex matrices are not read, only real, integer and "
+                "pattern ones");
     refuses_mtx(BANNER("coordinate real Hermitian"),
-                "a.mtx: line 1: symmetry: hermitian matrices are not read; general, symmetric and "
-                "skew-symmetric are");
+                "a.mtx: line 1: symmetry: hermitian matrices are not read, only general, symmetric "
+                "and skew-symmetric ones");
 }
 
 static void mtx_size_line_is_checked(void **state)
@@ -475,7 +476,7 @@ static void mtx_dense_size_beyond_memory_is_refused_before_allocation(void **sta
         assert_int_equal(parse(text, &a, &err), TSR_EOVERFLOW);
     }
     assert_string_equal(err.message, "a.mtx: line 2: 18446744073709551615 x 1 as a dense float64 "
-                                     "matrix is beyond the memory of 1000000 bytes");
+                                     "matrix is more than the memory of 1000000 bytes");
     reads_mtx(BANNER("coordinate real general") "0 4294967296 0\n", 0, 4294967296, NULL);
 }
 
@@ -541,9 +542,10 @@ static void mtx_what_strtod_would_take_beside_numbers_is_refused(void **state)
         char text[128], message[128];
 
         snprintf(text, sizeof(text), "%s1 1\n%s\n", BANNER("array real general"), words[i]);
-        snprintf(message, sizeof(message),
-                 "a.mtx: line 3: value: expected a number within float64, found \"%s%s\"",
-                 words[i][0] < ' ' ? "?" : words[i], words[i][0] == '\v' ? "1" : "");
+        snprintf(
+            message, sizeof(message),
+            "a.mtx: line 3: value: expected a number within the range of float64, found \"%s%s\"",
+            words[i][0] < ' ' ? "?" : words[i], words[i][0] == '\v' ? "1" : "");
         refuses_mtx(text, message);
     }
 }
@@ -612,7 +614,7 @@ static void the_thread_keeps_its_locale(void **state)
     reads_mtx(BANNER("array real general") "1 1\n1.5\n", 1, 1, (double[]){1.5});
     assert_true(uselocale((locale_t)0) == LC_GLOBAL_LOCALE);
     refuses_mtx(BANNER("array real general") "1 1\nx\n",
-                "a.mtx: line 3: value: expected a number within float64, found \"x\"");
+                "a.mtx: line 3: value: expected a number within the range of float64, found \"x\"");
     assert_true(uselocale((locale_t)0) == LC_GLOBAL_LOCALE);
 }
 
@@ -656,7 +658,7 @@ static void read_tells_apart_what_is_wrong_with_a_path(void **state)
     refuses_file(scratch(), TSR_EFILE, "is empty");
     put_file("hello\n", 6);
     refuses_file(scratch(), TSR_EFILE,
-                 "is no .npy, Matrix Market, PNG, PPM or PGM file: begins with \"hello?\"");
+                 "is not a .npy, Matrix Market, PNG, PPM or PGM file: begins with \"hello?\"");
     put_file("PK\x03\x04", 4);
     refuses_file(scratch(), TSR_EFILE,
                  "is a zip archive (.npz?); save one of its arrays with numpy.save");
@@ -1010,8 +1012,8 @@ static void conversion_refuses_other_targets(void **state)
 
     (void)state;
     assert_int_equal(array_convert(&a, TSR_I8, NULL, &err), TSR_EINVAL);
-    assert_string_equal(err.message, "conversion from int32 to int8: only float32, float64, "
-                                     "float16, bfloat16 and FP8 can be asked for");
+    assert_string_equal(err.message, "conversion from int32 to int8: the result can only be "
+                                     "float32, float64, float16, bfloat16 or FP8");
     assert_int_equal(a.type, TSR_I32);
     array_free(&a);
     array_free(NULL);

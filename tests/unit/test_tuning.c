@@ -275,17 +275,17 @@ static void what_is_wrong_is_named(void **state)
     static const struct {
         const char *content, *why;
     } cases[] = {
-        {"", "no JSON"},
-        {"{", "no JSON"},
+        {"", "not JSON"},
+        {"{", "not JSON"},
         {"[]", "no 'schema'"},
         {"{\"schema\": 1}", "no 'schema'"},
         {"{\"schema\": \"tessera-tuning-2\", \"entries\": []}", "'tessera-tuning-2'"},
         {"{\"schema\": \"tessera-tuning-1\"}", "no array 'entries'"},
-        {FILE_OF("7"), "entry 0: no object"},
+        {FILE_OF("7"), "entry 0: not an object"},
         {FILE_OF("{" FIELDS "}"), "'median_ns'"},
         {FILE_OF("{" FIELDS ", \"median_ns\": -1}"), "'median_ns'"},
         {FILE_OF("{" FIELDS_OF("elsewhere") ", \"median_ns\": 1}"), "'elsewhere'"},
-        {FILE_OF("{\"op\": 7}"), "'op' is no string"},
+        {FILE_OF("{\"op\": 7}"), "'op' is not a string"},
         {FILE_OF("{\"op\": \"%s\"}"), "'class' is missing"},
         {FILE_OF("{\"op\": \"a name that is longer than any\"}"), "'op' is longer"},
         {FILE_OF("{\"op\": \"a\\nb\"}"), "control character"},

@@ -35,8 +35,8 @@ static tsr_status check(const problem *q, tsr_error *err)
             return st;
     } else if (!(fabs(p->alpha) <= 0x1p63) || p->alpha != floor(p->alpha)) {
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "axpy: alpha = %g: of %s it is a whole number from -2^63 to 2^63", p->alpha,
-                        tsr_type_name(p->type));
+                        "axpy: alpha = %g, and for %s it must be a whole number from -2^63 to 2^63",
+                        p->alpha, tsr_type_name(p->type));
     }
     for (size_t i = 0; i < AXPY_OPERANDS; i++) {
         const view v = axpy_view(p, i);

@@ -85,9 +85,10 @@ static tsr_status pose(posing *x, tsr_error *err)
                         x->file[AXPY_X], shape_text(a, left), x->file[AXPY_Z],
                         shape_text(b, right));
     if (a->boolean || b->boolean)
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s is bool, and numbers are scaled and added; --as f32 converts",
-                        x->file[a->boolean ? AXPY_X : AXPY_Z]);
+        return tsr_fail(
+            err, TSR_EINVAL, 0,
+            "%s is bool, and only numbers can be scaled and added; --as f32 converts it",
+            x->file[a->boolean ? AXPY_X : AXPY_Z]);
     axpy_in(&x->problem)->n = array_count(a);
     axpy_in(&x->problem)->in_place = true;
     return TSR_OK;

@@ -27,9 +27,9 @@ static const char *ladder_unsupported(const job *j, plan *out)
     const tsr_axpy_problem *p = axpy_of(j->problem);
 
     if (p->type != TSR_F32)
-        return plan_unsupported(out, "takes float32, not %s", tsr_type_name(p->type));
+        return plan_unsupported(out, "it takes float32, not %s", tsr_type_name(p->type));
     if (!axpy_is_dense(p))
-        return "takes elements that follow one another";
+        return "it takes elements without gaps";
     return NULL;
 }
 
@@ -122,7 +122,8 @@ static const char *grid_stride_plan(const job *j, plan *out)
 
 const variant axpy_grid_stride = {
     .name = "grid-stride",
-    .idea = "as many work-items as run at a time, each over elements a grid apart",
+    .idea =
+        "a grid-stride loop: as many work-items as run at once, each with elements a grid apart",
     .source = "axpy/axpy_grid_stride.cl",
     .entries = {"axpy_grid_stride"},
     .build = "",
@@ -137,7 +138,7 @@ static const char *vector_plan(const job *j, plan *out)
 }
 
 const variant axpy_vector = {.name = "vector",
-                             .idea = "the same with vectors of four: 16 bytes a load",
+                             .idea = "grid-stride with vectors of four: 16 bytes a load",
                              .source = "axpy/axpy_vector.cl",
                              .entries = {"axpy_vector"},
                              .build = "",
@@ -159,7 +160,7 @@ enum { VECTORS_CPU = 64, VECTORS_GPU = 1, VEC_BYTES_CPU = 64, VEC_BYTES_GPU = 16
 static const tunable general_tunables[] = {
     {"GROUP", GROUP_MEANING, {0, 1, 32, 128, 256}, 0, 32},
     {"VECTORS",
-     "vectors that a work-item takes: more are on their way at once; 0: by the device",
+     "vectors that a work-item takes: more are in flight at once; 0: by the device",
      {0, 1, 2, 4, 8, 64},
      0,
      2},
@@ -218,7 +219,7 @@ static const char *general_plan(const job *j, plan *out)
 
 const variant axpy_general = {
     .name = "general",
-    .idea = "vectors of every type, several on their way at once, and elements at any distance",
+    .idea = "several vectors in flight a work-item, every type, elements at any distance",
     .source = "axpy/axpy_general.cl",
     .entries = {"axpy_general"},
     .build = "",

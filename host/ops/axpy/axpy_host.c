@@ -22,9 +22,9 @@ static const char *plan_lesson(const job *j, plan *out)
     const tsr_axpy_problem *p = axpy_of(j->problem);
 
     if (p->type != TSR_F32)
-        return plan_unsupported(out, "takes float32, not %s", tsr_type_name(p->type));
+        return plan_unsupported(out, "it takes float32, not %s", tsr_type_name(p->type));
     if (!axpy_is_dense(p))
-        return "takes elements that follow one another";
+        return "it takes elements without gaps";
     return NULL;
 }
 

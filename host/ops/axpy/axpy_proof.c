@@ -171,7 +171,7 @@ tsr_status axpy_verify(const problem *q, const device_facts *d, const void *cons
                  y.offset + (size_t)first * axpy_inc(p, AXPY_Y), of_y);
     element_text(p, after[AXPY_Z], z.offset + (size_t)first * axpy_inc(p, AXPY_Z), got);
     snprintf(out->detail, sizeof(out->detail),
-             "element %lld is %s, and %g times %s and %s are added", first, got, p->alpha, of_x,
+             "element %lld is %s, and should be %g times %s plus %s", first, got, p->alpha, of_x,
              of_y);
     return TSR_OK;
 }

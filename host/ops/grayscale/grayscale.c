@@ -113,7 +113,7 @@ static tsr_status check(const problem *q, tsr_error *err)
         return tsr_fail(err, TSR_EINVAL, 0, "grayscale: a pixel has 3 or 4 channels, not %zu",
                         p->channels);
     if (p->luma > TSR_LUMA_OPENCV)
-        return tsr_fail(err, TSR_EINVAL, 0, "grayscale: no weights have the number %zu", p->luma);
+        return tsr_fail(err, TSR_EINVAL, 0, "grayscale: weights %zu do not exist", p->luma);
     if (!size_mul(p->height, p->width, &pixels) || !size_mul(pixels, p->channels, &elements))
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "grayscale: %zux%zu pixels of %zu channels exceed "

@@ -78,7 +78,7 @@ static tsr_status pose(posing *x, tsr_error *err)
 
     if (a->rank != 3 || a->shape[2] < 3 || a->shape[2] > 4)
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s is %s, and a picture in colour is height x width x 3 or 4",
+                        "%s is %s, and a picture in colour must be height x width x 3 or 4",
                         x->file[GRAYSCALE_COLOUR], shape_text(a, shape));
     grey.shape[0] = p->height = a->shape[0];
     grey.shape[1] = p->width = a->shape[1];

@@ -60,8 +60,9 @@ static const char *plan_pixels(const job *j, bool image, plan *out)
     command *c;
 
     if (size_div_up(p->height, rows) > GROUPS_DOWN_MAX)
-        return plan_unsupported(out, "takes %d groups down a picture, and this one has %zu",
-                                (int)GROUPS_DOWN_MAX, size_div_up(p->height, rows));
+        return plan_unsupported(
+            out, "it takes up to %d work-groups down a picture, and this one has %zu",
+            (int)GROUPS_DOWN_MAX, size_div_up(p->height, rows));
     plan_set(out, "COLUMNS", (uint32_t)columns);
     plan_set(out, "ROWS", (uint32_t)rows);
     define(p, out);
@@ -118,7 +119,8 @@ static const char *packed_plan(const job *j, plan *out)
     const tsr_grayscale_problem *p = grayscale_of(j->problem);
 
     if (p->type != TSR_U8)
-        return plan_unsupported(out, "it packs four bytes in a word, not %s",
+        return plan_unsupported(out,
+                                "it packs four pixels of a byte each in a word, and these are %s",
                                 tsr_type_name(p->type));
     return plan_line(j, WORD_BYTES, out);
 }
@@ -157,7 +159,7 @@ static const char *image_plan(const job *j, plan *out)
     const char *why;
 
     if (grayscale_pixels(p) == 0)
-        return "an image has elements, and this picture has none";
+        return "the picture is empty, and an image must not be";
     why = plan_copy_to_image(out, j->device, &image, GRAYSCALE_COLOUR,
                              p->offset_in * tsr_type_size(p->type));
     return why ? why : plan_pixels(j, true, out);

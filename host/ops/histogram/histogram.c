@@ -21,17 +21,17 @@ static tsr_status check(const problem *q, tsr_error *err)
     if (operation_check_type(q->op, p->type, err))
         return TSR_EINVAL;
     if (p->weights > TSR_HISTOGRAM_I64)
-        return tsr_fail(err, TSR_EINVAL, 0, "histogram: no weights have the number %zu",
-                        p->weights);
+        return tsr_fail(err, TSR_EINVAL, 0, "histogram: weights %zu do not exist", p->weights);
     if (p->bins == 0)
-        return tsr_fail(err, TSR_EINVAL, 0, "histogram: there are no bins");
+        return tsr_fail(err, TSR_EINVAL, 0, "histogram: bins is 0");
     x = histogram_x(p);
     if (!view_extent(&x, &bytes))
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "histogram: %zu elements (offset %zu) exceed %zu bytes", p->n, p->offset_x,
                         SIZE_MAX);
     if (!size_add(p->bins, 1, &edges))
-        return tsr_fail(err, TSR_EOVERFLOW, 0, "histogram: %zu bins have no edges", p->bins);
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "histogram: %zu bins have more edges than size_t can count", p->bins);
     all_edges = histogram_edges(p);
     counts = histogram_counts(p);
     if (!view_extent(&all_edges, &bytes) || !view_extent(&counts, &bytes))

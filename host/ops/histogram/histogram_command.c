@@ -188,7 +188,7 @@ static tsr_status make_even_edges(posing *x, tsr_error *err)
     if (!range)
         st = find_range(x, &low, &high, err);
     else if (!interval_read(range, &low, &high))
-        st = tsr_fail(err, TSR_ENAME, 0, "'%s' is no range", range);
+        st = tsr_fail(err, TSR_ENAME, 0, "'%s' is not a range", range);
     if (st)
         return st;
     if (low == high) {
@@ -219,10 +219,11 @@ static tsr_status take_edges(posing *x, tsr_error *err)
     if (st)
         return st;
     if (given.type == TSR_BF16)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s holds two bytes an element, and edges are numbers",
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s has elements of two bytes without a type, and edges must be numbers",
                         x->file[HISTOGRAM_EDGES]);
     if (given.shape[0] < 2)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s has %zu edge%s, and one bin has two already",
+        return tsr_fail(err, TSR_EINVAL, 0, "%s has %zu edge%s, and at least two are needed",
                         x->file[HISTOGRAM_EDGES], given.shape[0], given.shape[0] == 1 ? "" : "s");
     p->bins = given.shape[0] - 1;
     p->uneven = true;
@@ -238,7 +239,7 @@ static tsr_status take_edges(posing *x, tsr_error *err)
         else if (is_int64(p->type) && is_int64(given.type) && fabs(edge) >= 0x1p53)
             st = tsr_fail(err, TSR_EINVAL, 0,
                           "%s: edge %zu is about %.0f, and whole numbers from 2^53 on are not "
-                          "compared exactly; edges of float64 are taken",
+                          "compared exactly: save the edges as float64",
                           x->file[HISTOGRAM_EDGES], i, edge);
         else
             histogram_set_edge(p->type, edges.data, i, edge, i == p->bins);
@@ -290,12 +291,12 @@ static tsr_status take_weights(posing *x, tsr_error *err)
 
     if (a->rank != elements->rank ||
         memcmp(a->shape, elements->shape, a->rank * sizeof(*a->shape)) != 0)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s and %s is %s: each element has one weight",
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s and %s is %s: each element needs one weight",
                         x->file[HISTOGRAM_X], shape_text(elements, ours),
                         x->file[HISTOGRAM_WEIGHTS], shape_text(a, theirs));
     if (a->type == TSR_BF16)
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s holds two bytes an element, and weights are numbers",
+                        "%s has elements of two bytes without a type, and weights must be numbers",
                         x->file[HISTOGRAM_WEIGHTS]);
     if (!type_is_real(a->type)) {
         p->weights = TSR_HISTOGRAM_I64;

@@ -58,9 +58,9 @@ tsr_status tsr_histogram_edges(tsr_type type, size_t bins, double low, double hi
     const double step = (high - low) / (double)bins;
 
     if ((unsigned)type >= SINGLE_TYPE_COUNT)
-        return tsr_fail(err, TSR_EINVAL, 0, "histogram: no type has the number %d", (int)type);
+        return tsr_fail(err, TSR_EINVAL, 0, "histogram: type %d does not exist", (int)type);
     if (bins == 0)
-        return tsr_fail(err, TSR_EINVAL, 0, "histogram: there are no bins");
+        return tsr_fail(err, TSR_EINVAL, 0, "histogram: bins is 0");
     if (!isfinite(low) || !isfinite(high) || low > high)
         return tsr_fail(err, TSR_EINVAL, 0,
                         "histogram: bins lie between two finite numbers, the first not above the "

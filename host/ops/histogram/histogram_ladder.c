@@ -20,8 +20,8 @@ enum { FEW_MAX = 16 };
 #define PER_UNIT_MEANING                                                                           \
     "work-groups for each compute unit, at most: more hide latency, fewer leave fewer tables"
 #define COPIES_MEANING                                                                             \
-    "tables of a work-group: more let more work-items hit one bin, fewer leave local memory to "   \
-    "more groups"
+    "tables of a work-group: with more, fewer work-items wait for one bin; fewer leave local "     \
+    "memory to more groups"
 
 /* Kernels of each variant: its own, and that of histogram.clh. */
 enum { COUNT, CLEAR };
@@ -41,9 +41,10 @@ void histogram_define(const tsr_histogram_problem *p, plan *out)
 const char *histogram_unsupported(const tsr_histogram_problem *p, const device_facts *d)
 {
     if (!d->fp64 && tsr_histogram_edge_type(p->type) == TSR_F64)
-        return "the device has no double precision, which it compares elements with edges in";
+        return "it compares elements with edges in double precision, which the device does not "
+               "have";
     if (!d->fp64 && p->weights == TSR_HISTOGRAM_F64)
-        return "the device has no double precision, which it adds weights in";
+        return "it adds weights in double precision, which the device does not have";
     return NULL;
 }
 
@@ -133,7 +134,7 @@ static const char *plan_groups(const job *j, size_t groups, size_t local, size_t
     if (why)
         return why;
     if (p->weights && table)
-        return "it counts, and has no sums of weights";
+        return "it counts elements, and does not add up weights";
     if (bytes > j->device->local_memory)
         return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
                                 bytes, j->device->local_memory);
@@ -224,7 +225,7 @@ static const char *naive_plan(const job *j, plan *out)
     command *c;
 
     if (p->weights == TSR_HISTOGRAM_F64)
-        return "it adds by atomics of 32 bits, and weights are float64";
+        return "it adds by 32-bit atomics, and the weights are float64";
     why = plan_groups(j, groups, local, 0, LAST_GROUP_NONE, out);
     if (why)
         return why;
@@ -316,7 +317,7 @@ static const char *copies_plan(const job *j, plan *out)
 
 const variant histogram_copies = {
     .name = "copies",
-    .idea = "several tables a group, so that neighbours that hit one bin do not meet",
+    .idea = "several tables a group, so that neighbours in one bin do not wait for each other",
     .source = "histogram/histogram_copies.cl",
     .entries = {"histogram_copies", "histogram_clear"},
     .build = "",
@@ -351,7 +352,7 @@ static const char *few_plan(const job *j, plan *out)
     if (why)
         return why;
     if (p->weights)
-        return "it counts, and has no sums of weights";
+        return "it counts elements, and does not add up weights";
     while (2 * lanes * p->bins <= local)
         lanes *= 2;
     table = p->bins * (local + 2 * lanes) * sizeof(uint32_t) + last_bytes(way);
@@ -378,7 +379,7 @@ static const char *few_plan(const job *j, plan *out)
 
 const variant histogram_few = {
     .name = "few",
-    .idea = "few bins: a work-item counts in registers how many elements each edge is not above",
+    .idea = "few bins: a work-item counts in registers how many elements are at or above each edge",
     .source = "histogram/histogram_few.cl",
     .entries = {"histogram_few", "histogram_clear"},
     .build = "",
@@ -455,7 +456,7 @@ static const char *bytes_plan(const job *j, plan *out)
     if (why)
         return why;
     if (p->weights)
-        return "it counts, and has no sums of weights";
+        return "it counts elements, and does not add up weights";
     while (!copies_set && copies > BYTES_COPIES_MIN && table + beside > j->device->local_memory) {
         copies /= 2;
         table /= 2;
@@ -479,7 +480,7 @@ static const char *bytes_plan(const job *j, plan *out)
 const variant histogram_bytes = {
     .name = "bytes",
     .idea = "elements of 8 bits: sixteen a load, counted by value; a value's bin is found once",
-    .unstated = "changes counts as often as neighbours differ",
+    .unstated = "updates counts as often as neighbouring elements differ",
     .source = "histogram/histogram_bytes.cl",
     .entries = {"histogram_bytes", "histogram_clear"},
     .build = "",

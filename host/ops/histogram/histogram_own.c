@@ -17,7 +17,8 @@ enum { OWN, ADD_UP };
 
 static const tunable tunables[] = {
     {"GROUP",
-     "work-items in a work-group: each more shares a stretch, and has a table; 0: by the device",
+     "work-items in a work-group: more share a stretch of the array, and each has a table; 0: by "
+     "the device",
      {0, 1, 32, 64, 128},
      0,
      32},
@@ -76,12 +77,14 @@ static const char *own_plan(const job *j, plan *out)
     if (why)
         return why;
     if (slice == 0)
-        return plan_unsupported(out, "its %zu work-items have no %zu bytes of local memory each",
-                                local, size);
+        return plan_unsupported(out,
+                                "it needs %zu bytes of local memory for each of %zu work-items, "
+                                "more than the device has",
+                                size, local);
     if (!size_mul(stretches, view_bytes(&sums), &out->workspace) ||
         !size_mul(stretches * local, slices, &items))
-        return plan_unsupported(out, "there is no memory for %zu times %zu sums", stretches,
-                                p->bins);
+        return plan_unsupported(out, "its %zu times %zu sums are more than memory can hold",
+                                stretches, p->bins);
     plan_set(out, "GROUP", (uint32_t)local);
     histogram_define(p, out);
     c = plan_launch_1d(out, OWN, items, local);
@@ -104,8 +107,9 @@ static const char *own_plan(const job *j, plan *out)
 
 const variant histogram_own = {
     .name = "own",
-    .idea = "sums of weights in tables of each work-item's own: no atomics, one order",
-    .unstated = "adds to the bins of a slice as data have them",
+    .idea =
+        "sums of weights in a table for each work-item: no atomics, and the same sums each time",
+    .unstated = "adds to bins that the data decide",
     .source = "histogram/histogram_own.cl",
     .entries = {"histogram_own", "histogram_add_up"},
     .build = "",

@@ -11,9 +11,10 @@ static tsr_status problem_of(const tsr_histogram_problem *structure, bool weight
 
     if (!st && weighted != (structure->weights != TSR_HISTOGRAM_COUNTS))
         return tsr_fail(err, TSR_EINVAL, 0,
-                        weighted ? "histogram: the problem's member weights names no type of them"
-                                 : "histogram: the problem has weights, which "
-                                   "tsr_histogram_weighted takes");
+                        weighted
+                            ? "histogram: the problem has no weights: call tsr_histogram, or name "
+                              "their type in the member weights"
+                            : "histogram: the problem has weights: call tsr_histogram_weighted");
     return st;
 }
 

@@ -52,8 +52,8 @@ static tsr_status check_whole(const char *name, double value, tsr_error *err)
     if (value >= INT32_MIN && value <= INT32_MAX && value == floor(value))
         return TSR_OK;
     return tsr_fail(err, TSR_EINVAL, 0,
-                    "matmul: %s is %g, and of int8 operands it is a whole number of 32 bits", name,
-                    value);
+                    "matmul: %s is %g, and for int8 operands it must be a whole number of 32 bits",
+                    name, value);
 }
 
 /* Of int8 operands C is int32. */
@@ -62,9 +62,9 @@ static tsr_status check_int8(const tsr_matmul_problem *p, tsr_error *err)
     tsr_status st;
 
     if (p->c_f32)
-        return tsr_fail(err, TSR_EINVAL, 0, "matmul: C is int32 where the operands are int8");
+        return tsr_fail(err, TSR_EINVAL, 0, "matmul: C must be int32, since the operands are int8");
     if ((unsigned)p->precision >= TSR_PRECISION_COUNT)
-        return tsr_fail(err, TSR_EINVAL, 0, "matmul: no precision has the number %d",
+        return tsr_fail(err, TSR_EINVAL, 0, "matmul: precision %d does not exist",
                         (int)p->precision);
     if (!real_is_plain(p->type, p->precision))
         return tsr_fail(err, TSR_EINVAL, 0, "matmul: precision %s does not go with %s operands",
@@ -91,7 +91,7 @@ static tsr_status check_type(const tsr_matmul_problem *p, tsr_error *err)
         return real_check("matmul", p->type, p->precision, err);
     }
     if (p->c_f32)
-        return tsr_fail(err, TSR_EINVAL, 0, "matmul: C is %s where the operands are",
+        return tsr_fail(err, TSR_EINVAL, 0, "matmul: C must be %s, as the operands are",
                         tsr_type_name(p->type));
     if (real_check("matmul", part, p->precision, NULL) || real_rounding(part, p->precision) > 0)
         return tsr_fail(err, TSR_EINVAL, 0, "matmul: precision %s does not go with %s operands",
@@ -110,7 +110,7 @@ static tsr_status check_scales(const tsr_matmul_problem *p, tsr_error *err)
 
     if ((p->scale_a || p->scale_b) && !type_is_fp8(p->type))
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "matmul: rows and columns of FP8 have scales, and the operands are %s",
+                        "matmul: only FP8 operands have scales, and these are %s",
                         tsr_type_name(p->type));
     for (size_t i = 0; i < 2; i++)
         if (there[i] && !view_extent(&scales[i], &bytes))
@@ -131,15 +131,16 @@ static tsr_status check(const problem *q, tsr_error *err)
     if (st == TSR_OK)
         st = check_type(p, err);
     if (st == TSR_OK && p->c_bf16 && (p->c_f32 || !type_is_fp8(p->type)))
-        st = p->c_f32 ? tsr_fail(err, TSR_EINVAL, 0, "matmul: C is float32 or bfloat16, not both")
-                      : tsr_fail(err, TSR_EINVAL, 0,
-                                 "matmul: C is bfloat16 where the operands are FP8, or it is their "
-                                 "type, and these are %s",
-                                 tsr_type_name(p->type));
+        st =
+            p->c_f32
+                ? tsr_fail(err, TSR_EINVAL, 0, "matmul: C is either float32 or bfloat16, not both")
+                : tsr_fail(err, TSR_EINVAL, 0,
+                           "matmul: bfloat16 as the type of C needs FP8 operands, and these are %s",
+                           tsr_type_name(p->type));
     if (st == TSR_OK && p->c_f32 && p->type == TSR_F64)
-        st = tsr_fail(err, TSR_EINVAL, 0, "matmul: C is float64 where the operands are");
+        st = tsr_fail(err, TSR_EINVAL, 0, "matmul: C must be float64, as the operands are");
     if (st == TSR_OK && p->layout != TSR_ROW_MAJOR && p->layout != TSR_COLUMN_MAJOR)
-        st = tsr_fail(err, TSR_EINVAL, 0, "matmul: no layout has the number %d", (int)p->layout);
+        st = tsr_fail(err, TSR_EINVAL, 0, "matmul: layout %d does not exist", (int)p->layout);
     if (st == TSR_OK)
         st = real_check_scale("matmul", "alpha", real_sums(p->type), p->alpha, err);
     if (st == TSR_OK)

@@ -12,7 +12,7 @@ enum {
 
 static const tunable tunables[] = {
     {"GROUP",
-     "work-items of a group, that several products share: fewer groups against shorter waits",
+     "work-items of a group, which several products share: fewer groups against shorter waits",
      {32, 64, 128, 256},
      128,
      32},
@@ -27,7 +27,7 @@ static const tunable tunables[] = {
      4,
      .alias = "COLUMNS_MOST"},
     {"DEPTH_MAX",
-     "largest extent of the tiles along k: more bytes under way against local memory",
+     "largest extent of the tiles along k: more bytes in flight against local memory",
      {16, 32, 64},
      64,
      16,
@@ -122,7 +122,7 @@ static const char *plan_batched(const job *j, plan *out)
 const variant matmul_batched = {
     .name = "batched",
     .idea = "small matrices, many products: whole ones in a group, read all at once",
-    .unstated = "reads by vectors whose ends follow the shape",
+    .unstated = "loads vectors, and the shape decides how many at the ends of lines",
     .source = "matmul/matmul_batched.cl",
     .entries = {"matmul_batched"},
     .tunables = tunables,

@@ -229,14 +229,15 @@ static tsr_status pose_scales(posing *x, unsigned i, size_t count, bool *there, 
     if (!*there)
         return TSR_OK;
     if (!type_is_fp8(matmul_of(&x->problem)->type))
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s: %s of FP8 have scales, and the matrices are %s; --as f8e4m3 converts",
-                        x->file[i], lines, tsr_type_name(matmul_of(&x->problem)->type));
+        return tsr_fail(
+            err, TSR_EINVAL, 0,
+            "%s: only %s of FP8 have scales, and the matrices are %s; --as f8e4m3 converts them",
+            x->file[i], lines, tsr_type_name(matmul_of(&x->problem)->type));
     if (array_count(a) != count || a->rank == 0)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and %s has %zu %s: a scale each", x->file[i],
-                        shape_text(a, shape), matrix, count, lines);
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and %s has %zu %s, each with a scale",
+                        x->file[i], shape_text(a, shape), matrix, count, lines);
     if (type_is_complex(a->type) || a->type == TSR_BF16 || type_is_fp8(a->type))
-        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and scales are float32", x->file[i],
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and scales must be float32", x->file[i],
                         array_type_name(a));
     if (a->type != TSR_F32)
         st = array_convert(a, TSR_F32, &overflowed, err);

@@ -14,7 +14,7 @@ static const char *unsupported(const job *j, plan *out)
     const tsr_matmul_problem *p = matmul_of(j->problem);
 
     if (!type_is_complex(p->type))
-        return plan_unsupported(out, "its numbers are complex, and the matrices are %s",
+        return plan_unsupported(out, "it multiplies complex matrices, and these are %s",
                                 tsr_type_name(p->type));
     return real_unsupported(p->type, TSR_PRECISION_DEFAULT, j->device, &out->reason);
 }
@@ -162,7 +162,7 @@ const char *matmul_plan_as_real(const job *j, const char *(*plan_real)(const job
     if (why)
         return why;
     if (matmul_alpha_im(p) != 0 || matmul_beta_im(p) != 0)
-        return "its alpha and beta are real: use `complex-general`";
+        return "it takes real alpha and beta alone: use `complex-general`";
     q.type = type_part(p->type);
     q.n = 2 * p->n;
     q.k = 2 * p->k;
@@ -203,8 +203,8 @@ const char *matmul_plan_as_real(const job *j, const char *(*plan_real)(const job
     if (!place(&left, size, out) || !place(&right, size, out) ||
         out->workspace > j->device->max_allocation)
         return plan_unsupported(out,
-                                "its copies of the factors are over %zu bytes, as much as the "
-                                "device gives at once",
+                                "its copies of the factors take more than %zu bytes, the most that "
+                                "the device allocates at once",
                                 (size_t)j->device->max_allocation);
     for (size_t i = reads + (left.numbers != 0); i < out->count; i++) {
         read_copies(&out->commands[i], MATMUL_A, &left);

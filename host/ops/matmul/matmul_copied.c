@@ -24,7 +24,7 @@
          {0, 8, 16},                                                                               \
          0},                                                                                       \
         {"STAGES",                                                                                 \
-         "tiles of A and B under way: latency hidden against local memory",                        \
+         "tiles of A and B in flight: latency hidden against local memory",                        \
          {0, 3, 4, 5},                                                                             \
          0},                                                                                       \
     {                                                                                              \
@@ -34,7 +34,7 @@
 static const tunable cp_async_tunables[] = {
     TILES_AND_STAGES,
     {"SPLIT",
-     "groups that share k: more of them against adding up",
+     "work-groups that share k: more run at once, and leave more sums to add up",
      {0, 1, 2, 4, 8, 16, 32},
      0,
      .host_only = true},
@@ -43,12 +43,13 @@ static const tunable cp_async_tunables[] = {
 static const tunable stream_tunables[] = {
     TILES_AND_STAGES,
     {"PER_UNIT",
-     "groups on each unit: latency hidden against sums to add up; 0: as SPLIT says, or 2",
+     "work-groups for each compute unit: latency hidden against sums to add up; 0: as SPLIT says, "
+     "or 2",
      {0, 1, 2, 3, 4},
      0,
      .host_only = true},
     {"SPLIT",
-     "groups that share each tile's k; 0: all groups share all steps",
+     "work-groups that share each tile's k; 0: all groups share the steps of all tiles",
      {0, 1, 2, 3, 4, 6, 8, 12, 16},
      0,
      .host_only = true},
@@ -131,22 +132,22 @@ static const char *unsupported(const job *j, const tiling *t, plan *out)
     const char *why;
 
     if (p->type != TSR_F32)
-        return plan_unsupported(out, "it copies float32, not %s", tsr_type_name(p->type));
+        return plan_unsupported(out, "it multiplies float32, not %s", tsr_type_name(p->type));
     why = matmul_unsupported_portable(j, out);
     if (!why)
         why = matmul_unsupported_items(t->items, group_limit(j->device, 0), out);
     if (why)
         return why;
     if (!matmul_cuts_whole(t->tile_m, t->tile_n, t->sums, t->depth, t->items))
-        return plan_unsupported(
-            out,
-            "tiles of %u x %u x %u are not cut into whole warps and copies with %u sums a "
-            "work-item",
-            t->tile_m, t->tile_n, t->depth, t->sums);
+        return plan_unsupported(out,
+                                "tiles of %u x %u x %u, with %u sums a work-item, do not divide "
+                                "into whole warps and copies",
+                                t->tile_m, t->tile_n, t->depth, t->sums);
     if (bytes_of_lines(t) > local_bytes(t, t->depth, t->stages))
-        return plan_unsupported(
-            out, "16 rows of C of each warp take %zu bytes of local memory, and %u stages have %zu",
-            bytes_of_lines(t), t->stages, local_bytes(t, t->depth, t->stages));
+        return plan_unsupported(out,
+                                "C passes through local memory, where 16 rows of each warp take "
+                                "%zu bytes and %u stages leave %zu",
+                                bytes_of_lines(t), t->stages, local_bytes(t, t->depth, t->stages));
     return matmul_unsupported_local(j, t->local, out);
 }
 
@@ -370,17 +371,17 @@ static const char *plan_stream(const job *j, plan *out)
     return NULL;
 }
 
-const variant matmul_stream = {
-    .name = "stream-k",
-    .idea = "every group multiplies as many steps along k, across tiles: no unit waits at the end",
-    .source = "matmul/matmul_stream.cl",
-    .entries = {"matmul_stream"},
-    .needs = 1u << FEATURE_ASYNC_COPY | 1u << FEATURE_LARGE_LOCAL,
-    .uses = LAST_GROUP_USES,
-    .group_counters = true,
-    .tunables = stream_tunables,
-    .tunable_count = ARRAY_COUNT(stream_tunables),
-    .plan = plan_stream};
+const variant matmul_stream = {.name = "stream-k",
+                               .idea = "every group multiplies the same number of steps along k, "
+                                       "across tiles: no unit waits at the end",
+                               .source = "matmul/matmul_stream.cl",
+                               .entries = {"matmul_stream"},
+                               .needs = 1u << FEATURE_ASYNC_COPY | 1u << FEATURE_LARGE_LOCAL,
+                               .uses = LAST_GROUP_USES,
+                               .group_counters = true,
+                               .tunables = stream_tunables,
+                               .tunable_count = ARRAY_COUNT(stream_tunables),
+                               .plan = plan_stream};
 
 /* ---- the choice -------------------------------------------------------------------------- */
 

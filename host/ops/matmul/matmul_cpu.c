@@ -113,7 +113,7 @@ static const tunable panels_tunables[] = {
     {"BITS", "width of a vector: several registers where they are narrower", {128, 256, 512}, 512},
     {"PANELS", "panels that a work-item copies: A is read less often", {1, 2, 4, 8, 16}, 4, 1},
     {"DEPTH", "rows of a panel: C is added to less often", {16, 64, 256, 512, 1024}, 1024, 16},
-    {"SPAN", "extent of k that is worth a part of its own", {8, 64, 256, 1024}, 256, 8},
+    {"SPAN", "extent of k of a part, at least", {8, 64, 256, 1024}, 256, 8},
 };
 
 /* How work-items share a product: each computes `rows` x `columns` of C over `span` of k, those at
@@ -222,7 +222,8 @@ static const char *plan_panels(const job *j, plan *out)
     if (tsr_type_size(matmul_type_c(p)) < matmul_real_size(p) &&
         matmul_k_read(p) > param(j->params, "DEPTH"))
         return plan_unsupported(out,
-                                "its %u terms a block are added up in C, which is %s, and k is %zu",
+                                "it adds up blocks of %u terms in C, which is %s and would round "
+                                "every sum, and k is %zu",
                                 param(j->params, "DEPTH"), tsr_type_name(matmul_type_c(p)), p->k);
     matmul_define_operands(p, out);
     matmul_define_rounding(p, out);
@@ -261,7 +262,7 @@ static const char *plan_complex(const job *j, plan *out)
 const variant matmul_complex_panels = {
     .name = "complex-panels",
     .idea = "CPUs: cpu-panels for complex matrices, as a real product of twice the n and k",
-    .unstated = "makes real factors of complex ones first, by copies that are left out",
+    .unstated = "copies complex factors into real ones first, and those copies are not counted",
     .source = "matmul/matmul_complex_panels.cl",
     .entries = {"matmul_cpu_panels", "matmul_complex_left", "matmul_complex_right"},
     .tunables = panels_tunables,

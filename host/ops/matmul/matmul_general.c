@@ -116,7 +116,7 @@ static const char *plan_async(const job *j, plan *out)
     const char *why = NULL;
 
     if (p->type != TSR_F32 && p->type != TSR_F64)
-        return plan_unsupported(out, "its copies convert nothing, and it does not add up %s",
+        return plan_unsupported(out, "its copies do not convert, and %s is not added up as it is",
                                 tsr_type_name(p->type));
     why = matmul_unsupported_portable(j, out);
     if (!why)
@@ -130,8 +130,9 @@ static const char *plan_async(const job *j, plan *out)
 
 const variant matmul_async = {
     .name = "async",
-    .idea = "OpenCL's own asynchronous copies bring tiles, and turn them on their way",
-    .unstated = "leaves its copies to the device, which brings them by instructions of its own",
+    .idea = "OpenCL's asynchronous copies (async_work_group_strided_copy) bring tiles, and "
+            "transpose them",
+    .unstated = "leaves its copies to the device, whose instructions for them are not counted",
     .source = "matmul/matmul_async.cl",
     .entries = {"matmul_async"},
     .tunables = async_tunables,

@@ -18,8 +18,8 @@ static const char *unsupported_device(const job *j, unsigned least, size_t local
 
     if (has < least)
         return plan_unsupported(
-            out, "its instructions come with compute capability %u.%u, this is %u.%u", least / 10,
-            least % 10, has / 10, has % 10);
+            out, "its instructions need compute capability %u.%u, and the device has %u.%u",
+            least / 10, least % 10, has / 10, has % 10);
     why = matmul_unsupported_bytes(local, j->device->large_local, out);
     return why ? why : matmul_unsupported_types(j, out);
 }
@@ -37,9 +37,9 @@ static const tunable mma_tunables[] = {
      "sets of warps that share the steps of a block: fewer loads of each against adding up",
      {0, 1, 2},
      0},
-    {"STAGES", "blocks along k under way: latency hidden against local memory", {0, 2, 3, 4, 6}, 0},
+    {"STAGES", "blocks along k in flight: latency hidden against local memory", {0, 2, 3, 4, 6}, 0},
     {"SPLIT",
-     "groups that share k: more of them against adding up",
+     "work-groups that share k: more run at once, and leave more sums to add up",
      {0, 1, 2, 4, 8, 16, 32, 64},
      0,
      .host_only = true},
@@ -342,10 +342,11 @@ static const char *plan_mma(const job *j, plan *out)
         return plan_unsupported(out, "its instructions do not take %s", tsr_type_name(p->type));
     s = mma_layout_of(j);
     if (p->type == TSR_F64 && s.depth < 16)
-        return "its instructions take 128 bytes of float64 along k";
+        return "it needs BLOCK=128 or more for float64: its instructions take as many bytes along "
+               "k";
     why = unsupported_device(j, p->type == TSR_F64 ? 90 : 80, s.local, out);
     if (!why && size_max(p->m, size_max(p->n, p->k)) >= (size_t)1 << 31)
-        return plan_unsupported(out, "it counts what is left of lines in 31 bits, and %zu has 32",
+        return plan_unsupported(out, "it counts in 31 bits, and an extent of %zu has more",
                                 size_max(p->m, size_max(p->n, p->k)));
     if (!why)
         why = plan_unsupported_buffer(out, j->device, "workspace", mma_workspace(p, &s));

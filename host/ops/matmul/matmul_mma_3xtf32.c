@@ -14,17 +14,17 @@ static const tunable tunables[] = {
     {"TILE_N", "columns of a work-group's tile: reuse of A against groups", {0, 32, 64, 128}, 0},
     {"DEPTH", "extent of blocks along k: fewer barriers against memory", {0, 16, 32}, 0},
     {"STAGES",
-     "blocks of A and B under way: latency hidden against local memory",
+     "blocks of A and B in flight: latency hidden against local memory",
      {0, 2, 3, 4, 5},
      0},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
     {"SPLIT",
-     "groups that share each tile's k: more of them against adding up",
+     "work-groups that share each tile's k: more run at once, and leave more sums to add up",
      {0, 1, 2, 3, 4, 6, 8, 12, 16, 32},
      0,
      .host_only = true},
     {"PER_UNIT",
-     "groups on each unit that share all steps, tiles or not; 0: as SPLIT says",
+     "work-groups for each compute unit, which share the steps of all tiles; 0: as SPLIT says",
      {0, 1, 2, 3, 4},
      0,
      .host_only = true},
@@ -115,12 +115,12 @@ static const char *unsupported(const job *j, const layout *x, plan *out)
         return plan_unsupported(out, "it counts tiles in 32 bits, and there are %zu",
                                 x->shared.tiles);
     if (has < 80)
-        return plan_unsupported(out,
-                                "its instructions come with compute capability 8.0, this is %u.%u",
-                                has / 10, has % 10);
+        return plan_unsupported(
+            out, "its instructions need compute capability 8.0, and the device has %u.%u", has / 10,
+            has % 10);
     if (!x->shared.groups)
-        return plan_unsupported(out, "it has no tiles of %u x %u", param(j->params, "TILE_M"),
-                                param(j->params, "TILE_N"));
+        return plan_unsupported(out, "it does not have tiles of %u x %u",
+                                param(j->params, "TILE_M"), param(j->params, "TILE_N"));
     why = matmul_unsupported_shares(j, &x->shared, out);
     return why ? why : matmul_unsupported_local(j, local_bytes(p, &x->is), out);
 }

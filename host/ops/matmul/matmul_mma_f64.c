@@ -20,15 +20,16 @@ static const tunable tunables[] = {
     {"WARP_M", "rows of a warp: fewer reads of B against warps", {0, 32, 64}, 0},
     {"WARP_N", "columns of a warp: fewer reads of A against warps", {0, 8, 16, 32}, 0},
     {"DEPTH", "extent of blocks along k: fewer barriers against local memory", {0, 16, 32}, 0},
-    {"STAGES", "blocks along k under way: latency hidden against local memory", {0, 3, 4, 5, 6}, 0},
+    {"STAGES", "blocks along k in flight: latency hidden against local memory", {0, 3, 4, 5, 6}, 0},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
     {"SPLIT",
-     "groups that share a tile, in equal parts of k: more of them against adding up",
+     "work-groups that share a tile, in equal parts of k: more run at once, and leave more sums to "
+     "add up",
      {0, 1, 2, 4, 8, 16, 32},
      0,
      .host_only = true},
     {"PER_UNIT",
-     "groups on each unit, in equal parts of all blocks, where SPLIT is 0",
+     "where SPLIT is 0, work-groups for each compute unit, which share all blocks equally",
      {0, 1, 2, 3, 4},
      0,
      .host_only = true},
@@ -40,15 +41,16 @@ static const tunable tensor_tunables[] = {
     {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {0, 32, 64, 128}, 0},
     {"WARP_M", "rows of a warp: fewer reads of B against warps", {0, 32, 64}, 0},
     {"WARP_N", "columns of a warp: fewer reads of A against warps", {0, 16, 32}, 0},
-    {"STAGES", "blocks along k under way: latency hidden against local memory", {0, 3, 4, 6, 8}, 0},
+    {"STAGES", "blocks along k in flight: latency hidden against local memory", {0, 3, 4, 6, 8}, 0},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
     {"SPLIT",
-     "groups that share a tile, in equal parts of k: more of them against adding up",
+     "work-groups that share a tile, in equal parts of k: more run at once, and leave more sums to "
+     "add up",
      {0, 1, 2, 4, 8, 16, 32},
      0,
      .host_only = true},
     {"PER_UNIT",
-     "groups on each unit, in equal parts of all blocks, where SPLIT is 0",
+     "where SPLIT is 0, work-groups for each compute unit, which share all blocks equally",
      {0, 1, 2},
      0,
      .host_only = true},
@@ -347,14 +349,14 @@ static const char *plan_layout(const job *j, const layout *s, bool turned, plan 
 
     if (has < CAPABILITY_MIN)
         return plan_unsupported(
-            out, "its instructions come with compute capability %u.%u, this is %u.%u",
+            out, "its instructions need compute capability %u.%u, and the device has %u.%u",
             CAPABILITY_MIN / 10u, CAPABILITY_MIN % 10u, has / 10, has % 10);
     why = matmul_unsupported_bytes(s->local, j->device->large_local, out);
     why = why ? why : matmul_unsupported_rounding(j, out);
     if (why)
         return why;
     if (!is_whole(s))
-        return plan_unsupported(out, "tiles of %u x %u are not cut into whole warps of %zu x %zu",
+        return plan_unsupported(out, "tiles of %u x %u do not divide into whole warps of %zu x %zu",
                                 s->tile.rows, s->tile.columns, s->warp_m, s->warp_n);
     why = matmul_unsupported_shares(j, &s->how, out);
     if (why)
@@ -406,7 +408,7 @@ static const char *plan_mma_f64(const job *j, plan *out)
 
 const variant matmul_mma_f64 = {
     .name = "mma-f64",
-    .idea = "copies and fragments on their way while others are multiplied: no unit waits",
+    .idea = "copies and fragments in flight while others are multiplied: no unit waits",
     .answers = 1u << CAUSE_UNITS,
     .source = "matmul/matmul_mma_f64.cl",
     .entries = {"matmul_mma_f64"},
@@ -434,7 +436,7 @@ static const char *plan_mma_f64_tensor(const job *j, plan *out)
     if (p->type != TSR_F64)
         return plan_unsupported(out, "it multiplies float64, not %s", tsr_type_name(p->type));
     if (!matmul_starts_at(&a, 2) || !matmul_starts_at(&b, 2))
-        return "lines of A and B do not all start at multiples of 16 bytes";
+        return "not all lines of A and B start at multiples of 16 bytes";
     if (turned)
         *matmul_in(&posed) = matmul_turned(p);
     as_posed.problem = &posed;
@@ -452,7 +454,7 @@ static const char *plan_mma_f64_tensor(const job *j, plan *out)
 
 const variant matmul_mma_f64_tensor = {
     .name = "mma-f64-tensor",
-    .idea = "the chip copies boxes of A and B by itself, and the warps multiply alone",
+    .idea = "the copy unit (TMA) brings boxes of A and B, and the warps only multiply",
     .source = "matmul/matmul_mma_f64_tensor.cl",
     .entries = {"matmul_mma_f64_tensor"},
     .needs = 1u << FEATURE_TENSOR_COPY | 1u << FEATURE_WGMMA | 1u << FEATURE_PTX |

@@ -200,7 +200,8 @@ static const char *plan_outer(const job *j, plan *out)
 const variant matmul_outer = {
     .name = "outer",
     .idea = "a sum of k outer products, for a short k: C moves in aligned vectors, whatever its ld",
-    .unstated = "reads and writes C by vectors whose ends follow its leading dimension",
+    .unstated =
+        "moves C by vectors, and its leading dimension decides how many at the ends of rows",
     .source = "matmul/matmul_outer.cl",
     .entries = {"matmul_outer"},
     .program_a_shape = true,

@@ -27,13 +27,13 @@ static const tunable tunables[] = {
     {"DEPTH", "extent of the tiles along k: fewer barriers against memory", {0, 8, 16, 32}, 0, 8},
     {"SLICES", "sets of work-items a tile: latency hidden against sums", {0, 1, 2, 4, 8}, 0, 2},
     {"SPLIT",
-     "groups that share k: more of them against adding up",
+     "work-groups that share k: more run at once, and leave more sums to add up",
      {0, 1, 2, 4, 8, 32, 128},
      0,
      2,
      .host_only = true},
     {"REGISTERS",
-     "most a work-item has (NVIDIA): groups a unit",
+     "registers of a work-item, at most (NVIDIA): fewer let more groups run at once",
      {0, 128, 255},
      0,
      .host_only = true},
@@ -277,11 +277,10 @@ static const char *plan_pipelined(const job *j, plan *out)
     if (why)
         return why;
     if (!is_whole(&s))
-        return plan_unsupported(
-            out,
-            "tiles of %u x %u x %u are not cut into whole warps and vectors with %u sums a "
-            "work-item and %u slices",
-            s.tile_m, s.tile_n, s.depth, s.sums, s.slices);
+        return plan_unsupported(out,
+                                "tiles of %u x %u x %u, with %u sums a work-item and %u slices, do "
+                                "not divide into whole warps and vectors",
+                                s.tile_m, s.tile_n, s.depth, s.sums, s.slices);
     why = matmul_unsupported_bytes(s.local, j->device->local_memory, out);
     if (why)
         return why;
@@ -333,7 +332,7 @@ static const char *plan_complex(const job *j, plan *out)
 const variant matmul_complex_pipelined = {
     .name = "complex-pipelined",
     .idea = "pipelined for complex matrices: as a real product of twice the n and k",
-    .unstated = "makes real factors of complex ones first, by copies that are left out",
+    .unstated = "copies complex factors into real ones first, and those copies are not counted",
     .source = "matmul/matmul_complex_pipelined.cl",
     .entries = {"matmul_pipelined", "matmul_sum_parts", "matmul_complex_left",
                 "matmul_complex_right"},

@@ -11,10 +11,11 @@ static tsr_status check_scales(const tsr_matmul_problem *p, bool takes, bool sca
         return TSR_OK;
     if (!takes && (p->scale_a || p->scale_b))
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "matmul: the problem has scales of rows or columns, which "
-                        "tsr_matmul_scaled and tsr_matmul_scaled_enqueue take");
+                        "matmul: the problem has scales of rows or columns: call tsr_matmul_scaled "
+                        "or tsr_matmul_scaled_enqueue");
     if ((scale_a && !p->scale_a) || (scale_b && !p->scale_b))
-        return tsr_fail(err, TSR_EINVAL, 0, "matmul: %s is given, and the problem has none",
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "matmul: %s is given, and the problem's member of that name is false",
                         scale_a && !p->scale_a ? "scale_a" : "scale_b");
     return TSR_OK;
 }

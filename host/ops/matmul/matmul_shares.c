@@ -105,10 +105,11 @@ const char *matmul_unsupported_shares(const job *j, const shares *s, plan *out)
     const size_t shared = s->tiles - matmul_unshared(s);
 
     if (last_group_of(j->device) == LAST_GROUP_NONE)
-        return "no atomic instruction of the device orders what groups write";
+        return "the device has no atomic operations that order what work-groups write";
     if (shared > GROUP_COUNTERS_MAX)
-        return plan_unsupported(out, "its groups share %zu tiles, and count those of %d", shared,
-                                (int)GROUP_COUNTERS_MAX);
+        return plan_unsupported(out,
+                                "its work-groups share %zu tiles, and there are counters for %d",
+                                shared, (int)GROUP_COUNTERS_MAX);
     return NULL;
 }
 

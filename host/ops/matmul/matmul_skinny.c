@@ -78,8 +78,8 @@ static const char *unsupported(const job *j, const skinny *s, bool along_k, plan
         return plan_unsupported(out, "it takes a C of up to %d rows or columns, and this has %zu",
                                 FEW_MAX, s->few);
     if (!why && s->along_k != along_k)
-        return plan_unsupported(out, "neighbours of the large factor lie %s",
-                                along_k ? "beside each other: use `skinny-columns`"
+        return plan_unsupported(out, "neighbouring elements of the large factor lie %s",
+                                along_k ? "side by side: use `skinny-columns`"
                                         : "along k: use `skinny-dots`");
     return why;
 }
@@ -284,7 +284,7 @@ static const tunable columns_tunables[] = {
      0,
      .cpu_most = 4},
     {"SPLIT",
-     "groups that share k: more of them against adding up",
+     "work-groups that share k: more run at once, and leave more sums to add up",
      {0, 1, 2, 4, 8, 16, 32, 64},
      0,
      .host_only = true,
@@ -343,7 +343,7 @@ const variant matmul_skinny_columns = {
     .name = "skinny-columns",
     .idea =
         "few rows (or columns) of C: each column of the large factor is read once, as in a matvec",
-    .unstated = "reads by vectors whose ends follow the shape",
+    .unstated = "loads vectors, and the shape decides how many at the ends of lines",
     .source = "matmul/matmul_skinny_columns.cl",
     .entries = {"matmul_skinny_columns", "matmul_sum_parts"},
     .uses = LAST_GROUP_USES,
@@ -360,14 +360,17 @@ static const tunable dots_tunables[] = {
      0,
      4,
      .cpu_most = 8},
-    {"LINES", "lines that a team reads at once: reuse of the small factor", {0, 1, 2, 4}, 0},
+    {"LINES",
+     "lines that a team of work-items reads at once: reuse of the small factor",
+     {0, 1, 2, 4},
+     0},
     {"VECTOR",
      "elements of a line that a work-item takes at once: wide loads against more work-items",
      {0, 1, 2, 4, 8},
      0,
      .cpu_most = 4},
     {"SPLIT",
-     "groups that share k: more of them against adding up",
+     "work-groups that share k: more run at once, and leave more sums to add up",
      {0, 1, 2, 4, 8, 16, 32, 64},
      0,
      .host_only = true,
@@ -459,7 +462,7 @@ static const char *plan_dots(const job *j, plan *out)
 const variant matmul_skinny_dots = {
     .name = "skinny-dots",
     .idea = "the same where the large factor lies along k: teams share dot products of its lines",
-    .unstated = "reads by vectors whose ends follow the shape",
+    .unstated = "loads vectors, and the shape decides how many at the ends of lines",
     .source = "matmul/matmul_skinny_dots.cl",
     .entries = {"matmul_skinny_dots", "matmul_sum_parts"},
     .uses = LAST_GROUP_USES,

@@ -60,7 +60,7 @@ const variant matmul_subgroup = {
     .idea = "work-items of a sub-group share A by shuffles: no local memory, no barrier",
     .answers = 1u << CAUSE_BARRIERS,
     .unstated =
-        "hands values on by sub-groups, which the simulator that counts accesses does not have",
+        "passes values on by sub-groups, which the simulator that counts accesses does not have",
     .source = "matmul/matmul_subgroup.cl",
     .entries = {"matmul_subgroup"},
     .build = "-cl-std=%CLC%",

@@ -18,16 +18,19 @@ static const tunable tunables[] = {
      {0, 16, 32, 64, 96, 128, 160, 192, 224, 256},
      0},
     {"TURN", "1: C as it is; 2: its transpose, so that few rows become few columns", {0, 1, 2}, 0},
-    {"STAGES", "blocks of A and B under way: latency against local memory", {0, 3, 4, 5, 6, 8}, 0},
+    {"STAGES", "blocks of A and B in flight: latency against local memory", {0, 3, 4, 5, 6, 8}, 0},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
     {"SPLIT",
-     "groups that share k: more of them against adding up",
+     "work-groups that share k: more run at once, and leave more sums to add up",
      {0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32},
      0,
      .host_only = true},
-    {"PERSISTENT", "1: a work-group a compute unit takes tile after tile; 2: one each", {1, 2}, 1},
+    {"PERSISTENT",
+     "1: a work-group for each compute unit takes tile after tile; 2: a work-group for each tile",
+     {1, 2},
+     1},
     {"PREPARE",
-     "1: a launch before stages what is not aligned; 2: the groups that multiply do",
+     "who copies operands that are not aligned: 1 a launch before, 2 the groups that multiply",
      {0, 1, 2},
      0},
 };
@@ -345,12 +348,14 @@ static const char *unsupported(const tsr_matmul_problem *p, plan *out)
         why = element_bytes(p) == 1 ? matmul_unsupported_sizes(p, out)
                                     : matmul_unsupported_indices(p, out);
     if (!why && type_is_fp8(p->type) && used != TSR_PRECISION_F8)
-        why = "its sums of FP8 have fewer bits than those of FP32";
+        why = "matrix units add up FP8 products in fewer bits than FP32 has, which --precision f8 "
+              "allows";
     if (why || element_bytes(p) == 1)
         return why;
     if (used != TSR_PRECISION_TF32 && used != TSR_PRECISION_BF16 && used != TSR_PRECISION_F16)
-        return plan_unsupported(out, "it rounds factors to TF32 or 16 bits, and %s is %s",
-                                tsr_type_name(p->type), tsr_precision_name(used));
+        return plan_unsupported(
+            out, "it rounds factors to TF32 or 16 bits, and for %s the precision is %s",
+            tsr_type_name(p->type), tsr_precision_name(used));
     return NULL;
 }
 
@@ -482,7 +487,7 @@ static const char *plan_tensor(const job *j, plan *out)
 const variant matmul_wgmma_tensor = {
     .name = "wgmma-tensor",
     .idea =
-        "the chip copies boxes of A and B by itself, with zeros beyond edges: TF32, 16 and 8 bits",
+        "the copy unit (TMA) brings boxes of A and B, with zeros beyond edges: TF32, 16 and 8 bits",
     .answers = 1u << CAUSE_UNITS,
     .source = "matmul/matmul_tensor.cl",
     .entries = {"matmul_tensor_prepare", "matmul_tensor"},

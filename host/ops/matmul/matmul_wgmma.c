@@ -11,10 +11,10 @@ enum { PACK, MULTIPLY, SUM };
 /* The last is TF32's alone: three products leave it one value. */
 static const tunable tunables[] = {
     {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 128, 256}, 0},
-    {"STAGES", "tiles of A and B under way: latency hidden against local memory", {2, 4, 6}, 4},
+    {"STAGES", "tiles of A and B in flight: latency hidden against local memory", {2, 4, 6}, 4},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
     {"SPLIT",
-     "groups that share k: more of them against adding up",
+     "work-groups that share k: more run at once, and leave more sums to add up",
      {0, 1, 2, 4, 8, 16, 32},
      0,
      .host_only = true},
@@ -187,7 +187,7 @@ const char *matmul_unsupported_3xtf32(const tsr_matmul_problem *p, plan *out)
     if (why)
         return why;
     if (!real_is_plain(p->type, p->precision))
-        return plan_unsupported(out, "it gives f32 by three TF32 products, not %s",
+        return plan_unsupported(out, "it computes f32 by three TF32 products, not %s",
                                 tsr_precision_name(p->precision));
     if (p->k < K_MIN)
         return plan_unsupported(out, "k is %zu, and below %d sums of FP32 are more exact", p->k,

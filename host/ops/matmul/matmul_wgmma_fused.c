@@ -8,12 +8,12 @@
 enum { ALIGN, MULTIPLY };
 
 static const tunable tunables[] = {
-    {"STAGES", "blocks along k under way: latency hidden against local memory", {4, 5, 6}, 6},
+    {"STAGES", "blocks along k in flight: latency hidden against local memory", {4, 5, 6}, 6},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
     {"COPY", "bytes of B that a copy brings: whole rows of a tile or vectors", {16, 1024}, 1024},
     {"ALIGN",
-     "lines not aligned, 1: as they are, 2: copied first: workspace and a launch against small "
-     "copies",
+     "lines that are not aligned: 1 in small copies as they are, 2 copied first, which takes a "
+     "workspace and a launch",
      {0, 1, 2},
      0},
 };

@@ -102,9 +102,9 @@ static tsr_status check(const problem *q, tsr_error *err)
     if (st == TSR_OK)
         st = real_check("matvec", p->type, p->precision, err);
     if (st == TSR_OK && p->y_f32 && p->type == TSR_F64)
-        st = tsr_fail(err, TSR_EINVAL, 0, "matvec: y is float64 where the operands are");
+        st = tsr_fail(err, TSR_EINVAL, 0, "matvec: y must be float64, as the operands are");
     if (st == TSR_OK && p->layout != TSR_ROW_MAJOR && p->layout != TSR_COLUMN_MAJOR)
-        st = tsr_fail(err, TSR_EINVAL, 0, "matvec: no layout has the number %d", (int)p->layout);
+        st = tsr_fail(err, TSR_EINVAL, 0, "matvec: layout %d does not exist", (int)p->layout);
     if (st == TSR_OK)
         st = real_check_scale("matvec", "alpha", real_sums(p->type), p->alpha, err);
     if (st == TSR_OK)

@@ -163,7 +163,7 @@ const variant matvec_short_rows_vector = {
     .name = "short-rows-vector",
     .idea = "CPUs, short rows: masked ends, and as many rows as a vector has elements added up at "
             "once",
-    .unstated = "reads beyond the ends of rows, where A goes on",
+    .unstated = "reads beyond the ends of rows, into the next ones",
     .source = "matvec/matvec_short_rows_vector.cl",
     .entries = {"matvec_short_rows_vector"},
     .build = "",

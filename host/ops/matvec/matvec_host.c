@@ -42,8 +42,9 @@ static const double *f64_at(const void *array, size_t offset, bool read)
 
 static tsr_status no_memory(const tsr_matvec_problem *p, tsr_error *err)
 {
-    return tsr_fail(err, TSR_ENOMEM, 0, "matvec: no memory beside the operands of %zu x %zu",
-                    p->rows, p->columns);
+    return tsr_fail(err, TSR_ENOMEM, 0,
+                    "matvec: no memory for working copies of the operands of %zu x %zu", p->rows,
+                    p->columns);
 }
 
 /* One product whose vectors are of float32 or float64 and have no gaps. */

@@ -7,7 +7,7 @@
 #include "ops/matvec/matvec_variants.h"
 
 #define LOADS_MEANING                                                                              \
-    "128-bit loads of a work-item that are on their way at once: more suit fewer work-items"
+    "128-bit loads of a work-item that are in flight at once: more suit fewer work-items"
 
 /* Bytes of A up to which a group reads them alone: to add up the sums of several groups takes as
  * long as a group takes to read so many. */
@@ -260,7 +260,7 @@ const variant matvec_split_vector = {
     .idea =
         "vector loads, several in flight in each work-item, and more work-items the longer a row",
     .answers = 1u << CAUSE_ACCESS | 1u << CAUSE_LATENCY,
-    .unstated = "reads rows that start inside a vector by their places in it",
+    .unstated = "loads rows that start inside a vector as their places in it need",
     .source = "matvec/matvec_split_vector.cl",
     .entries = {"matvec_split_vector", "matvec_add_parts"},
     .build = "",
@@ -617,8 +617,9 @@ static const char *column_slices_plan(const job *j, plan *out)
         loads /= 2;
     why = unsupported_vectors(j, &c, out);
     if (!why && past_set == 2 && !past_l1)
-        why = has_loads ? "PAST_L1=2 takes aligned rows of float32 or float64"
-                        : "PAST_L1=2 takes loads past L1, which the device has not";
+        why = has_loads ? "PAST_L1=2 needs aligned rows of float32 or float64"
+                        : "PAST_L1=2 needs loads that bypass the first-level cache, which the "
+                          "device does not have";
     if (why)
         return why;
     plan_set(out, "GROUP", (uint32_t)local);
@@ -640,7 +641,7 @@ static const char *column_slices_plan(const job *j, plan *out)
 const variant matvec_column_slices = {
     .name = "column-slices",
     .idea = "transposed: a vector of sums per work-item, slices of a group share the rows of A",
-    .unstated = "reads by slices whose ends follow the shape",
+    .unstated = "loads by slices, and the shape decides how much at their ends",
     .source = "matvec/matvec_column_slices.cl",
     .entries = {"matvec_column_slices", "matvec_add_parts"},
     .build = "",
@@ -695,7 +696,8 @@ static const char *short_columns_plan(const job *j, plan *out)
 const variant matvec_short_columns = {
     .name = "short-columns",
     .idea = "transposed, narrow, without gaps: vectors of one array, a sum for each element",
-    .unstated = "reads vectors of several rows at once, and x by the rows that a vector meets",
+    .unstated =
+        "loads vectors that hold parts of several rows, and for each as much of x as they need",
     .source = "matvec/matvec_short_columns.cl",
     .entries = {"matvec_short_columns", "matvec_add_parts"},
     .build = "",

@@ -221,7 +221,8 @@ const char *matvec_unsupported_flat(const job *j, const matvec_flat *f, size_t l
             matvec_lda(p), matvec_line_length(p));
     if (f->items == 0)
         return plan_unsupported(out,
-                                "%zu columns of A repeat after %zu vectors, and a group has %zu",
+                                "%zu columns of A repeat their places in vectors after %zu "
+                                "vectors, and a work-group has %zu",
                                 matvec_line_length(p), f->cycle, local);
     return NULL;
 }

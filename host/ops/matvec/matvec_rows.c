@@ -110,7 +110,7 @@ static const char *tree_vector_plan(const job *j, plan *out)
 const variant matvec_tree_vector = {
     .name = "tree-vector",
     .alias = "team-vector",
-    .idea = "the same with vector loads: fewer instructions for as many bytes on their way",
+    .idea = "the same with vector loads: fewer instructions for as many bytes in flight",
     .answers = 1u << CAUSE_ACCESS,
     .source = "matvec/matvec_tree_vector.cl",
     .entries = {"matvec_tree_vector"},
@@ -231,7 +231,7 @@ const variant matvec_short_rows = {
 
 static const tunable flat_rows_tunables[] = {
     {"LOADS",
-     "128-bit loads of a work-item that are on their way at once: more suit fewer work-items",
+     "128-bit loads of a work-item that are in flight at once: more suit fewer work-items",
      {2, 4, 8},
      4},
     {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 256, .host_only = true},
@@ -269,7 +269,8 @@ static const char *flat_rows_plan(const job *j, plan *out)
 const variant matvec_flat_rows = {
     .name = "flat-rows",
     .idea = "short rows without gaps: vectors of one array, whose columns a work-item keeps",
-    .unstated = "reads vectors of several rows at once, and x by the columns that a vector meets",
+    .unstated =
+        "loads vectors that hold parts of several rows, and for each as much of x as they need",
     .source = "matvec/matvec_flat_rows.cl",
     .entries = {"matvec_flat_rows"},
     .build = "",

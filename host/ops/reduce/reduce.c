@@ -149,7 +149,7 @@ static tsr_status check(const problem *q, tsr_error *err)
     if (operation_check_type(q->op, p->type, err))
         return TSR_EINVAL;
     if (p->by > TSR_REDUCE_COUNT)
-        return tsr_fail(err, TSR_EINVAL, 0, "reduce: no reduction has the number %zu", p->by);
+        return tsr_fail(err, TSR_EINVAL, 0, "reduce: reduction %zu does not exist", p->by);
     if (p->n == 0 && p->by < ARRAY_COUNT(names) && names[p->by])
         return tsr_fail(err, TSR_EINVAL, 0,
                         "reduce: the array is empty, and an empty array has no %s", names[p->by]);

@@ -341,7 +341,7 @@ const variant reduce_whole = {
     .name = "whole",
     .idea =
         "a whole array in one launch, every type: last-group; an index is that of a block first",
-    .unstated = "finds an index where data have it",
+    .unstated = "searches for an index, and the data decide where",
     .source = "reduce/reduce_whole.cl",
     .entries = {"reduce_whole", "reduce_whole_alone"},
     .build = "",

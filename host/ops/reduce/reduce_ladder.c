@@ -31,7 +31,7 @@ typedef struct reduce_call {
 
 /* Sums that are added as work-items come have another order each time. */
 static const char any_order_alone[] =
-    "it adds in another order each time, which any_order (--any-order) allows";
+    "it adds in another order each time, which only any_order (--any-order) allows";
 
 static bool keeps_order(const tsr_reduce_problem *p)
 {
@@ -117,7 +117,7 @@ static const char *plan_levels(const job *j, size_t local, size_t loads, plan *o
     if (!reduce_is_plain(p))
         return reduce_not_plain;
     if (local < 2)
-        return "the device's work-groups are a single work-item";
+        return "the device's work-groups have a single work-item";
     if (local * sizeof(float) > j->device->local_memory)
         return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
                                 local * sizeof(float), j->device->local_memory);
@@ -214,7 +214,7 @@ static const char *subgroup_plan(const job *j, plan *out)
     const tsr_reduce_problem *p = reduce_of(j->problem);
 
     if (reduce_is_plain(p) && p->by != TSR_REDUCE_SUM)
-        return "it takes sums alone";
+        return "it computes sums alone";
     if (keeps_order(p))
         return any_order_alone;
     plan_define(out, "REAL=float");
@@ -238,7 +238,7 @@ static const char *shuffle_plan(const job *j, plan *out)
 {
     const size_t local = tree_group(j, WARP);
 
-    return local < WARP ? "the device's work-groups are smaller than a warp"
+    return local < WARP ? "the device's work-groups are smaller than a warp of 32"
                         : plan_in_registers(j, local, out);
 }
 
@@ -259,7 +259,7 @@ static const char *redux_plan(const job *j, plan *out)
     const tsr_reduce_problem *p = reduce_of(j->problem);
 
     if (reduce_is_plain(p) && p->by == TSR_REDUCE_SUM)
-        return "it takes minima and maxima: there is no such instruction for sums of floats";
+        return "it computes minima and maxima: there is no such instruction for sums of floats";
     return shuffle_plan(j, out);
 }
 
@@ -444,7 +444,8 @@ static const char *atomic_plan(const job *j, plan *out)
 
 const variant reduce_atomic = {.name = "atomic",
                                .idea = "every work-item changes the result by an atomic operation",
-                               .unstated = "exchanges again as often as others were faster",
+                               .unstated =
+                                   "repeats an exchange as often as another work-item was faster",
                                .source = "reduce/reduce_atomic.cl",
                                .entries = {"reduce_atomic", "reduce_atomic_start"},
                                .build = "",
@@ -470,7 +471,7 @@ static const char *group_atomic_plan(const job *j, plan *out)
 const variant reduce_group_atomic = {
     .name = "group-atomic",
     .idea = "tree, whose groups change the result by one atomic operation each: one launch",
-    .unstated = "exchanges again as often as others were faster",
+    .unstated = "repeats an exchange as often as another work-item was faster",
     .source = "reduce/reduce_group_atomic.cl",
     .entries = {"reduce_group_atomic", "reduce_group_atomic_start"},
     .build = "",

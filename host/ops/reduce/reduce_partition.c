@@ -317,7 +317,7 @@ tsr_status reduce_partition(const problem *q, const selection *sel, const stream
         return holds || !budget->limited
                    ? TSR_OK
                    : stream_refuse(err, "reduce", budget, PARTITION_SLOTS_MAX * (line + partial),
-                                   "%d times %zu elements and their results",
+                                   "%d pieces of %zu elements with their results",
                                    (int)PARTITION_SLOTS_MAX, s.inner);
     length = size_min(length, size_max(stream_piece_bytes(all, budget->each) / line, 1));
     cut_stretches(p, size_min(length, size_max(p->n / PIECES_MIN, 1)), out);

@@ -106,11 +106,11 @@ static tsr_status check(const problem *q, tsr_error *err)
     if (operation_check_type(q->op, p->type, err))
         return TSR_EINVAL;
     if (p->by > TSR_SCAN_MAX)
-        return tsr_fail(err, TSR_EINVAL, 0, "scan: no way to combine elements has the number %zu",
-                        p->by);
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "scan: by is %zu, which is neither a sum, minimum nor maximum", p->by);
     if (p->segments && scan_lines(p) > 1)
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "scan: segments are of one line, and there are %zu x %zu of them",
+                        "scan: segments need a single line, and there are %zu x %zu lines",
                         scan_outer(p), scan_inner(p));
     if (!size_mul(scan_outer(p), scan_inner(p), &elements) ||
         !size_mul(elements, p->n, &elements) || p->segments == SIZE_MAX)

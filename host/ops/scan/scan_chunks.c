@@ -79,7 +79,7 @@ static const tunable tunables[] = {
      .host_only = true},
     {"PER_UNIT",
      "work-items for each compute unit, at most, where lines are cut: more hide latency, fewer "
-     "leave less to carry over",
+     "leave less to combine",
      {4, 8, 64, 256, 1024},
      8,
      4,
@@ -181,7 +181,7 @@ static const char *plan_chunks(const job *j, plan *out)
 const variant scan_chunks = {
     .name = "chunks",
     .idea = "a work-item scans a chunk of a line by itself; three launches where lines are cut",
-    .unstated = "searches the offsets of segments as their lengths have it",
+    .unstated = "searches the offsets of segments, and their lengths decide how often",
     .source = "scan/scan_chunks.cl",
     .entries = {"scan_chunk_totals", "scan_chunk_carries", "scan_chunks"},
     .build = "",

@@ -154,9 +154,10 @@ static tsr_status lay_out(problem *q, const given_options *given, const char *si
     if (count == 1)
         p->outer = p->inner = 1;
     if (count > 1 && p->segments)
-        return tsr_fail(err, TSR_ENAME, 0,
-                        "--segments %zu are of one line: --size is a number of elements, not '%s'",
-                        p->segments, size);
+        return tsr_fail(
+            err, TSR_ENAME, 0,
+            "--segments %zu need a single line: --size must be a number of elements, not '%s'",
+            p->segments, size);
     return TSR_OK;
 }
 
@@ -197,7 +198,7 @@ static tsr_status pose_segments(posing *x, tsr_error *err)
         return st;
     if (offsets->shape[0] == 0)
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s is empty, and needs one offset more than there are segments",
+                        "%s is empty: it needs one offset more than there are segments",
                         x->file[SCAN_SEGMENTS]);
     p->segments = offsets->shape[0] - 1;
     return scan_check_segments(p->n, p->segments, offsets->data, err);

@@ -12,7 +12,7 @@ static const char *unsupported(const tsr_scan_problem *p)
         return "it computes sums of float32";
     if (scan_lines(p) > 1 || p->segments)
         return "it scans one line, without segments";
-    return p->reverse ? "it goes from the front" : NULL;
+    return p->reverse ? "it scans from the front alone" : NULL;
 }
 
 static size_t group_of(const job *j, plan *out)
@@ -250,7 +250,7 @@ static const char *plan_shuffle(const job *j, plan *out)
     if (why)
         return why;
     if (local < WARP)
-        return "the device's work-groups are smaller than a warp";
+        return "the device's work-groups are smaller than a warp of 32";
     return plan_tiles(j, local, state_warps, out);
 }
 

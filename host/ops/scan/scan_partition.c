@@ -362,12 +362,12 @@ tsr_status scan_partition(const problem *q, const selection *sel, const stream_b
         return TSR_OK;
     count = stretch_elements(p, slot, narrow_in + narrow_result);
     if (count == 0)
-        return budget->limited
-                   ? stream_refuse(
-                         err, "scan", budget,
-                         PARTITION_SLOTS_MAX * stretch_bytes(p, 1, narrow_in + narrow_result),
-                         "%d times %zu elements and their results", (int)PARTITION_SLOTS_MAX, inner)
-                   : TSR_OK;
+        return budget->limited ? stream_refuse(err, "scan", budget,
+                                               PARTITION_SLOTS_MAX *
+                                                   stretch_bytes(p, 1, narrow_in + narrow_result),
+                                               "%d pieces of %zu elements with their results",
+                                               (int)PARTITION_SLOTS_MAX, inner)
+                               : TSR_OK;
     count = size_min(count, budget->each / size_max(narrow_in, narrow_result) / inner);
     if (p->segments)
         count = size_min(count, budget->each / sizeof(uint64_t) - 1);

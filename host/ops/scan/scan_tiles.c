@@ -36,7 +36,7 @@ static const char *lay_out(const job *j, layout *out, plan *to)
     if (why)
         return why;
     if (scan_inner(p) > 1)
-        return "it scans lines of neighbours, not columns";
+        return "it scans lines whose elements are side by side, not columns";
     out->value = scan_value_bytes(p);
     out->group = group_fit(j->device, 0, group ? group : cpu ? GROUP_CPU : GROUP_GPU);
     out->items = items ? items : cpu ? ITEMS_CPU : ITEMS_GPU;
@@ -182,7 +182,7 @@ static const char *plan_look_back(const job *j, plan *out)
     if (why)
         return why;
     if (way == LAST_GROUP_NONE)
-        return "it needs atomics in the scope of the device";
+        return "it needs atomic operations of device scope";
     plan_define(out, "PUBLISHES=%d", (int)way);
     last_group_standard(j->device, way, &out->defines);
     if (scan_elements(p) == 0)
@@ -225,9 +225,8 @@ static const tunable tunables[] = {
      .cpu_most = 2},
     /* Of the three launches alone. */
     {"CARRY_GROUP",
-     "work-items that scan what the tiles of a line come to: fewer have less to put together; 0: "
-     "by "
-     "the device",
+     "work-items that scan the totals of a line's tiles: fewer have less to combine; 0: by the "
+     "device",
      {0, 1, 32, 256},
      0,
      32,
@@ -238,7 +237,7 @@ const variant scan_three_launches = {
     .name = "three-launches",
     .idea = "reduce tiles, scan their totals, scan the tiles from there",
     .answers = 1u << CAUSE_BARRIERS | 1u << CAUSE_LAUNCHES,
-    .unstated = "searches the offsets of segments as their lengths have it",
+    .unstated = "searches the offsets of segments, and their lengths decide how often",
     .source = "scan/scan_three_launches.cl",
     .entries = {"scan_tile_totals", "scan_tile_carries", "scan_tiles"},
     .build = "",
@@ -249,9 +248,9 @@ const variant scan_three_launches = {
 
 const variant scan_look_back = {
     .name = "look-back",
-    .idea = "one launch: decoupled look-back tells each tile what it starts from",
+    .idea = "one launch: by decoupled look-back each tile finds the value that it starts from",
     .answers = 1u << CAUSE_BYTES | 1u << CAUSE_LAUNCHES,
-    .unstated = "searches the offsets of segments as their lengths have it",
+    .unstated = "searches the offsets of segments, and their lengths decide how often",
     .source = "scan/scan_look_back.cl",
     .entries = {"scan_look_back"},
     .build = "",

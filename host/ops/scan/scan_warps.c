@@ -75,7 +75,7 @@ static const char *plan_warps(const job *j, plan *out)
     if ((why = look_back_unsupported(j->device, group)))
         return why;
     if (scan_inner(p) > 1)
-        return "it scans lines of neighbours, not columns";
+        return "it scans lines whose elements are side by side, not columns";
     if (p->segments)
         return "it scans lines without segments";
     plan_set(out, "GROUP", (uint32_t)group);
@@ -124,7 +124,7 @@ const variant scan_warps = {
     .name = "warps",
     .idea = "elements in registers, scanned by shuffles; a warp looks back over many tiles at once",
     .answers = 1u << CAUSE_BYTES | 1u << CAUSE_ACCESS | 1u << CAUSE_BARRIERS,
-    .unstated = "reads what tiles before it publish as often as those are late",
+    .unstated = "reads again what earlier tiles publish, as long as it is not there",
     .source = "scan/scan_warps.cl",
     .entries = {"scan_warps"},
     .build = "",

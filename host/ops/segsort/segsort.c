@@ -88,7 +88,7 @@ static tsr_status check(const problem *p, tsr_error *err)
         return st;
     if (sort_rows(&s->sort) > 1)
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "segsort: takes one row of keys, whose segments it sorts, not %zu rows",
+                        "segsort: takes one row of keys, which it sorts by segments, not %zu rows",
                         s->sort.rows);
     if (s->segments == 0 && s->sort.n)
         return tsr_fail(err, TSR_EINVAL, 0, "segsort: segments is 0, and there are %zu keys",
@@ -161,7 +161,7 @@ static tsr_status partition_of(const problem *p, const selection *sel, const str
          keys <= budget->all - offsets))
         return TSR_OK;
     return stream_refuse(err, "segsort", budget, keys + offsets,
-                         "%zu keys of %zu segments, what goes with them and the offsets", s->sort.n,
+                         "%zu keys of %zu segments, their values, indices and offsets", s->sort.n,
                          s->segments);
 }
 

@@ -83,7 +83,7 @@ static tsr_status pose(posing *x, tsr_error *err)
         return st;
     if (offsets->shape[0] == 0)
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s is empty, and needs one offset more than there are segments",
+                        "%s is empty: it needs one offset more than there are segments",
                         x->file[SEGSORT_OFFSETS]);
     s->segments = offsets->shape[0] - 1;
     return segsort_check_offsets(s->sort.n, s->segments, offsets->data, &longest, err);

@@ -44,7 +44,7 @@ static const tunable pairs_tunables[] = {
 
 static const tunable registers_tunables[] = {
     {"KEYS",
-     "keys that a work-item holds, and of the smallest block: strides without a hand-over against "
+     "keys that a work-item holds, and of the smallest block: strides without an exchange against "
      "registers and short segments",
      {0, 4, 8, 16, 32},
      0,
@@ -327,7 +327,7 @@ static const char *plan_warp(const job *j, plan *out)
 const variant segsort_tiles = {
     .name = "segments",
     .idea = "segments of given lengths: those of like length side by side in a tile",
-    .unstated = "asks as the lengths of segments have it, which the device alone knows",
+    .unstated = "moves what the lengths of segments decide, which only the device knows",
     .source = "segsort/segsort_tiles.cl",
     .entries = {"segsort_short", "segsort_tile", "segsort_exchange", "segsort_merge",
                 "sort_values_keep", "segsort_gather"},
@@ -340,8 +340,8 @@ const variant segsort_tiles = {
 const variant segsort_registers = {
     .name = "segments-registers",
     .alias = "segments-held",
-    .idea = "segments in registers, handed on in local memory between strides",
-    .unstated = "asks as the lengths of segments have it, which the device alone knows",
+    .idea = "segments in registers, exchanged in local memory between strides",
+    .unstated = "moves what the lengths of segments decide, which only the device knows",
     .source = "segsort/segsort_registers.cl",
     .entries = {"segsort_registers_short", "segsort_registers_tile", "segsort_exchange",
                 "segsort_registers_merge", "sort_values_keep", "segsort_gather"},
@@ -354,8 +354,8 @@ const variant segsort_registers = {
 
 const variant segsort_warp = {
     .name = "segments-warp",
-    .idea = "a segment belongs to a warp or less where it fits, which waits for nobody else",
-    .unstated = "asks as the lengths of segments have it, which the device alone knows",
+    .idea = "a segment that fits belongs to a warp or a part of one, which waits for no other",
+    .unstated = "moves what the lengths of segments decide, which only the device knows",
     .source = "segsort/segsort_registers.cl",
     .entries = {"segsort_registers_short", "segsort_registers_tile", "segsort_exchange",
                 "segsort_registers_merge", "sort_values_keep", "segsort_gather"},

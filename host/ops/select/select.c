@@ -116,9 +116,9 @@ static tsr_status check(const problem *q, tsr_error *err)
     if (operation_check_type(q->op, p->type, err))
         return TSR_EINVAL;
     if (p->where > TSR_IS_NOT_NAN)
-        return tsr_fail(err, TSR_EINVAL, 0, "select: no comparison has the number %zu", p->where);
+        return tsr_fail(err, TSR_EINVAL, 0, "select: comparison %zu does not exist", p->where);
     if (p->where < TSR_IS_NAN && !is_of_type(p))
-        return tsr_fail(err, TSR_EINVAL, 0, "select: the value is beyond what %s holds",
+        return tsr_fail(err, TSR_EINVAL, 0, "select: the value is beyond the range of %s",
                         tsr_type_name(p->type));
     x = select_x(p);
     result = select_result(p);

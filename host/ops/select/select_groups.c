@@ -138,7 +138,7 @@ static const char *plan_counter(const job *j, command **to, plan *out)
     if (why)
         return why;
     if (!p->any_order)
-        return "it selects in no order, which any_order (--any-order) allows";
+        return "it selects in another order each time, which only any_order (--any-order) allows";
     if (p->n > UINT32_MAX)
         return plan_unsupported(out, "it counts in 32 bits: at most %u elements, not %zu",
                                 UINT32_MAX, p->n);
@@ -315,7 +315,7 @@ static const char *plan_look_back(const job *j, plan *out)
     if (why)
         return why;
     if (way == LAST_GROUP_NONE)
-        return "it needs atomics in the scope of the device";
+        return "it needs atomic operations of device scope";
     if (p->n > INT32_MAX)
         return plan_unsupported(out, "it counts in 31 bits: at most %d elements, not %zu",
                                 INT32_MAX, p->n);
@@ -348,8 +348,8 @@ static const char *plan_look_back(const job *j, plan *out)
 static const tunable tile_tunables[] = {
     {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512}, 0, 32, .cpu_most = 32},
     {"ITEMS",
-     "elements of a work-item: fewer places to find against elements that wait for each other; 0: "
-     "by the device",
+     "elements of a work-item: more leave fewer tiles whose places have to be found, fewer leave "
+     "more work-groups; 0: by the device",
      {0, 4, 8, 16, 32, 4096},
      0,
      4,
@@ -369,7 +369,7 @@ const variant select_three_launches = {
 
 const variant select_look_back = {
     .name = "look-back",
-    .idea = "one launch: decoupled look-back tells each tile where its elements go",
+    .idea = "one launch: by decoupled look-back each tile finds where its elements go",
     .source = "select/select_look_back.cl",
     .entries = {"select_look_back"},
     .build = "",
@@ -459,7 +459,7 @@ static const tunable warps_tunables[] = {
 const variant select_warps = {
     .name = "warps",
     .idea = "vectors in registers, places by a scan of bytes; a warp looks back over many tiles",
-    .unstated = "reads what tiles before it publish as often as those are late",
+    .unstated = "reads again what earlier tiles publish, as long as it is not there",
     .source = "select/select_warps.cl",
     .entries = {"select_warps"},
     .build = "",

@@ -74,11 +74,11 @@ tsr_status select_partition(const problem *q, const selection *sel, const stream
         return TSR_OK;
     count = slot > sizeof(uint64_t) ? (slot - sizeof(uint64_t)) / each : 0;
     if (count == 0)
-        return budget->limited ? stream_refuse(err, "select", budget,
-                                               PARTITION_SLOTS_MAX * (each + sizeof(uint64_t)),
-                                               "%d elements and what is selected of each",
-                                               (int)PARTITION_SLOTS_MAX)
-                               : TSR_OK;
+        return budget->limited
+                   ? stream_refuse(err, "select", budget,
+                                   PARTITION_SLOTS_MAX * (each + sizeof(uint64_t)),
+                                   "%d elements and as many results", (int)PARTITION_SLOTS_MAX)
+                   : TSR_OK;
     count = size_min(count, size_max(stream_piece_bytes(stream_bytes(q), slot) / each, 1));
     /* One at least, which a buffer may not hold: then the call is refused. */
     count = size_max(size_min(size_min(count, budget->each / size_max(size, index)), p->n), 1);

@@ -117,7 +117,7 @@ bool select_sweep(size_t i, bool tiny, problem *out)
 static void blame(verdict *out, const char *what, size_t at)
 {
     *out = (verdict){.worst = INFINITY};
-    snprintf(out->detail, sizeof(out->detail), "number %zu of the result %s", at, what);
+    snprintf(out->detail, sizeof(out->detail), "element %zu of the result %s", at, what);
 }
 
 /* The bits of an element. */
@@ -181,7 +181,7 @@ static void judge_any_order(const tsr_select_problem *p, const void *x, const se
     for (size_t i = 0; i < wanted->count; i++)
         if (p->with_indices ? got->places[i] != wanted->places[i]
                             : got->bits[i] != wanted->bits[i]) {
-            blame(out, "is not selected, once they are in order", i);
+            blame(out, "is not one of those to be selected, once both are sorted", i);
             return;
         }
 }
@@ -193,11 +193,11 @@ static void judge_in_order(const tsr_select_problem *p, const selected *wanted, 
 
     for (size_t i = 0; i < wanted->count; i++) {
         if (bits_of(result, bytes, p->offset_result + i) != wanted->bits[i]) {
-            blame(out, "is not the element that belongs there", i);
+            blame(out, "is not the one that belongs there", i);
             return;
         }
         if (p->with_indices && indices[p->offset_indices + i] != wanted->places[i]) {
-            blame(out, "has another index", i);
+            blame(out, "has another index than the one that belongs there", i);
             return;
         }
     }
@@ -236,7 +236,7 @@ tsr_status select_verify(const problem *q, const device_facts *d, const void *co
     }
     if (count != wanted.count) {
         *out = (verdict){.worst = INFINITY};
-        snprintf(out->detail, sizeof(out->detail), "the count is %llu, and %zu are to be selected",
+        snprintf(out->detail, sizeof(out->detail), "the count is %llu and should be %zu",
                  (unsigned long long)count, wanted.count);
     } else if (!rest_kept(bytes, p->offset_result, wanted.count, p->n, before[SELECT_RESULT],
                           after[SELECT_RESULT]) ||

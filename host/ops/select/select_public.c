@@ -13,7 +13,7 @@ tsr_status tsr_select(tsr_session *session, const tsr_select_problem *problem_in
     if (st)
         return st;
     if (!arrays)
-        return tsr_fail(err, TSR_EINVAL, 0, "select: there are no arrays");
+        return tsr_fail(err, TSR_EINVAL, 0, "select: the arrays are NULL");
     return entry_run(
         session, &p,
         (void *const[]){entry_readable(arrays->x), arrays->result, arrays->indices, arrays->count},
@@ -31,7 +31,7 @@ tsr_status tsr_select_enqueue(tsr_session *session, const tsr_select_problem *pr
     if (st)
         return st;
     if (!buffers)
-        return tsr_fail(err, TSR_EINVAL, 0, "select: there are no buffers");
+        return tsr_fail(err, TSR_EINVAL, 0, "select: the buffers are NULL");
     return entry_enqueue(
         session, &p,
         (const cl_mem[]){buffers->x, buffers->result, buffers->indices, buffers->count}, run,

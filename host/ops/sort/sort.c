@@ -69,7 +69,8 @@ static tsr_status check(const problem *p, tsr_error *err)
     size_t keys;
 
     if ((unsigned)s->type >= TSR_TYPE_COUNT)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s: there is no type %d", p->op->name, (int)s->type);
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: type %d does not exist", p->op->name,
+                        (int)s->type);
     if (!sort_takes(s->type))
         return tsr_fail(err, TSR_EINVAL, 0,
                         "%s: takes int8 to int64, uint8 to uint64, float16, float32 or float64, "

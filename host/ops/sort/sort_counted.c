@@ -112,7 +112,7 @@ static const char *plan_counted(const job *j, plan *out)
 const variant sort_counted = {
     .name = "counted",
     .idea = "few keys: each to its place, the number of keys before it, by comparing it with all",
-    .unstated = "brings all keys to each group, by loads that follow their number",
+    .unstated = "brings all keys to each group, by loads whose width their number decides",
     .source = "sort/sort_counted.cl",
     .entries = {"sort_counted_place", "sort_counted_return"},
     .build = "",

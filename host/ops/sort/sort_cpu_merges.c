@@ -14,8 +14,8 @@ enum { SPAN_BYTES_CORE = 2 << 20 };
 static const tunable tunables[] = {
     SORT_MERGES_TUNABLES,
     {"SPAN",
-     "KiB of keys that are done before the next: what caches hold, and memory is read less often; "
-     "0: by the number of cores",
+     "KiB of keys that are finished before the next are begun: as many as caches hold, so that "
+     "memory is read less often; 0: by the number of cores",
      {0, 16, 256, 1024, 4096, 16384, 2097152},
      0,
      .host_only = true},
@@ -158,7 +158,7 @@ const variant sort_cpu_merges = {
     .name = "cpu-merges",
     .alias = "item-merges",
     .idea = "runs merged through a network in registers: a stage is one pass, however long",
-    .unstated = "looks for the parts of a merge as keys have it",
+    .unstated = "searches for the parts of a merge, and the keys decide how often",
     .source = "sort/sort_cpu_merges.cl",
     .entries = {"sort_cpu_merges_block", "sort_cpu_merges_merge", "sort_values_keep",
                 "sort_values_gather"},

@@ -19,7 +19,8 @@ static const tunable tunables[] = {
      128,
      .host_only = true},
     {"HELD_SHIFT",
-     "exponent of the vectors in registers: more sub-stages for each read, until registers run out",
+     "exponent of the number of vectors in registers: more sub-stages for each read, until "
+     "registers run out",
      {2, 3},
      3},
     {"BLOCK",
@@ -29,7 +30,7 @@ static const tunable tunables[] = {
      0,
      64},
     {"PART",
-     "bytes of what is finished before the next: the nearest cache",
+     "bytes of keys that are finished before the next are begun: what the nearest cache holds",
      {1024, 4096, 8192, 16384, 32768},
      16384},
     {"LEVELS",
@@ -38,8 +39,8 @@ static const tunable tunables[] = {
      8,
      3},
     {"SPAN",
-     "KiB of keys that are done before the next: what the cache of all cores holds, and memory is "
-     "read less often",
+     "KiB of keys that are finished before the next are begun: as many as the cache of all cores "
+     "holds, so that memory is read less often",
      {1, 1024, 2048, 4096, 8192, 16384, 32768, 2097152},
      4096,
      .host_only = true},
@@ -170,8 +171,9 @@ static const char *plan_vectors(const job *j, plan *out)
         (why = sort_unsupported_vector_block(j, &s.block, out)))
         return why;
     if (s.block.lanes << s.levels > block)
-        return plan_unsupported(out, "blocks of %zu keys have pieces of less than %u in %u levels",
-                                block, s.block.lanes, s.levels);
+        return plan_unsupported(
+            out, "blocks of %zu keys are too small for vectors of %u keys in 2^%u registers", block,
+            s.block.lanes, s.levels);
     if ((why = sort_unsupported_groups(p, size_min(block, sort_values_group(j)), out)))
         return why;
     span = (size_t)param(j->params, "SPAN") * 1024 / sort_lane_bytes(p);
@@ -201,7 +203,8 @@ const variant sort_cpu_vectors = {
     .name = "cpu-vectors",
     .alias = "item-vectors",
     .idea = "for CPUs: each work-item alone, comparators in explicit vectors, no barriers",
-    .unstated = "goes through blocks of a cache several times; MB moved has what passes it",
+    .unstated = "goes through cached blocks several times; MB moved counts only what the cache "
+                "does not hold",
     .source = "sort/sort_cpu_vectors.cl",
     .entries = {"sort_cpu_vectors_block", "sort_cpu_vectors_pass", "sort_cpu_vectors_merge",
                 "sort_values_keep", "sort_values_gather"},

@@ -31,7 +31,7 @@ enum {
 /* Those of NVIDIA's variant that shuffles have one more, the last. */
 static const tunable tunables[] = {
     {"KEYS",
-     "keys that a work-item holds: strides without a hand-over against registers",
+     "keys that a work-item holds: strides without an exchange against registers",
      {0, 4, 8, 16, 32, 64},
      0,
      4},
@@ -58,8 +58,8 @@ static const tunable tunables[] = {
      8},
     {"LAYOUT", "keys in local memory: 1 plainly, 2 swizzled against bank conflicts", {1, 2}, 2},
     {"CHUNK",
-     "exponent of keys that are sorted before the next: they stay in cache, and take more "
-     "launches; 31: all at once",
+     "exponent of the number of keys that are sorted before the next are begun: they stay in "
+     "cache, and take more launches; 31: all at once",
      {0, 20, 21, 22, 23, 24, 31},
      0,
      .host_only = true},
@@ -69,8 +69,8 @@ static const tunable tunables[] = {
      2,
      .host_only = true},
     {"SHUFFLES",
-     "stages above those in registers that shuffles do: each costs more than the one "
-     "before, and local memory as much for all",
+     "stages after those in registers that are done by shuffles: each costs more than the one "
+     "before, while in local memory all cost the same",
      {1, 2, 3, 4, 5},
      3},
 };
@@ -192,7 +192,7 @@ static const char *unsupported(const job *j, const layout *s, bool warps, plan *
                                 SORT_TILE_SHIFT_MAX, most);
     if (s->stages <= s->keys_shift || s->stages > s->pass_shift)
         return plan_unsupported(
-            out, "work-items that hold %u keys, and tiles of 2^%u, take %u to %u STAGES, not %u",
+            out, "with %u keys a work-item and tiles of 2^%u keys STAGES must be %u to %u, not %u",
             s->keys, s->pass_shift, s->keys_shift + 1, s->pass_shift, s->stages);
     why = sort_unsupported_room(j, size_max(size_max(s->sort_group, s->pass_group), s->short_group),
                                 s->local, s->local_limit, out);
@@ -504,7 +504,7 @@ static const char *plan_shfl(const job *j, plan *out)
 
 const variant sort_fused_passes = {
     .name = "fused-passes",
-    .idea = "nine and more sub-stages for each read: keys change hands in local memory",
+    .idea = "nine and more sub-stages for each read: keys are exchanged in local memory",
     FUSED,
     .build = "",
     .slow_unless_optimized = true,
@@ -514,10 +514,10 @@ const variant sort_fused_passes = {
 
 const variant sort_fused_passes_subgroup = {
     .name = "fused-passes-subgroup",
-    .idea = "within a sub-group, keys of the first stages change hands without local memory",
+    .idea = "within a sub-group, keys of the first stages are exchanged without local memory",
     FUSED,
     .unstated =
-        "hands values on by sub-groups, which the simulator that counts accesses does not have",
+        "passes values on by sub-groups, which the simulator that counts accesses does not have",
     .build = "-cl-std=%CLC%",
     .needs = 1u << FEATURE_SUBGROUPS | 1u << FEATURE_SUBGROUP_SHUFFLE,
     .tunable_count = TUNABLES,
@@ -526,7 +526,7 @@ const variant sort_fused_passes_subgroup = {
 
 const variant sort_fused_passes_warp = {
     .name = "fused-passes-warp",
-    .idea = "within a warp, keys change hands without waiting for the others; larger tiles",
+    .idea = "within a warp, keys are exchanged without waiting for other warps; larger tiles",
     FUSED,
     .build = "",
     .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
@@ -536,7 +536,7 @@ const variant sort_fused_passes_warp = {
 
 const variant sort_fused_passes_shfl = {
     .name = "fused-passes-shfl",
-    .idea = "within a warp, keys of the first stages change hands without local memory",
+    .idea = "within a warp, keys of the first stages are exchanged without local memory",
     FUSED,
     .build = "",
     .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,

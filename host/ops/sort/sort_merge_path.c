@@ -147,9 +147,9 @@ static const char *plan_merge_path(const job *j, plan *out)
 
 const variant sort_merge_path = {
     .name = "merge-path",
-    .idea = "runs merged in pairs, a launch for each doubling: work-items find where they begin by "
-            "the merge path",
-    .unstated = "looks for the parts of a merge as keys have it",
+    .idea = "runs merged in pairs, a launch for each doubling: work-items find their parts by the "
+            "merge path",
+    .unstated = "searches for the parts of a merge, and the keys decide how often",
     .source = "sort/sort_merge_path.cl",
     .entries = {"sort_merge_tiles", "sort_merge_runs", "sort_merge_last"},
     .build = "",

@@ -249,8 +249,8 @@ tsr_status sort_partition(const problem *p, const selection *sel, const stream_b
         return cut_exchange(q, budget, out, err);
     if (rows > 1)
         return stream_refuse(err, "sort", budget, PARTITION_SLOTS_MAX * q->n * sort_entry_bytes(q),
-                             "%d rows and what goes with their keys", (int)PARTITION_SLOTS_MAX);
+                             "%d rows of keys, their values and indices", (int)PARTITION_SLOTS_MAX);
     return budget->limited ? stream_refuse(err, "sort", budget, q->n * sort_entry_bytes(q),
-                                           "%zu keys and what goes with them", q->n)
+                                           "%zu keys, their values and indices", q->n)
                            : TSR_OK;
 }

@@ -637,7 +637,8 @@ static void check_gap(const char *name, const void *before, const void *after, s
                       verdict *out)
 {
     if (out->ok && bytes && memcmp(before, after, bytes) != 0)
-        reject(out, "%s changed before their offset, in the first %zu bytes", name, bytes);
+        reject(out, "%s: something before their offset was written, in the first %zu bytes", name,
+               bytes);
 }
 
 tsr_status sort_verify_parts(const sort_parts *p, const void *const before[],

@@ -230,17 +230,17 @@ static layout layout_of(const job *j, radix_way way)
 static const char *layout_unsupported(const job *j, const layout *s, plan *out)
 {
     if (s->passes % 2)
-        return plan_unsupported(out,
-                                "it takes an even number of digits, and of %u bits a key has %zu",
-                                s->bits, s->passes);
+        return plan_unsupported(
+            out, "it needs an even number of digits a key, and with %u bits each there are %zu",
+            s->bits, s->passes);
     if (s->group > group_limit(j->device, 0))
         return plan_unsupported(out, "it needs work-groups of %u, and the device has at most %zu",
                                 s->group, group_limit(j->device, 0));
     if (s->warps && (s->group < 1u << s->bits || s->group % WARP))
-        return plan_unsupported(
-            out,
-            "it needs a work-item for each of %u digits and whole warps of %d, not groups of %u",
-            1u << s->bits, WARP, s->group);
+        return plan_unsupported(out,
+                                "it needs a work-item for each of %u values of a digit and whole "
+                                "warps of %d, not work-groups of %u",
+                                1u << s->bits, WARP, s->group);
     return sort_unsupported_room(j, s->group, s->local, local_limit(j, s), out);
 }
 
@@ -252,9 +252,10 @@ static const char *memory_unsupported(const job *j, size_t bytes, plan *out)
     const unsigned long long memory = j->device->global_memory / 4 * 3; /* others use it too */
 
     if (memory && all > (double)memory)
-        return plan_unsupported(
-            out, "it needs a workspace of %zu bytes beside what it sorts, and has %llu for both",
-            bytes, memory);
+        return plan_unsupported(out,
+                                "it needs a workspace of %zu bytes beside what it sorts, and the "
+                                "device has %llu for both",
+                                bytes, memory);
     return NULL;
 }
 
@@ -467,9 +468,9 @@ static const char *plan_digits(const job *j, plan *out, radix_way way)
         return plan_unsupported(out, "it counts in %d bits: at most %zu keys, not %zu",
                                 sweep ? 31 : 32, most, p->n);
     if (sweep && last_group_of(j->device) == LAST_GROUP_NONE)
-        return "it needs atomics in the scope of the device";
+        return "it needs atomic operations of device scope";
     if (way == WAY_WARPS && j->device->nv_capability < 70)
-        return "it needs warps whose lanes meet, of compute capability 7.0";
+        return "it needs barriers within a warp, of compute capability 7.0";
     s = layout_of(j, way);
     if (!sort_is_done(p))
         out->workspace = size_max(s.workspace, values_follow(&s, p) ? sort_values_bytes(p) : 0);
@@ -561,9 +562,9 @@ const variant sort_radix_warp = {
 const variant sort_onesweep = {
     .name = "onesweep",
     .alias = "radix-sweep",
-    .idea = "one read a digit: decoupled look-back gives each work-group its offsets",
+    .idea = "one read a digit: by decoupled look-back each work-group finds its offsets",
     .answers = 1u << CAUSE_BYTES | 1u << CAUSE_LAUNCHES,
-    .unstated = "reads what tiles before it publish as often as those are late",
+    .unstated = "reads again what earlier tiles publish, as long as it is not there",
     .source = "sort/sort_onesweep.cl",
     .entries = {"sort_radix_digits", "sort_radix_totals", "sort_onesweep", "sort_values_keep",
                 "sort_values_gather"},

@@ -108,7 +108,7 @@ enum {
 /* Those of NVIDIA's variant that shuffles have one more, the last. */
 static const tunable registers_tunables[] = {
     {"KEYS",
-     "keys that a work-item holds: strides without a hand-over against registers, and against "
+     "keys that a work-item holds: strides without an exchange against registers, and against "
      "neighbours that read side by side",
      {0, 4, 8, 16, 32},
      0,
@@ -121,7 +121,7 @@ static const tunable registers_tunables[] = {
      8},
     {"LAYOUT", "keys in local memory: 1 plainly, 2 swizzled against bank conflicts", {1, 2}, 2},
     {"SHUFFLES",
-     "stages above those in registers that shuffles do, in place of local memory",
+     "stages after those in registers that are done by shuffles in place of local memory",
      {1, 2, 3, 4, 5},
      5},
 };
@@ -257,7 +257,7 @@ static const char *plan_shfl(const job *j, plan *out)
 const variant sort_rows_registers = {
     .name = "rows-registers",
     .alias = "rows-held",
-    .idea = "short rows in registers, handed on in local memory between strides",
+    .idea = "short rows in registers, exchanged in local memory between strides",
     .source = "sort/sort_rows_registers.cl",
     .entries = {"sort_rows_registers_tile"},
     .build = "",
@@ -269,7 +269,7 @@ const variant sort_rows_registers = {
 
 const variant sort_rows_warp = {
     .name = "rows-warp",
-    .idea = "a row belongs to a warp or less, which waits for nobody else",
+    .idea = "a row belongs to a warp or a part of one, which waits for no other",
     .source = "sort/sort_rows_registers.cl",
     .entries = {"sort_rows_registers_tile"},
     .build = "",
@@ -281,7 +281,7 @@ const variant sort_rows_warp = {
 
 const variant sort_rows_shfl = {
     .name = "rows-shfl",
-    .idea = "within a warp, keys of a row change hands from register to register",
+    .idea = "within a warp, keys of a row are exchanged from register to register",
     .source = "sort/sort_rows_registers.cl",
     .entries = {"sort_rows_registers_tile"},
     .build = "",

@@ -56,8 +56,8 @@ enum { SORT_MERGES_BLOCK_BYTES = 16 << 10 };
         128,                                                                                       \
         .host_only = true},                                                                        \
         {"HELD_SHIFT",                                                                             \
-         "exponent of the vectors in registers: more sub-stages for each read, until registers "   \
-         "run out",                                                                                \
+         "exponent of the number of vectors in registers: more sub-stages for each read, until "   \
+         "registers run out",                                                                      \
          {2, 3},                                                                                   \
          3},                                                                                       \
         {"BLOCK",                                                                                  \
@@ -66,7 +66,8 @@ enum { SORT_MERGES_BLOCK_BYTES = 16 << 10 };
          0,                                                                                        \
          64},                                                                                      \
         {"PART",                                                                                   \
-         "bytes of what is finished before the next: the nearest cache",                           \
+         "bytes of keys that are finished before the next are begun: what the nearest cache "      \
+         "holds",                                                                                  \
          {1024, 4096, 8192, 16384, 32768},                                                         \
          16384},                                                                                   \
         {"STREAMS",                                                                                \

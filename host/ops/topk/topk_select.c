@@ -30,7 +30,7 @@ enum {
 
 static const tunable tile_tunables[] = {
     {"KEYS",
-     "keys that a work-item holds: strides without a hand-over against registers",
+     "keys that a work-item holds: strides without an exchange against registers",
      {0, 4, 8, 16, 32},
      0,
      4},
@@ -288,7 +288,7 @@ static const char *plan_tiles(const job *j, plan *out)
     if ((why = sort_unsupported_room(j, s.group, s.tile * s.held, j->device->local_memory, out)))
         return why;
     if (p->n > s.tile && topk_kept(topk_of(j->problem)) > s.tile / 2)
-        return plan_unsupported(out, "a tile of %zu keys keeps at most half of them, not %zu",
+        return plan_unsupported(out, "its tile of %zu keys can keep at most half of them, not %zu",
                                 s.tile, topk_kept(topk_of(j->problem)));
     if ((why = sort_unsupported_groups(p, size_min(s.group, sort_values_group(j)), out)))
         return why;
@@ -357,7 +357,7 @@ const variant topk_cpu_heaps = {
     .name = "cpu-heaps",
     .alias = "cpu-top item-top",
     .idea = "for CPUs: each work-item keeps the first keys of a chunk in a heap, alone",
-    .unstated = "changes its heaps as keys come",
+    .unstated = "changes its heaps as often as the keys make it",
     .source = "topk/topk_cpu_heaps.cl",
     .entries = {"topk_cpu_heaps_chunk", "topk_gather", "topk_put"},
     .build = "",

@@ -6,7 +6,7 @@
 /* Work-items of a group, rows of which a tile's are shared by. */
 enum { GROUP_GPU = 256, GROUP_CPU = 32 };
 
-static const char *not_in_place = "does not transpose in place";
+static const char *not_in_place = "it does not transpose in place";
 
 /* ---- the ladder ---------------------------------------------------------------------------- */
 
@@ -18,11 +18,12 @@ static const char *ladder_unsupported(const job *j, plan *out)
     if (p->in_place)
         return not_in_place;
     if (transpose_bytes(p) != 4)
-        return plan_unsupported(out, "takes elements of 4 bytes, not of %zu", transpose_bytes(p));
+        return plan_unsupported(out, "it takes elements of 4 bytes, not of %zu",
+                                transpose_bytes(p));
     if (transpose_batch(p) > 1)
-        return "takes one matrix, not a batch";
+        return "it takes one matrix, not a batch";
     if (!view_contiguous(&a) || !view_contiguous(&b))
-        return "takes rows that follow one another";
+        return "it takes rows without gaps";
     return NULL;
 }
 
@@ -58,7 +59,8 @@ static const char *launch_plane(const job *j, size_t across, size_t down, size_t
     if (why)
         return why;
     if (groups > GROUPS_DOWN_MAX)
-        return plan_unsupported(out, "takes %d groups down a matrix, and this one has %zu",
+        return plan_unsupported(out,
+                                "it takes up to %d work-groups down a matrix, and this one has %zu",
                                 (int)GROUPS_DOWN_MAX, groups);
     if (!across || !down)
         return NULL;
@@ -151,16 +153,16 @@ static const char *tile_plan(const job *j, plan *out)
     return why ? why : launch_plane(j, p->columns, p->rows, tile, items, tile, out);
 }
 
-const variant transpose_tile = {.name = "tile",
-                                .idea =
-                                    "a tile turned in local memory, so that both sides move rows",
-                                .answers = 1u << CAUSE_ACCESS,
-                                .source = "transpose/transpose_tile.cl",
-                                .entries = {"transpose_tile"},
-                                .build = "",
-                                .tunables = tile_tunables,
-                                .tunable_count = ARRAY_COUNT(tile_tunables),
-                                .plan = tile_plan};
+const variant transpose_tile = {
+    .name = "tile",
+    .idea = "a tile is transposed in local memory, so that rows are both read and written",
+    .answers = 1u << CAUSE_ACCESS,
+    .source = "transpose/transpose_tile.cl",
+    .entries = {"transpose_tile"},
+    .build = "",
+    .tunables = tile_tunables,
+    .tunable_count = ARRAY_COUNT(tile_tunables),
+    .plan = tile_plan};
 
 const variant transpose_padded = {
     .name = "padded",

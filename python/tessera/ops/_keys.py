@@ -56,15 +56,15 @@ def offsets_of(segments, n, on_device):
     which are not looked at there, are checked here."""
     offsets = as_array(segments)
     if isinstance(offsets, DeviceArray):
-        raise TypeError("offsets of segments are in host memory, not on a device")
+        raise TypeError("offsets of segments must be in host memory, not on a device")
     if offsets.ndim != 1 or offsets.size == 0 or offsets.dtype.kind not in "iu":
-        raise ValueError("offsets of segments are a vector of whole numbers, of one more than "
+        raise ValueError("offsets of segments must be a vector of whole numbers, one more than "
                          "there are segments")
     if np.any(offsets < 0):
         raise ValueError("an offset of segments is below 0")
     offsets = packed(offsets, np.dtype(np.uint64))
     if on_device and (offsets[0] != 0 or offsets[-1] != n or np.any(offsets[:-1] > offsets[1:])):
-        raise ValueError("offsets of segments ascend from 0 to %d" % n)
+        raise ValueError("offsets of segments must ascend from 0 to %d" % n)
     return offsets
 
 

@@ -31,7 +31,7 @@ def _alpha(alpha, dtype):
     alpha = number(_op, "alpha", alpha)
     held = real_number(_op, "alpha", alpha)
     if dtype.kind in "iu" and isinstance(alpha, (int, np.integer)) and int(held) != int(alpha):
-        raise ValueError("axpy: alpha is %d, which no float64 is" % alpha)
+        raise ValueError("axpy: alpha is %d, which float64 does not hold exactly" % alpha)
     return held
 
 

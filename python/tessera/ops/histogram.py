@@ -20,7 +20,7 @@ def _edges(x, bins, limits, device):
     if np.ndim(bins):
         edges = np.asarray(bins)
         if edges.ndim != 1 or edges.size < 2:
-            raise ValueError("histogram: bins are a number, or a vector of two edges and more")
+            raise ValueError("histogram: bins must be a number or a vector of at least two edges")
         return edges, True
     bins = operator.index(bins)
     if limits is None and x.size:
@@ -51,7 +51,7 @@ def _weights(weights, shape):
         raise ValueError("histogram: weights have shape %s and the elements %s"
                          % (weights.shape, shape))
     if weights.dtype.kind not in "biuf":
-        raise TypeError("histogram: weights are numbers, not %s" % weights.dtype)
+        raise TypeError("histogram: weights must be numbers, not %s" % weights.dtype)
     name = "i64" if weights.dtype.kind in "biu" else "f64" if weights.dtype == np.float64 else "f32"
     dtype = {"i64": np.int64, "f64": np.float64, "f32": np.float32}[name]
     return name, packed(weights, np.dtype(dtype)).reshape(-1)
@@ -77,12 +77,12 @@ def histogram(a, bins=10, range=None, *, density=False, weights=None, device=Non
     x = packed(a).reshape(-1)
     edges, uneven = _edges(x, bins, range, device)
     if uneven and np.any(edges[:-1] > edges[1:]):
-        raise ValueError("histogram: edges ascend, and these do not")
+        raise ValueError("histogram: edges must ascend, and these do not")
     if uneven and edges.dtype.kind in "iu" and a.dtype.kind in "iu" and a.dtype.itemsize == 8:
         far = edges[(edges >= 2 ** 53) | (edges <= -2 ** 53)]
         if far.size:
-            raise ValueError("histogram: edge %d is of those from 2**53 on, with which %s elements are "
-                             "not compared exactly; edges of float64 are taken" % (far[0], a.dtype))
+            raise ValueError("histogram: edge %d is 2**53 or more, with which %s elements are not "
+                             "compared exactly: pass edges of float64" % (far[0], a.dtype))
     by, weights = _weights(weights, a.shape)
     counts = np.zeros(edges.size - 1, np.int64 if weights is None else weights.dtype)
     problem = _op.problem(type=name, n=x.size, bins=counts.size, uneven=uneven, weights=by)

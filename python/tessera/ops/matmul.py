@@ -22,8 +22,8 @@ def _types(a, b, dtype):
         if wanted == np.int32:
             return np.dtype(np.int8), wanted
         if wanted is None:
-            raise TypeError("matmul: int8 wraps in NumPy's product of int8 matrices; dtype=int32, or "
-                            "an int32 out, gives their sums")
+            raise TypeError("matmul: NumPy's product of int8 matrices is int8, and wraps; dtype=int32, "
+                            "or an int32 out, gives whole sums")
         if wanted.kind not in "fcV":  # 'V': bfloat16
             raise TypeError("matmul: dtype is %s, and the product of int8 matrices is int32" % wanted)
     if wanted == np.int8:
@@ -44,9 +44,9 @@ def _plan(a_type, a_shape, a_strides, b_type, b_shape, b_strides, dtype, precisi
     p.operands, p.result = _types(a_type, b_type, dtype)
     conj_a, conj_b = (c and p.operands.kind == "c" for c in (conj_a, conj_b))
     if p.operands.kind != "c" and (alpha.imag or beta.imag):
-        raise TypeError("matmul: alpha and beta of %s matrices are real" % p.operands)
+        raise TypeError("matmul: alpha and beta of %s matrices must be real" % p.operands)
     if not a_shape or not b_shape:
-        raise ValueError("matmul: an operand is a scalar, which `*` scales by")
+        raise ValueError("matmul: an operand is a scalar: `*` scales by it")
     a_2d = a_shape if len(a_shape) > 1 else (1,) + a_shape
     b_2d = b_shape if len(b_shape) > 1 else b_shape + (1,)
     a_2d_strides = a_strides if len(a_shape) > 1 else (0,) + a_strides
@@ -85,7 +85,7 @@ def _scales(scales, name, count, lines):
         raise ValueError("matmul: %s has shape %s, and there are %d %s: %s or %s"
                          % (name, scales.shape, count, lines, *shapes))
     if scales.dtype.kind not in "iuf":
-        raise TypeError("matmul: %s is %s, and scales are float32" % (name, scales.dtype))
+        raise TypeError("matmul: %s is %s, and scales must be float32" % (name, scales.dtype))
     return packed(scales, np.dtype(np.float32)).reshape(-1)
 
 

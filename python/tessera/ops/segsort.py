@@ -27,14 +27,14 @@ def segmented_sort(keys, offsets, *, descending=False, argsort=False, values=Non
     keys = as_array(keys)
     check_type(_op, keys.dtype)
     if keys.ndim != 1:
-        raise ValueError("segmented_sort: keys have shape %s, and are a vector" % (keys.shape,))
+        raise ValueError("segmented_sort: keys have shape %s, and must be a vector" % (keys.shape,))
     offsets = offsets_of(offsets, keys.size, isinstance(keys, DeviceArray))
     values = values_with(values, keys.shape)
     keys = own_copy(keys)
     index = empty_beside(keys, keys.shape, np.int64) if argsort else None
     segments = offsets.size - 1
     if segments == 0 and (keys.size or offsets[0] != 0):
-        raise ValueError("segmented_sort: one offset is no segment, and there are %d keys"
+        raise ValueError("segmented_sort: a single offset makes no segment, and there are %d keys"
                          % keys.size)
     if segments:
         problem = keys_problem(_op, keys.dtype, 1, keys.size, bool(descending), bool(argsort),
