@@ -1122,7 +1122,7 @@ static void test_tensor_runs_elsewhere(void **state)
     expect_unsupported(name, &d, &p, NULL);
     matmul_in(&p)->type = TSR_F64;
     matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;
-    expect_unsupported(name, &d, &p, "float64 is f64");
+    expect_unsupported(name, &d, &p, "float64 the precision is f64");
     p = product(512, ((size_t)1 << 31) + 1, 512);
     matmul_in(&p)->precision = TSR_PRECISION_TF32;
     expect_unsupported(name, &d, &p, "32 bits");
