@@ -300,7 +300,9 @@ static inline uint bits_from(uint low, uint high, uint first)
 }
 
 /* Load this work-item's units of the block at p0, 16 bytes in a line: the two aligned vectors that
- * they lie in, each where it has an element of the line. */
+ * they lie in, each where it has an element of the line.  A vector may begin before the line and end
+ * up to 15 bytes behind the matrix.  Beyond a buffer that is harmless: memory is mapped by pages, and
+ * an aligned vector lies in the page of that element; what is not of the line is masked by keep(). */
 IN_REGISTERS void fetch(uint *held, const operand *x, bool along, uint side, uint p0)
 {
     const uint each = UNIT / SIZE, units = LENGTH(along, side) / each;

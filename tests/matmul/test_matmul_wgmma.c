@@ -361,7 +361,7 @@ static void test_warps_cover_c(void **state)
 }
 
 /* Two sets of warps share the steps of a block where a group has a unit to itself, and each keeps
- * sums of its own; float64 has a step a block. */
+ * sums of its own; where a block has a single step, as of float64, two are refused. */
 static void test_sets_of_warps_share_steps(void **state)
 {
     device_facts d = hopper();
@@ -384,8 +384,13 @@ static void test_sets_of_warps_share_steps(void **state)
         x = expect_plan("mma", set, &p, &d, 1, 25 * 2 * sets * 32 * 32 * sizeof(float));
         plan_free(&x);
     }
+    p = product(134, 150, 10); /* a block of 32 bytes, but for two sets */
+    matmul_in(&p)->type = TSR_F16;
+    expect_built("mma", NULL, &p, &d, "BLOCK=32");
+    expect_built("mma", "SETS=2", &p, &d, "BLOCK=64");
+    expect_reason("mma", "SETS=2 BLOCK=32", &p, &d, "SETS=2 needs BLOCK=64 or more", NULL);
     matmul_in(&p)->type = TSR_F64;
-    expect_built("mma", "SETS=2", &p, &d, "SETS=1");
+    expect_reason("mma", "SETS=2", &p, &d, "not for float64", NULL);
 }
 
 /* Groups that share k are layers, in one launch, of one product: each keeps the sums of a tile. */

@@ -133,7 +133,7 @@ static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n)
         block =
             p->type != TSR_F64 && (tile_m * tile_n == 128 * 128 || p->k * size <= 64) ? 64 : 128;
     if (!param(j->params, "BLOCK") && p->type != TSR_F64 && p->k * size <= 32)
-        block = 32;
+        block = param(j->params, "SETS") == 2 ? 64 : 32;
     s.depth = block / size;
     /* Blocks that come through registers are one ahead there, and one in local memory. */
     s.stages = stages                                                          ? stages
@@ -344,6 +344,9 @@ static const char *plan_mma(const job *j, plan *out)
     if (p->type == TSR_F64 && s.depth < 16)
         return "it needs BLOCK=128 or more for float64: its instructions take as many bytes along "
                "k";
+    if (param(j->params, "SETS") > s.sets)
+        return "SETS=2 needs BLOCK=64 or more, and is not for float64: a set takes a step of a "
+               "block";
     why = unsupported_device(j, p->type == TSR_F64 ? 90 : 80, s.local, out);
     if (!why && size_max(p->m, size_max(p->n, p->k)) >= (size_t)1 << 31)
         return plan_unsupported(out, "it counts in 31 bits, and an extent of %zu has more",
