@@ -45,7 +45,7 @@ const char *openblas_setting(const char **why)
     static const char *const settings[] = {NULL, CORETYPE "=Sandybridge", CORETYPE "=Haswell",
                                            CORETYPE "=SkylakeX"};
     static char reason[160];
-    const char *core = openblas_get_corename();
+    const char *core = openblas_get_corename(), *set = getenv(CORETYPE);
     const int vectors = processor_vectors();
 
     for (size_t i = 0; i < sizeof(cores) / sizeof(cores[0]); i++) {
@@ -55,11 +55,17 @@ const char *openblas_setting(const char **why)
             continue;
         better = strchr(settings[vectors], '=') + 1;
         *why = reason;
-        if (getenv(CORETYPE)) {
-            snprintf(reason, sizeof(reason),
-                     "OpenBLAS runs as %.20s, as " CORETYPE " says, which is below what this "
-                     "processor can do (%s)",
-                     core, better);
+        if (set) {
+            if (strcasecmp(set, core) == 0)
+                snprintf(reason, sizeof(reason),
+                         "OpenBLAS runs as %.20s, as " CORETYPE " says, which is below what this "
+                         "processor can do (%s)",
+                         core, better);
+            else
+                snprintf(reason, sizeof(reason),
+                         "OpenBLAS has no core %.20s, which " CORETYPE " names, and runs as %.20s, "
+                         "below what this processor can do (%s)",
+                         set, core, better);
             return NULL;
         }
         snprintf(reason, sizeof(reason),

@@ -131,32 +131,18 @@ static tsr_status open_session(listing *l, tsr_error *err)
     return st ? st : choice_open(l->choice.device[0], l->o, &l->session, err);
 }
 
-/* Print a line that begins `indent` blanks in, and goes on four further where it is broken: for
- * somebody who reads it, and as one line where a program does. */
-static void print_line(size_t indent, const char *s)
-{
-    const bool read = isatty(STDOUT_FILENO) || getenv("COLUMNS");
-    text out = {0};
-
-    text_format(&out, "%*s", (int)indent, "");
-    text_wrap(&out, s, indent, indent + 4, read ? terminal_width(STDOUT_FILENO) : SIZE_MAX);
-    puts(text_get(&out));
-    text_free(&out);
-}
-
 static void print_tunable(const tunable *t)
 {
     const char *comma = "";
-    text line = {0};
+    text values = {0};
 
-    text_format(&line, "%s = ", t->name);
     for (size_t i = 0; i < tunable_values(t); i++) {
-        text_format(&line, "%s%u", comma, (unsigned)t->values[i]);
+        text_format(&values, "%s%u", comma, (unsigned)t->values[i]);
         comma = ", ";
     }
-    text_format(&line, " (default %u): %s", (unsigned)t->normal, t->meaning);
-    print_line(6, text_get(&line));
-    text_free(&line);
+    print_line(6, "%s = %s (default %u): %s", t->name, text_get(&values), (unsigned)t->normal,
+               t->meaning);
+    text_free(&values);
 }
 
 static json_t *tunables_json(const variant *v)
@@ -220,18 +206,11 @@ static json_t *variant_json(const listing *l, const variant *v, const char *why)
 /* `first`: it is what the problem gets where no kernel is named. */
 static void print_variant(const variant *v, const char *why, bool first)
 {
-    text line = {0};
-
-    text_format(&line, "%s: %s", v->name, v->idea);
-    print_line(2, text_get(&line));
+    print_line(2, "%s: %s", v->name, v->idea);
     if (first)
         print_line(6, "chosen by default");
-    if (why) {
-        text_clear(&line);
-        text_format(&line, "unsupported: %s", why);
-        print_line(6, text_get(&line));
-    }
-    text_free(&line);
+    if (why)
+        print_line(6, "unsupported: %s", why);
     for (size_t i = 0; i < v->tunable_count; i++)
         print_tunable(&v->tunables[i]);
 }
@@ -316,8 +295,8 @@ static void list_operation(listing *l, const problem *p, json_t *list)
         }
         puts(text_get(&about));
         if (l->session)
-            printf("  judged by %s on %s\n", text_get(&described),
-                   tsr_device_name(l->choice.device[0]));
+            print_line(2, "judged by %s on %s", text_get(&described),
+                       tsr_device_name(l->choice.device[0]));
         if (!l->variant)
             print_short(l, p, l->op ? NULL : first);
         if (l->session && !l->variant && l->op)

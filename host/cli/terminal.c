@@ -1,6 +1,7 @@
 #include "cli/terminal.h"
 
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,23 @@ void text_wrap(text *out, const char *s, size_t at, size_t indent, size_t width)
         blanks = 0;
         s += length;
     }
+}
+
+void print_line(size_t indent, const char *format, ...)
+{
+    const bool read = isatty(STDOUT_FILENO) || getenv("COLUMNS");
+    text line = {0}, out = {0};
+    va_list args;
+
+    va_start(args, format);
+    text_vformat(&line, format, args);
+    va_end(args);
+    text_format(&out, "%*s", (int)indent, "");
+    text_wrap(&out, text_get(&line), indent, indent + 4,
+              read ? terminal_width(STDOUT_FILENO) : SIZE_MAX);
+    puts(text_get(&out));
+    text_free(&line);
+    text_free(&out);
 }
 
 void print_paragraph(const char *head, const char *s)

@@ -26,6 +26,10 @@ size_t text_width(const char *s);
  */
 void text_wrap(text *out, const char *s, size_t at, size_t indent, size_t width);
 
+/** Print a line on standard output that begins `indent` blanks in.  Where somebody reads it, it is
+ *  broken and goes on four further; for a program it stays one line. */
+void print_line(size_t indent, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /** Print a paragraph on standard output, after two blanks and a head, as wide as the terminal. */
 void print_paragraph(const char *head, const char *s);
 

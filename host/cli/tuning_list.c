@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/json_print.h"
+#include "cli/terminal.h"
 #include "core/dispatch.h"
 #include "core/registry.h"
 #include "core/tuning_class.h"
@@ -28,7 +29,7 @@ static bool visit(const tuning *t, const char *file, const char *ignored, void *
             json_array_append_new(out->list, json_pack("{s:o, s:o}", "file", json_text(file), "why",
                                                        json_text(ignored)));
         else
-            printf("  tuning ignored: %s: %s\n", file, ignored);
+            print_line(2, "tuning ignored: %s: %s", file, ignored);
     }
     text_free(&reason);
     return true;
@@ -84,12 +85,12 @@ static void print_chosen(tsr_session *s, const problem *p)
     text parameters = {0};
 
     if (dispatch_select(s, p, NULL, IN_ARRAYS, &sel, &err) != TSR_OK) {
-        printf("  runs nothing: %s\n", err.message);
+        print_line(2, "runs nothing: %s", err.message);
         return;
     }
     params_describe(&sel.params, &parameters);
-    printf("  runs %s%s%s (%s)\n", sel.variant->name, parameters.length ? " " : "",
-           text_get(&parameters), sel.chosen);
+    print_line(2, "runs %s%s%s (%s)", sel.variant->name, parameters.length ? " " : "",
+               text_get(&parameters), sel.chosen);
     text_free(&parameters);
 }
 
@@ -103,10 +104,10 @@ void tuning_list_print(tsr_session *s, const problem *p)
     for (size_t i = 0; i < n; i++) {
         text_clear(&holds);
         tuning_class_text(p->op, list[i].problem_class, &holds);
-        printf("  tuned for %s: %s%s%s (%s entry of %s%s%s%s)\n", text_get(&holds), list[i].variant,
-               list[i].parameters[0] ? " " : "", list[i].parameters, list[i].level, list[i].where,
-               list[i].embedded ? ", embedded" : "",
-               *list[i].faster_than ? "; on arrays faster than " : "", list[i].faster_than);
+        print_line(2, "tuned for %s: %s%s%s (%s entry of %s%s%s%s)", text_get(&holds),
+                   list[i].variant, list[i].parameters[0] ? " " : "", list[i].parameters,
+                   list[i].level, list[i].where, list[i].embedded ? ", embedded" : "",
+                   *list[i].faster_than ? "; on arrays faster than " : "", list[i].faster_than);
     }
     text_free(&holds);
     list_ignored(p->op, NULL);

@@ -361,6 +361,14 @@ static bool passes_group_counters(const plan *p)
     return false;
 }
 
+const char *plan_unsupported_local(plan *p, size_t bytes, size_t limit)
+{
+    if (bytes <= limit)
+        return NULL;
+    return plan_unsupported(p, "it needs %zu bytes of local memory, and the device has %zu", bytes,
+                            limit);
+}
+
 const char *plan_unsupported_buffer(plan *p, const device_facts *d, const char *what, double bytes)
 {
     if (bytes <= (double)d->max_allocation || d->max_allocation == 0) /* 0: not known */

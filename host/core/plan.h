@@ -192,6 +192,10 @@ int plan_float_form(tsr_type type);
 const char *plan_unsupported(plan *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** NULL, or that so many bytes of local memory are over the limit, local_memory or large_local of
+ * the device. */
+const char *plan_unsupported_local(plan *p, size_t bytes, size_t limit);
+
 /** NULL, or that a buffer of so many bytes, as a sum that cannot wrap, is over the device's largest
  *  allocation.  plan_make asks it of the plan's workspace. */
 const char *plan_unsupported_buffer(plan *p, const device_facts *d, const char *what, double bytes);

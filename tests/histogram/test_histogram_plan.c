@@ -189,9 +189,10 @@ static void reasons_have_their_numbers(void **state)
     const struct {
         const variant *v;
         const char *why;
-    } cases[] = {{&histogram_local, "it needs 80000 bytes of local memory, the device has 49152"},
-                 {&histogram_few, "it has registers for 16 bins, not for 20000"},
-                 {&histogram_bytes, "it counts the values of 8 bits, not float64"}};
+    } cases[] = {
+        {&histogram_local, "it needs 80000 bytes of local memory, and the device has 49152"},
+        {&histogram_few, "it has registers for 16 bins, not for 20000"},
+        {&histogram_bytes, "it counts the values of 8 bits, not float64"}};
 
     (void)state;
     for (size_t i = 0; i <= ARRAY_COUNT(cases); i++) {
@@ -232,7 +233,7 @@ static void tables_and_the_last_group_fit(void **state)
     plan_free(&out);
     d.feature[FEATURE_PTX] = FEATURE_YES;
     assert_string_equal(plan_make(&histogram_copies, &j, &out),
-                        "it needs 49156 bytes of local memory, the device has 49152");
+                        "it needs 49156 bytes of local memory, and the device has 49152");
     plan_free(&out);
 }
 

@@ -63,6 +63,10 @@ class Core(Peers):
 
     def test_what_it_does_not_have_is_not_set(self):
         self.assertNotIn("as set", self.run_as(core="nosuch")[1])
+        err, core = self.run_as(core="nosuch", LD_PRELOAD=os.environ["OLDER_OPENBLAS"])
+        self.assertIn("hint: OpenBLAS has no core nosuch, which OPENBLAS_CORETYPE names, and runs as "
+                      "Prescott, below what this processor can do (", err)
+        self.assertEqual(core, "Prescott")
 
 
 class Precision(Peers):

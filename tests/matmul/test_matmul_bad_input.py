@@ -59,7 +59,7 @@ class Operands(Bad):
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--alpha", "0.5",
                      says="alpha is 0.5, and for int8 operands it must be a whole number of 32 bits")
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--alpha", "nan",
-                     says="alpha is nan, and of int8")
+                     says="alpha is nan, and for int8")
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--beta", "2147483648", "--add", "i.npy",
                      says="i.npy is int8, and what is added to int8 products is int32")
         self.save("c0.npy", np.eye(2, dtype=np.int32))
@@ -107,7 +107,7 @@ class Operands(Bad):
         self.refused(*fp8, "--scale-a", "wide.npy", says="wide.npy: 1 of 2 scales are infinite as float32")
         self.save("s.npy", np.ones(2, np.float32))
         self.refused("matmul", "good.npy", "good.npy", "-o", "c.npy", "--scale-a", "s.npy",
-                     says="s.npy: rows of FP8 have scales, and the matrices are float32; --as f8e4m3")
+                     says="s.npy: only rows of FP8 have scales, and the matrices are float32; --as f8e4m3")
         self.refused(*fp8, "--scaled-a", status=2, says="--scaled-a")
         self.refused(*fp8, "--scale-a", "none.npy", says="none.npy")
         self.refused("bench", "matmul", "--scaled-b", "--size", "4", status=2,

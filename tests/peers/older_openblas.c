@@ -1,8 +1,9 @@
 /* Loaded before OpenBLAS, has it say that it takes the processor for an old one, but where
- * OPENBLAS_CORETYPE names another. */
+ * OPENBLAS_CORETYPE names another that it has. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 char *openblas_get_corename(void);
 
@@ -10,9 +11,10 @@ char *openblas_get_corename(void)
 {
     static char older[] = "Prescott";
     char *(*real)(void) = NULL;
-    void *library = getenv("OPENBLAS_CORETYPE") ? dlopen("libopenblas.so.0", RTLD_NOW) : NULL;
+    const char *set = getenv("OPENBLAS_CORETYPE");
+    void *library = set ? dlopen("libopenblas.so.0", RTLD_NOW) : NULL;
     void *found = library ? dlsym(library, "openblas_get_corename") : NULL;
 
     memcpy(&real, &found, sizeof(found));
-    return real ? real() : older;
+    return real && !strcasecmp(real(), set) ? real() : older;
 }

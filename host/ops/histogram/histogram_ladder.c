@@ -135,9 +135,8 @@ static const char *plan_groups(const job *j, size_t groups, size_t local, size_t
         return why;
     if (p->weights && table)
         return "it counts elements, and does not add up weights";
-    if (bytes > j->device->local_memory)
-        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
-                                bytes, j->device->local_memory);
+    if ((why = plan_unsupported_local(out, bytes, j->device->local_memory)))
+        return why;
     c = add_count(p, groups, local, way, way != LAST_GROUP_NONE, out);
     if (table)
         command_local(c, table);
@@ -356,9 +355,8 @@ static const char *few_plan(const job *j, plan *out)
     while (2 * lanes * p->bins <= local)
         lanes *= 2;
     table = p->bins * (local + 2 * lanes) * sizeof(uint32_t) + last_bytes(way);
-    if (table > j->device->local_memory)
-        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
-                                table, j->device->local_memory);
+    if ((why = plan_unsupported_local(out, table, j->device->local_memory)))
+        return why;
     histogram_define(p, out);
     last_group_defines(j->device, way, &out->defines);
     plan_define(out, "BINS=%zu", p->bins);
@@ -461,9 +459,8 @@ static const char *bytes_plan(const job *j, plan *out)
         copies /= 2;
         table /= 2;
     }
-    if (table + beside > j->device->local_memory)
-        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
-                                table + beside, j->device->local_memory);
+    if ((why = plan_unsupported_local(out, table + beside, j->device->local_memory)))
+        return why;
     plan_set(out, "COPIES", (uint32_t)copies);
     histogram_define(p, out);
     last_group_defines(j->device, way, &out->defines);

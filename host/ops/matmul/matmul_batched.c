@@ -94,7 +94,7 @@ static const char *plan_batched(const job *j, plan *out)
         products /= 2;
     why = matmul_unsupported_items(items, items_max, out);
     if (!why)
-        why = matmul_unsupported_bytes(products * local, limit, out);
+        why = plan_unsupported_local(out, products * local, limit);
     if (why)
         return why;
 

@@ -148,7 +148,7 @@ static const char *unsupported(const job *j, const tiling *t, plan *out)
                                 "C passes through local memory, where 16 rows of each warp take "
                                 "%zu bytes and %u stages leave %zu",
                                 bytes_of_lines(t), t->stages, local_bytes(t, t->depth, t->stages));
-    return matmul_unsupported_local(j, t->local, out);
+    return plan_unsupported_local(out, t->local, j->device->large_local);
 }
 
 /* Copies ask whether lines are aligned where they lie across k alone: programs are few. */

@@ -20,7 +20,7 @@ static const char *unsupported_device(const job *j, unsigned least, size_t local
         return plan_unsupported(
             out, "its instructions need compute capability %u.%u, and the device has %u.%u",
             least / 10, least % 10, has / 10, has % 10);
-    why = matmul_unsupported_bytes(local, j->device->large_local, out);
+    why = plan_unsupported_local(out, local, j->device->large_local);
     return why ? why : matmul_unsupported_types(j, out);
 }
 

@@ -122,7 +122,7 @@ static const char *unsupported(const job *j, const layout *x, plan *out)
         return plan_unsupported(out, "it does not have tiles of %u x %u",
                                 param(j->params, "TILE_M"), param(j->params, "TILE_N"));
     why = matmul_unsupported_shares(j, &x->shared, out);
-    return why ? why : matmul_unsupported_local(j, local_bytes(p, &x->is), out);
+    return why ? why : plan_unsupported_local(out, local_bytes(p, &x->is), j->device->large_local);
 }
 
 static const char *plan_mma_3xtf32(const job *j, plan *out)

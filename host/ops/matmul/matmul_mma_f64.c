@@ -351,7 +351,7 @@ static const char *plan_layout(const job *j, const layout *s, bool turned, plan 
         return plan_unsupported(
             out, "its instructions need compute capability %u.%u, and the device has %u.%u",
             CAPABILITY_MIN / 10u, CAPABILITY_MIN % 10u, has / 10, has % 10);
-    why = matmul_unsupported_bytes(s->local, j->device->large_local, out);
+    why = plan_unsupported_local(out, s->local, j->device->large_local);
     why = why ? why : matmul_unsupported_rounding(j, out);
     if (why)
         return why;

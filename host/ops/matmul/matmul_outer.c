@@ -174,7 +174,7 @@ static const char *plan_outer(const job *j, plan *out)
     if (!why)
         why = matmul_unsupported_items(s.items, group_limit(j->device, 0), out);
     if (!why)
-        why = matmul_unsupported_bytes(local_bytes(p, &s), j->device->local_memory, out);
+        why = plan_unsupported_local(out, local_bytes(p, &s), j->device->local_memory);
     if (why)
         return why;
     plan_set(out, "LANES", (uint32_t)s.lanes);

@@ -281,7 +281,7 @@ static const char *plan_pipelined(const job *j, plan *out)
                                 "tiles of %u x %u x %u, with %u sums a work-item and %u slices, do "
                                 "not divide into whole warps and vectors",
                                 s.tile_m, s.tile_n, s.depth, s.sums, s.slices);
-    why = matmul_unsupported_bytes(s.local, j->device->local_memory, out);
+    why = plan_unsupported_local(out, s.local, j->device->local_memory);
     if (why)
         return why;
 

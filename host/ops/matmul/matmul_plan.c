@@ -94,14 +94,6 @@ const char *matmul_unsupported_items(size_t items, size_t limit, plan *out)
                             items, limit);
 }
 
-const char *matmul_unsupported_bytes(size_t bytes, size_t limit, plan *out)
-{
-    if (bytes <= limit)
-        return NULL;
-    return plan_unsupported(out, "it needs %zu bytes of local memory, and there are %zu", bytes,
-                            limit);
-}
-
 const char *matmul_unsupported_group(const job *j, size_t x, size_t y, size_t local, plan *out)
 {
     const size_t most_x = group_limit(j->device, 0), most_y = group_limit(j->device, 1);
@@ -113,15 +105,7 @@ const char *matmul_unsupported_group(const job *j, size_t x, size_t y, size_t lo
         return plan_unsupported(out,
                                 "it needs work-groups of %zu x %zu, and the limit is %zu x %zu", x,
                                 y, most_x, most_y);
-    return matmul_unsupported_bytes(local, j->device->local_memory, out);
-}
-
-const char *matmul_unsupported_local(const job *j, size_t bytes, plan *out)
-{
-    if (bytes <= j->device->large_local)
-        return NULL;
-    return plan_unsupported(out, "its stages take %zu bytes of local memory, and there are %zu",
-                            bytes, j->device->large_local);
+    return plan_unsupported_local(out, local, j->device->local_memory);
 }
 
 /* ---- -Ds --------------------------------------------------------------------------------- */

@@ -39,15 +39,9 @@ const char *matmul_unsupported_batch(const tsr_matmul_problem *p, plan *out);
 /** That groups of so many work-items exceed the limit. */
 const char *matmul_unsupported_items(size_t items, size_t limit, plan *out);
 
-/** That `bytes` of local memory exceed what the device reports. */
-const char *matmul_unsupported_bytes(size_t bytes, size_t limit, plan *out);
-
 /** That groups of x by y work-items, or `local` bytes of local memory, exceed the device's limits.
  */
 const char *matmul_unsupported_group(const job *j, size_t x, size_t y, size_t local, plan *out);
-
-/** That stages of so many bytes exceed the local memory that the device was seen to give. */
-const char *matmul_unsupported_local(const job *j, size_t bytes, plan *out);
 
 /* ---- -Ds --------------------------------------------------------------------------------- */
 

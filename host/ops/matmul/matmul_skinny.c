@@ -238,9 +238,9 @@ static const char *plan_groups(const job *j, const skinny *s, const layout *x, p
         chunk = (chunk + 1) / 2;
     why = matmul_unsupported_items(x->items, group_limit(j->device, 0), out);
     if (!why)
-        why = matmul_unsupported_bytes(
-            size_max(tile_reals(s, few, depth, real), chunk * row_reals(x)) * real,
-            j->device->local_memory, out);
+        why = plan_unsupported_local(
+            out, size_max(tile_reals(s, few, depth, real), chunk * row_reals(x)) * real,
+            j->device->local_memory);
     if (why)
         return why;
     plan_set(out, "VECTOR", (uint32_t)x->vector);

@@ -414,7 +414,7 @@ static const char *plan_tensor(const job *j, plan *out)
                      "since registers hold the sums of a block too"
                    : "the sums of a tile of 256 x 256 are more than the registers hold";
     p = t.turned ? matmul_turned(matmul_of(j->problem)) : *matmul_of(j->problem);
-    why = matmul_unsupported_local(j, t.local, out);
+    why = plan_unsupported_local(out, t.local, j->device->large_local);
     if (why)
         return why;
     a = source_a(&p);

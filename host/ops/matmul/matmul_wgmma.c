@@ -205,7 +205,7 @@ static const char *unsupported_device(const job *j, const cut *c, plan *out)
 
     if (sides > 384)
         return "the sums of a tile of 256 x 256 are more than the registers hold";
-    why = matmul_unsupported_local(j, local, out);
+    why = plan_unsupported_local(out, local, j->device->large_local);
     if (why)
         return why;
     /* In floating point first, where no product wraps. */

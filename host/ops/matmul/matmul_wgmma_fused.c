@@ -170,7 +170,7 @@ static const char *plan_fused(const job *j, plan *out)
     command *c;
 
     if (!why)
-        why = matmul_unsupported_local(j, local, out);
+        why = plan_unsupported_local(out, local, j->device->large_local);
     if (why)
         return why;
     s = copies_of(j);

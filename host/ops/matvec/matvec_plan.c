@@ -51,12 +51,8 @@ const char *matvec_unsupported_team(const job *j, size_t team, size_t local, pla
 
 const char *matvec_unsupported_local(const job *j, size_t numbers, plan *out)
 {
-    const size_t bytes = numbers * matvec_real_size(matvec_of(j->problem));
-
-    if (bytes <= j->device->local_memory)
-        return NULL;
-    return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu", bytes,
-                            j->device->local_memory);
+    return plan_unsupported_local(out, numbers * matvec_real_size(matvec_of(j->problem)),
+                                  j->device->local_memory);
 }
 
 /* ---- -Ds --------------------------------------------------------------------------------- */

@@ -178,9 +178,8 @@ static const char *rows_plan(const job *j, plan *out)
 
     if (s.inner > 1)
         return "it reduces along the last axis";
-    if (local * left_bytes(p) > j->device->local_memory)
-        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
-                                local * left_bytes(p), j->device->local_memory);
+    if ((why = plan_unsupported_local(out, local * left_bytes(p), j->device->local_memory)))
+        return why;
     if ((why = define_values(j, out)))
         return why;
     /* Rows that fill the device with small teams need no larger ones, which meet more often. */
@@ -312,9 +311,8 @@ static const char *whole_plan(const job *j, plan *out)
         return "it takes a whole array without gaps";
     if (way == LAST_GROUP_NONE)
         return "the device has no atomic operations that order what work-groups write";
-    if (local * whole_left_bytes(p) > j->device->local_memory)
-        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
-                                local * whole_left_bytes(p), j->device->local_memory);
+    if ((why = plan_unsupported_local(out, local * whole_left_bytes(p), j->device->local_memory)))
+        return why;
     if (reduce_finds_index(p) && p->n / (local * loads * vec) >= UINT32_MAX)
         return "it numbers blocks of elements in 32 bits";
     if ((why = define_values(j, out)))

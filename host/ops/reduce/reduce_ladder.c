@@ -113,14 +113,14 @@ static const char *plan_levels(const job *j, size_t local, size_t loads, plan *o
     const tsr_reduce_problem *p = reduce_of(j->problem);
     const size_t each = local * loads;
     reduce_call call = {.n = p->n, .from = p->offset_x};
+    const char *why;
 
     if (!reduce_is_plain(p))
         return reduce_not_plain;
     if (local < 2)
         return "the device's work-groups have a single work-item";
-    if (local * sizeof(float) > j->device->local_memory)
-        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
-                                local * sizeof(float), j->device->local_memory);
+    if ((why = plan_unsupported_local(out, local * sizeof(float), j->device->local_memory)))
+        return why;
     plan_set(out, "GROUP", (uint32_t)local);
     plan_define(out, "BY=%zu", p->by);
     for (bool first = true, last = false; !last; first = false) {
@@ -311,15 +311,15 @@ static const char *grid_of(const job *j, size_t elements, plan *out, grid *g)
     const size_t set = param(j->params, "GROUP");
     const size_t usual = j->device->kind == DEVICE_CPU ? GROUP_CPU : GROUP_GPU;
     const size_t units = size_max(j->device->compute_units, 1);
+    const char *why;
 
     g->local = group_fit(j->device, 0, set ? set : usual);
     g->groups = size_max(
         size_min(size_div_up(p->n, g->local * elements), units * param(j->params, "PER_UNIT")), 1);
     if (!reduce_is_plain(p))
         return reduce_not_plain;
-    if (g->local * sizeof(float) > j->device->local_memory)
-        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
-                                g->local * sizeof(float), j->device->local_memory);
+    if ((why = plan_unsupported_local(out, g->local * sizeof(float), j->device->local_memory)))
+        return why;
     plan_set(out, "GROUP", (uint32_t)g->local);
     plan_define(out, "BY=%zu", p->by);
     return NULL;

@@ -194,9 +194,8 @@ static const char *plan_blelloch(const job *j, plan *out, bool padded)
 
     if (why)
         return why;
-    if (memory > j->device->local_memory)
-        return plan_unsupported(out, "it needs %zu bytes of local memory, and the device has %zu",
-                                memory, j->device->local_memory);
+    if ((why = plan_unsupported_local(out, memory, j->device->local_memory)))
+        return why;
     plan_define(out, "PADDED=%d", padded);
     return plan_tiles(j, local, state_tree, out);
 }

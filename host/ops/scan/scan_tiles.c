@@ -43,9 +43,8 @@ static const char *lay_out(const job *j, layout *out, plan *to)
     tile = out->group * out->items;
     local =
         (tile + tile / 32 + 1 + out->group + 1) * out->value + (out->group + 2) * sizeof(uint32_t);
-    if (local > j->device->local_memory)
-        return plan_unsupported(to, "it needs %zu bytes of local memory, and the device has %zu",
-                                local, j->device->local_memory);
+    if ((why = plan_unsupported_local(to, local, j->device->local_memory)))
+        return why;
     plan_set(to, "GROUP", (uint32_t)out->group);
     plan_set(to, "ITEMS", (uint32_t)out->items);
     out->call = (tiles_call){.n = p->n,

@@ -414,9 +414,8 @@ static const char *plan_warps(const job *j, plan *out)
     tile = group * rows * WARPS_VECTOR;
     memory = tile * (tsr_type_size(p->type) + (p->with_indices ? sizeof(uint16_t) : 0)) +
              (group / 32 + 2) * sizeof(uint32_t);
-    if (memory > j->device->local_memory)
-        return plan_unsupported(out, "it needs %zu bytes of local memory, and the device has %zu",
-                                memory, j->device->local_memory);
+    if ((why = plan_unsupported_local(out, memory, j->device->local_memory)))
+        return why;
     plan_set(out, "GROUP", (uint32_t)group);
     plan_set(out, "ROWS", (uint32_t)rows);
     words = size_div_up(tsr_type_size(p->type), sizeof(uint32_t));

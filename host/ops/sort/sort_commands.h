@@ -199,10 +199,7 @@ static inline const char *sort_unsupported_room(const job *j, size_t group, size
     if (group > limit)
         return plan_unsupported(out, "it needs work-groups of %zu, and the device has at most %zu",
                                 group, limit);
-    if (local > local_limit)
-        return plan_unsupported(out, "it needs %zu bytes of local memory, and the device has %zu",
-                                local, local_limit);
-    return NULL;
+    return plan_unsupported_local(out, local, local_limit);
 }
 
 /* A kernel that sorts keys, or keys and their index, as integers of 64 bits. */

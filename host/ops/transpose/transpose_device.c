@@ -138,10 +138,7 @@ static const char *tiles_unsupported(const job *j, size_t items, size_t bytes, p
     if (items > group_limit(j->device, 0) || items > j->device->max_work_group)
         return plan_unsupported(out, "it needs work-groups of %zu, the device takes %zu", items,
                                 group_limit(j->device, 0));
-    if (bytes > j->device->local_memory)
-        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
-                                bytes, j->device->local_memory);
-    return NULL;
+    return plan_unsupported_local(out, bytes, j->device->local_memory);
 }
 
 static const char *tile_plan(const job *j, plan *out)
