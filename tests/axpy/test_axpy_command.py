@@ -92,7 +92,7 @@ class Axpy(Case):
     def test_booleans_are_no_numbers(self):
         np.save(self.path("b.npy"), np.array([True, False]))
         self.fail_with(1, "axpy", "b.npy", "b.npy", "-o", "z.npy", *HOST,
-                       says="b.npy is bool, and numbers are scaled and added")
+                       says="b.npy is bool, and only numbers can be scaled and added")
 
     def test_streamed_in_pieces(self):
         x = np.random.default_rng(3).standard_normal(100003).astype(np.float32)

@@ -189,7 +189,7 @@ class Programs(unittest.TestCase):
         _, err, _ = run(PRODUCTS, TESSERA_BLAS="perhaps", TESSERA_BLAS_CPU="/no/such.so",
                         TESSERA_BLAS_BLOCK="2.5")
         self.assertIn("TESSERA_BLAS: 'perhaps' is none of auto, always and never", err)
-        self.assertIn("TESSERA_BLAS_CPU: /no/such.so is no BLAS", err)
+        self.assertIn("TESSERA_BLAS_CPU: /no/such.so cannot be opened as a BLAS", err)
         self.assertIn("TESSERA_BLAS_BLOCK: '2.5' is not a number from 1 to 1048576", err)
 
 

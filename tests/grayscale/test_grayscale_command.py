@@ -89,7 +89,7 @@ class Grayscale(Case):
                            (b"P6\n14 9\n255\n" + self.x.tobytes() + b"\n",
                             "x.ppm: data: more than the 378 bytes"),
                            (b"P6\n14 9\n65535\n" + self.x.tobytes() * 2, "its largest value is 65535"),
-                           (b"P6\n14\n", "the header of a PPM file has"),
+                           (b"P6\n14\n", "the header of a PPM file is"),
                            (b"P6\n99999999999999999 99999999999999999 255\n", "are too many")):
             self.write("x.ppm", data)
             self.refuse("x.ppm", says)

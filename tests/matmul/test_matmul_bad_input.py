@@ -64,7 +64,7 @@ class Operands(Bad):
                      says="i.npy is int8, and what is added to int8 products is int32")
         self.save("c0.npy", np.eye(2, dtype=np.int32))
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--beta", "2147483648", "--add", "c0.npy",
-                     says="beta is 2.14748e+09, and of int8")
+                     says="beta is 2.14748e+09, and for int8")
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--out-type", "f32",
                      says="C must be int32, since the operands are int8")
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", "--precision", "f32", status=2,
@@ -111,7 +111,7 @@ class Operands(Bad):
         self.refused(*fp8, "--scaled-a", status=2, says="--scaled-a")
         self.refused(*fp8, "--scale-a", "none.npy", says="none.npy")
         self.refused("bench", "matmul", "--scaled-b", "--size", "4", status=2,
-                     says="rows and columns of FP8 have scales, and the operands are float32")
+                     says="only FP8 operands have scales, and these are float32")
 
     def test_complex(self):
         self.save("z.npy", np.eye(2, dtype="complex64"))

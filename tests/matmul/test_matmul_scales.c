@@ -63,9 +63,9 @@ static void problems_are_checked(void **state)
 
     (void)state;
     expect_refused((tsr_matmul_problem){.type = TSR_F32, .alpha = 1, .scale_a = true}, TSR_EINVAL,
-                   "rows and columns of FP8 have scales, and the operands are float32");
+                   "only FP8 operands have scales, and these are float32");
     expect_refused((tsr_matmul_problem){.type = TSR_I8, .alpha = 1, .scale_b = true}, TSR_EINVAL,
-                   "and the operands are int8");
+                   "and these are int8");
     expect_refused((tsr_matmul_problem){.type = TSR_F8E5M2,
                                         .m = 1,
                                         .n = 3,

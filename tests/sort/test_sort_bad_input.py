@@ -74,7 +74,7 @@ class Operands(Bad):
         refused(np.array([0, 4, 5]), "segment offset 2, the last one, is 5, and there are 4 keys")
         refused(np.array([0]), "segment offset 0, the last one, is 0, and there are 4 keys")
         refused(np.array([0, -1, 4], np.int8), "tessera: o.npy: element 1 is -1, below 0")
-        refused(np.zeros(0, np.uint64), "o.npy is empty, and needs one offset more")
+        refused(np.zeros(0, np.uint64), "o.npy is empty: it needs one offset more")
         refused(np.array([0, 4.0]), "o.npy is float64, and must be whole numbers")
         refused(np.zeros((2, 2), int), "o.npy is 2x2, and a vector is needed")
         self.refused("sort", "k.npy", "--segments", "no.npy", "-o", "c.npy", says="no.npy")

@@ -1,16 +1,17 @@
 /* The loops of matmul_simd_loops.c for one element type: ELEMENT of A and B, REAL of copies and
  * sums, RESULT of C, alpha and beta; RESULT_OF(sum) and RESULTS_OF(vector of sums); NAMED(name)
- * with the type's suffix, PUBLIC(name) with that and the instruction set's.  All are undefined at
- * the end. */
+ * with the type's suffix, PUBLIC(name) with that and the instruction set's; FEW, whether a factor
+ * of few lines is multiplied where it is.  All are undefined at the end. */
 
-typedef REAL NAMED(vector) __attribute__((vector_size(VECTOR_BYTES)));
+#include "base/vector_body.h"
+
 typedef RESULT NAMED(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(RESULT))));
 
-enum { NAMED(LANES) = VECTOR_BYTES / sizeof(REAL), NAMED(TILE_N) = 2 * NAMED(LANES) };
+enum { NAMED(TILE_N) = 2 * NAMED(LANES) };
 
 const matmul_tiling PUBLIC(matmul_tiling) = {TILE_M, NAMED(TILE_N), BLOCK_M, BLOCK_N, BLOCK_K};
 
-#ifdef LOAD_PART
+#ifdef FEW
 _Static_assert(FEW_K *NAMED(TILE_N) / MATMUL_FEW_OF_TILE <= NAMED(TILE_N) * BLOCK_K,
                "a copy of few lines has the place of that of a slab");
 #endif
@@ -248,7 +249,7 @@ static void NAMED(scale)(const matmul_share *s)
                     c[i * u.ldc + part] = u.beta == 0 ? 0 : u.beta * c[i * u.ldc + part];
 }
 
-#ifdef LOAD_PART
+#ifdef FEW
 /* A product of which one factor has a few lines, and the other many, which are read where they
  * are: a tile would have most of its sums for nothing.  Sum (i, j) of many lines and few ones goes
  * to c[i * c_many + j * c_few]. */
@@ -259,16 +260,18 @@ typedef struct NAMED(few) {
     NAMED(update) update;
 } NAMED(few);
 
-static inline REAL NAMED(total)(NAMED(vector) v)
+/* The first elements of a vector, and zeros. */
+static inline NAMED(vector) NAMED(load_part)(const REAL *at, size_t n)
 {
-    REAL lane[NAMED(LANES)];
+#if ISA == 2
+    return LOAD_SOME(at, n);
+#else
+    NAMED(vector) v = {0};
 
-    memcpy(lane, &v, sizeof(v));
-    UNROLLED
-    for (size_t half = NAMED(LANES) / 2; half > 0; half /= 2)
-        for (size_t l = 0; l < half; l++)
-            lane[l] += lane[l + half];
-    return lane[0];
+    for (size_t l = 0; l < n; l++)
+        v[l] = at[l];
+    return v;
+#endif
 }
 
 /* `rows` lines and `columns` few ones from the numbers i and j on, both constants at every call, of
@@ -298,11 +301,11 @@ static inline __attribute__((always_inline)) void NAMED(dots)(const NAMED(few) *
     if (whole < k) {
         UNROLLED
         for (size_t r = 0; r < rows; r++) {
-            const NAMED(vector) of_a = LOAD_PART(a + r * x->many.line + whole, k - whole);
+            const NAMED(vector) of_a = NAMED(load_part)(a + r * x->many.line + whole, k - whole);
 
             UNROLLED
             for (size_t c = 0; c < columns; c++)
-                sum[r][c] += of_a * LOAD_PART(b + c * x->few.line + whole, k - whole);
+                sum[r][c] += of_a * NAMED(load_part)(b + c * x->few.line + whole, k - whole);
         }
     }
     UNROLLED
@@ -347,7 +350,7 @@ NAMED(sums)(const NAMED(few) * x, size_t i, size_t j, size_t vectors, size_t col
 
         UNROLLED
         for (size_t v = 0; v < vectors; v++)
-            of_a[v] = lines < lanes ? LOAD_PART(a + v * lanes, lines)
+            of_a[v] = lines < lanes ? NAMED(load_part)(a + v * lanes, lines)
                                     : (NAMED(vector)) * (const NAMED(unaligned) *)(a + v * lanes);
         UNROLLED
         for (size_t c = 0; c < columns; c++)
@@ -467,7 +470,7 @@ void PUBLIC(matmul_share)(const matmul_share *s)
 
     if (s->k == 0)
         NAMED(scale)(s);
-#ifdef LOAD_PART
+#ifdef FEW
     if (s->k && s->few != MATMUL_MANY) {
         NAMED(multiply_few)(s, s->few == MATMUL_FEW_ROWS);
         return;
@@ -506,6 +509,6 @@ void PUBLIC(matmul_share)(const matmul_share *s)
 #undef TRANSPOSED
 #undef LOAD_SOME
 #undef STORE_SOME
-#undef LOAD_PART
+#undef FEW
 #undef NAMED
 #undef PUBLIC

@@ -32,12 +32,6 @@ enum { BLOCK_K = 256, BLOCK_M = 16 * TILE_M, BLOCK_N = 1024 };
  * are in registers, and elements of k. */
 enum { FEW_ROWS = 4, FEW_COLUMNS = ISA == 2 ? 4 : 2, FEW_K = 4 * BLOCK_K };
 
-#ifdef __clang__
-#define UNROLLED _Pragma("clang loop unroll(full)")
-#else
-#define UNROLLED _Pragma("GCC unroll 16")
-#endif
-
 /* Of `upper` and `lower` the blocks of `half` by `half` elements that are on one side: of the first
  * columns (from: 0) or of the others (from: half), the lower ones behind the upper ones. */
 #if ISA == 2
@@ -61,42 +55,13 @@ static inline __m512d transposed_f64(__m512d upper, __m512d lower, int half, int
 }
 #endif
 
-/* The first elements of a vector, and zeros. */
-#if ISA == 2
-#define LOAD_PART_F32(at, n) LOAD_SOME(at, n)
-#define LOAD_PART_F64(at, n) LOAD_SOME(at, n)
-#else
-static inline __typeof__(float __attribute__((vector_size(VECTOR_BYTES))))
-load_part_f32(const float *at, size_t n)
-{
-    float __attribute__((vector_size(VECTOR_BYTES))) v = {0};
-
-    for (size_t l = 0; l < n; l++)
-        v[l] = at[l];
-    return v;
-}
-
-static inline __typeof__(double __attribute__((vector_size(VECTOR_BYTES))))
-load_part_f64(const double *at, size_t n)
-{
-    double __attribute__((vector_size(VECTOR_BYTES))) v = {0};
-
-    for (size_t l = 0; l < n; l++)
-        v[l] = at[l];
-    return v;
-}
-
-#define LOAD_PART_F32(at, n) load_part_f32(at, n)
-#define LOAD_PART_F64(at, n) load_part_f64(at, n)
-#endif
-
 #if ISA == 2
 #define TRANSPOSED(upper, lower, half, from)                                                       \
     (vector_f32) transposed_f32((__m512)(upper), (__m512)(lower), (int)(half), (int)(from))
 #define LOAD_SOME(at, n)     (vector_f32) _mm512_maskz_loadu_ps((__mmask16)((1u << (n)) - 1), at)
 #define STORE_SOME(at, n, v) _mm512_mask_storeu_ps(at, (__mmask16)((1u << (n)) - 1), (__m512)(v))
 #endif
-#define LOAD_PART     LOAD_PART_F32
+#define FEW
 #define ELEMENT       float
 #define REAL          float
 #define RESULT        float
@@ -113,7 +78,7 @@ load_part_f64(const double *at, size_t n)
 #define LOAD_SOME(at, n)     (vector_f64) _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1), at)
 #define STORE_SOME(at, n, v) _mm512_mask_storeu_pd(at, (__mmask8)((1u << (n)) - 1), (__m512d)(v))
 #endif
-#define LOAD_PART     LOAD_PART_F64
+#define FEW
 #define ELEMENT       double
 #define REAL          double
 #define RESULT        double

@@ -3,12 +3,11 @@
  * type's suffix, PUBLIC(name) that and the instruction set's.  SUMS: A is of the type of the sums.
  */
 
-typedef REAL NAMED(vector) __attribute__((vector_size(VECTOR_BYTES)));
+#include "base/vector_body.h"
+
 typedef REAL NAMED(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL))));
 
 typedef MASK NAMED(mask) __attribute__((vector_size(VECTOR_BYTES)));
-
-enum { NAMED(LANES) = VECTOR_BYTES / sizeof(REAL) };
 
 static inline NAMED(vector) NAMED(load)(const REAL *at)
 {
@@ -29,19 +28,6 @@ static inline NAMED(mask) NAMED(keep_last)(size_t count)
     for (size_t l = 0; l < NAMED(LANES); l++)
         keep[l] = l + count >= NAMED(LANES) ? -1 : 0;
     return keep;
-}
-
-/* Halves are added until one element is left. */
-static inline REAL NAMED(sum)(NAMED(vector) v)
-{
-    REAL lane[NAMED(LANES)];
-
-    memcpy(lane, &v, sizeof(v));
-    UNROLLED
-    for (size_t half = NAMED(LANES) / 2; half > 0; half /= 2)
-        for (size_t l = 0; l < half; l++)
-            lane[l] += lane[l + half];
-    return lane[0];
 }
 
 /* `rows`, which is a constant at every call, rows of A times x. */
@@ -77,7 +63,7 @@ static inline void NAMED(dots)(size_t rows, const ELEMENT *a, size_t step, size_
     }
     UNROLLED
     for (size_t r = 0; r < rows; r++)
-        out[r] = NAMED(sum)(even[r] + odd[r]);
+        out[r] = NAMED(total)(even[r] + odd[r]);
 }
 
 /* A row that is shorter than a vector.  The processor overlaps the chains of several. */

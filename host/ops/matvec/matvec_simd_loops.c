@@ -23,12 +23,6 @@ enum { VECTOR_BYTES = 16 };
 
 enum { ROWS = 4 };
 
-#ifdef __clang__
-#define UNROLLED _Pragma("clang loop unroll(full)")
-#else
-#define UNROLLED _Pragma("GCC unroll 16")
-#endif
-
 /* Lanes by their numbers. */
 #if ISA == 2
 #define SPREAD_FROM(l)                 ((MASK)(l))
