@@ -167,7 +167,8 @@ static tsr_status read_run(const json_t *run, const options *o, problem *p, sele
         .first = number(run, "first"),
         .launches = number(run, "kept"),
         .as_they_ran = json_is_true(json_object_get(run, "as_they_ran")),
-        .wanted = {.without_barrier = number(run, "without_barrier")},
+        .wanted = {.without_barrier = number(run, "without_barrier"),
+                   .of_barriers = number(run, "of_barriers")},
     };
     if (!op)
         return tsr_fail(err, TSR_ENAME, 0, "no operation '%s'", member(run, "op"));
@@ -327,16 +328,40 @@ static void hint_at_unseen(const json_t *lesson, const json_t *run)
     }
 }
 
+/* A run without a barrier that the user's own file has not: the page says so, and shows the others.
+ */
+static void leave_out(json_t *lesson, const json_t *run, const char *why)
+{
+    json_t *said = json_object_get(lesson, "left_out");
+
+    if (!said) {
+        said = json_array();
+        json_object_set_new(lesson, "left_out", said);
+    }
+    json_array_append_new(said,
+                          json_sprintf("%s is not among the runs: %s.", member(run, "label"), why));
+    hint("lesson %s: the run '%s' is left out: %s", member(lesson, "name"), member(run, "label"),
+         why);
+}
+
 static tsr_status run_lesson(tsr_session *s, const tsr_device *device, const options *o,
                              json_t *lesson, tsr_error *err)
 {
     json_t *runs = json_object_get(lesson, "runs");
     tsr_status st = TSR_OK;
 
-    for (size_t i = 0; i < json_array_size(runs) && !st; i++) {
-        st = run_one(s, o, json_array_get(runs, i), err);
-        if (!st)
-            hint_at_unseen(lesson, json_array_get(runs, i));
+    for (size_t i = 0; i < json_array_size(runs) && !st;) {
+        json_t *run = json_array_get(runs, i);
+
+        st = run_one(s, o, run, err);
+        if (st == TSR_ENAME && number(run, "without_barrier")) {
+            leave_out(lesson, run, err->message);
+            json_array_remove(runs, i);
+            st = TSR_OK;
+        } else if (!st) {
+            hint_at_unseen(lesson, run);
+            i++;
+        }
     }
     json_object_set_new(lesson, "schema", json_string("tessera-lesson-1"));
     json_object_set_new(lesson, "version", json_string(tsr_version()));
@@ -444,20 +469,26 @@ static int make(const options *o, tsr_session *s, const tsr_device *device, json
     return status;
 }
 
-static tsr_status check(const options *o, const json_t *lessons, tsr_error *err)
+/* The folder of several pages: made where there is nothing of that name. */
+static tsr_status find_folder(const char *path, tsr_error *err)
 {
     struct stat found;
 
+    if (mkdir(path, 0777) == 0 || (stat(path, &found) == 0 && S_ISDIR(found.st_mode)))
+        return TSR_OK;
+    return tsr_fail(err, TSR_ENAME, 0,
+                    "several lessons need -o FOLDER, and '%s' is not a folder and cannot be made "
+                    "one",
+                    path);
+}
+
+static tsr_status check(const options *o, const json_t *lessons, tsr_error *err)
+{
     if (o->given[OPTION_JSON] && json_array_size(lessons) > 1)
         return tsr_fail(err, TSR_ENAME, 0, "--json takes one lesson");
     if (o->given[OPTION_JSON] == o->given[OPTION_OUTPUT])
         return tsr_fail(err, TSR_ENAME, 0, "a lesson is written by either -o FILE.html or --json");
-    if (json_array_size(lessons) > 1 &&
-        (stat(o->value[OPTION_OUTPUT], &found) != 0 || !S_ISDIR(found.st_mode)))
-        return tsr_fail(err, TSR_ENAME, 0,
-                        "several lessons need -o FOLDER, and '%s' is not a folder",
-                        o->value[OPTION_OUTPUT]);
-    return TSR_OK;
+    return json_array_size(lessons) > 1 ? find_folder(o->value[OPTION_OUTPUT], err) : TSR_OK;
 }
 
 /* The lessons that the operands name. */

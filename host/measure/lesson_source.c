@@ -701,8 +701,12 @@ tsr_status lesson_source(const char *source, const lesson_wanted *wanted, record
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to trace %s", out->file[0]);
     else if (r.refused.length)
         st = tsr_fail(err, TSR_EINVAL, 0, "%s", text_get(&r.refused));
+    else if (wanted->without_barrier && wanted->of_barriers && r.barriers != wanted->of_barriers)
+        st = tsr_fail(err, TSR_ENAME, 0,
+                      "%s has %zu barrier%s, not the %zu of which one is left out", out->file[0],
+                      r.barriers, r.barriers == 1 ? "" : "s", wanted->of_barriers);
     else if (wanted->without_barrier && !out->removed)
-        st = tsr_fail(err, TSR_EINVAL, 0, "%s has no barrier %zu to leave out: it has %zu",
+        st = tsr_fail(err, TSR_ENAME, 0, "%s has no barrier %zu to leave out: it has %zu",
                       out->file[0], wanted->without_barrier, r.barriers);
     text_free(&r.refused);
     free(r.tokens);

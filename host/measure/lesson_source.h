@@ -61,6 +61,8 @@ typedef struct lesson_wanted {
     size_t watched_count;
     size_t without_barrier; /* number of the barrier in the first file, from 1 on, that is left out.
                                Local memory then holds NaN before it is written.  0: none is */
+    size_t of_barriers;     /* how many the file has to have for that number to mean one of them;
+                               0: any */
 } lesson_wanted;
 
 /** An array in local memory, by where its declaration stands. */
@@ -86,7 +88,7 @@ typedef struct recorded_source {
  *
  * @param source  As source_read gives it.
  * @param out     Receives the text; free with recorded_source_free, also on failure.
- * @return TSR_OK; TSR_EINVAL where the file has no such barrier; TSR_ENOMEM.
+ * @return TSR_OK; TSR_ENAME where the file has no such barrier; TSR_EINVAL; TSR_ENOMEM.
  */
 tsr_status lesson_source(const char *source, const lesson_wanted *wanted, recorded_source *out,
                          tsr_error *err);

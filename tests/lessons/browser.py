@@ -79,9 +79,9 @@ class Browser:
         while not self.loaded:
             self.receive()
 
-    def value(self, script):
-        """What an expression is, as JSON."""
-        result = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+    def value(self, script, wait=False):
+        """What an expression is, as JSON; of a promise what comes of it, where it is waited for."""
+        result = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=wait)
         if "exceptionDetails" in result:
             raise RuntimeError(result["exceptionDetails"])
         return result["result"].get("value")

@@ -49,6 +49,16 @@ class Current(unittest.TestCase):
                 page = page[len(part):]
             self.assertTrue(page.endswith(after), path + " has another end" + AGAIN)
 
+    def test_texts(self):
+        """What a lesson says, on devices' pages too, which may lack a run."""
+        for path in PAGES:
+            shown = on_page(path)
+            lesson = json.loads(text_of(os.path.join(SOURCE, "data", "lessons", shown["name"] + ".json")))
+            runs = {run["id"]: run for run in lesson.pop("runs")}
+            self.assertEqual({k: shown.get(k) for k in lesson}, lesson, path + AGAIN)
+            for run in shown["runs"]:
+                self.assertEqual({k: run.get(k) for k in runs[run["id"]]}, runs[run["id"]], path + AGAIN)
+
     def test_kernels(self):
         for path in PAGES:
             for run in on_page(path)["runs"]:

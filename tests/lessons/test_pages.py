@@ -348,9 +348,72 @@ class Pages(unittest.TestCase):
             shown = self.browser.value('[...document.querySelectorAll("text[data-lane]")].map('
                                        'e => [Number(e.dataset.row), Number(e.dataset.lane), e.textContent])')
             for lane in range(32):
-                records = [r for r in run["launches"][0]["records"] if r[ITEM] == lane and r[KIND] == "set"
-                           and (run["watched"][r[ARRAY]] == "value" or r[INDEX])]
-                self.assertEqual([t for _, i, t in sorted(shown) if i == lane], [str(r[VALUE]) for r in records])
+                self.assertEqual([t for _, i, t in sorted(shown) if i == lane], self.lane(run, lane))
+            # Nothing is cut off, and each line comes from a row above.
+            self.assertEqual(self.browser.value('[...document.querySelectorAll("#views svg line")].filter('
+                                                'e => Number(e.getAttribute("y1")) < 20).length'), 0)
+            self.assertEqual(self.browser.value('[...document.querySelectorAll("#views svg text.soft")].map('
+                                                'e => e.textContent).slice(0, 4)'), ["lane", "0", "1", "2"])
+
+    def lane(self, run, lane):
+        """What it has: the sum of what it loaded before some rounds, what these bring, and its value then."""
+        values, loaded, pending, got = [], 0, True, False
+        for r in run["launches"][0]["records"]:
+            if r[ITEM] != lane:
+                continue
+            if r[KIND] != "set":
+                pending, loaded = True, loaded + (r[VALUE] if r[KIND] == "load" else 0)
+                continue
+            brings = run["watched"][r[ARRAY]] != "value"
+            if brings and pending:
+                values.append(str(loaded))
+                pending, loaded = False, 0
+            if brings or got:  # else what a function returns, which it had already
+                values.append(str(r[VALUE]))
+            got = brings
+        return values
+
+    def test_what_is_said_of_a_run(self):
+        """By its result; what queues gained; the order of steps that was chosen; fills where there are some."""
+        path, b = self.page("tiled"), self.browser
+        shown = 'document.getElementById("%s").textContent'
+        b.open(path)
+        b.key("6")
+        self.assertIn("the result is wrong", b.value(shown % "run-about"))
+        b.key("1")
+        self.assertEqual(b.value("document.body.dataset.mode"), "together")
+        self.assertTrue(b.value('document.getElementById("legend-fill").hidden'))
+        b.key("3")
+        self.assertFalse(b.value('document.getElementById("legend-fill").hidden'))
+        b.key("End")
+        self.assertTrue(b.value(shown % "said").startswith("After the phases: "))
+        b.value("run.right = true; choose(run.id); lesson.runs[5].right = true; choose(lesson.runs[5].id)")
+        self.assertIn("the result is right", b.value(shown % "run-about"))
+        self.assertNotIn("wrong.)", b.value(shown % "run-about"))
+        b.key("1")
+        b.click("#single")
+        b.value("go(1)")
+        self.assertIn("A[0]", b.value(shown % "said"))
+        b.value('go(steps.findIndex(s => s.records[0][1] === "load" && run.arrays[s.records[0][4]].name === "tile_a") + 1)')
+        self.assertIn("tile_a[0][0]", b.value(shown % "said"))
+        # Space plays after a click of the mouse on another button.
+        b.click("#first")
+        b.key(" ")
+        self.assertEqual(b.value(shown % "play"), "Pause")
+        lesson = on_page(self.page("overlap"))
+        b.open(self.page("overlap"), 500)
+        b.key("3")
+        times = [r["wall_ns"] for r in lesson["runs"]]
+        self.assertIn("%.3g times as fast as one queue" % (times[0] / times[2]), b.value(shown % "verdict"))
+        b.value('document.querySelector("#stage .scroll").scrollLeft = 300')
+        self.assertTrue(b.value('''new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
+            const box = document.querySelector("#stage .scroll").getBoundingClientRect();
+            done(document.querySelector("text[data-queue]").getBoundingClientRect().left >= box.left);
+        })))''', wait=True))
+        b.open(self.page("coalescing"), 500)
+        b.key("Home")
+        self.assertEqual(b.value('[...document.querySelectorAll("#views .sideways")].filter(e => !e.hidden).length'), 0)
+        self.assertEqual(b.errors, [])
 
     def test_every_page(self):
         """At both widths, light and dark: each run's beginning, middle and end; nothing is wider than

@@ -87,8 +87,14 @@ static void test_barriers(void **state)
     recorded_source_free(&t);
     wanted.without_barrier = 3;
     t = (recorded_source){0};
-    assert_int_equal(lesson_source(kernel, &wanted, &t, &err), TSR_EINVAL);
+    assert_int_equal(lesson_source(kernel, &wanted, &t, &err), TSR_ENAME);
     assert_string_equal(err.message, "op/op_idea.cl has no barrier 3 to leave out: it has 2");
+    recorded_source_free(&t);
+    wanted = (lesson_wanted){.without_barrier = 1, .of_barriers = 3};
+    t = (recorded_source){0};
+    assert_int_equal(lesson_source(kernel, &wanted, &t, &err), TSR_ENAME);
+    assert_string_equal(err.message,
+                        "op/op_idea.cl has 2 barriers, not the 3 of which one is left out");
     recorded_source_free(&t);
 }
 
