@@ -42,7 +42,7 @@ for path in sys.argv[2:]:
     runs = {run["id"]: run for run in lesson.pop("runs")}
     now = dict(made, **lesson)
     now["runs"] = [dict(run, **runs[run["id"]]) for run in made["runs"]]
-    title = now["title"]
+    title = "Tessera: " + now["title"]
     if now != made:
         trace = json.dumps(now, ensure_ascii=False, separators=(",", ":"))
         for sign in "<>&":

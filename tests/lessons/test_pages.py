@@ -392,7 +392,7 @@ class Pages(unittest.TestCase):
         self.assertNotIn("wrong.)", b.value(shown % "run-about"))
         b.key("1")
         b.click("#single")
-        b.value("go(1)")
+        b.value("go(2)")
         self.assertIn("A[0]", b.value(shown % "said"))
         b.value('go(steps.findIndex(s => s.records[0][1] === "load" && run.arrays[s.records[0][4]].name === "tile_a") + 1)')
         self.assertIn("tile_a[0][0]", b.value(shown % "said"))
