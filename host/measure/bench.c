@@ -618,8 +618,8 @@ static tsr_status restore_candidate(void *state, tsr_error *err)
     return input_sets_restore(&e->timed.sets, err);
 }
 
-/* Whether a call leaves its set unfit for another.  Where results only accumulate any number of them
- * may follow one another, as peers' do: no time depends on it. */
+/* Whether a call leaves its set unfit for another.  Where results only accumulate any number of
+ * them may follow one another, as peers' do: no time depends on it. */
 static bool calls_use_up(const input_sets *x)
 {
     return x->in_place && x->problem->op->uses_up;
