@@ -32,20 +32,26 @@ static block_value advance(shared *x, size_t *done, size_t end, block_value valu
     return value;
 }
 
+static size_t take_next(shared *x)
+{
+    return atomic_fetch_add_explicit(&x->next, 1, memory_order_relaxed);
+}
+
 /* What one thread does: item is one of as many as there are threads. */
 static void take_blocks(void *context, size_t item, size_t who)
 {
     shared *x = context;
     const block_scan *s = x->scan;
     block_value before = s->none;
-    size_t done = 0, block;
+    size_t done = 0;
 
     (void)item, (void)who;
-    while ((block = atomic_fetch_add_explicit(&x->next, 1, memory_order_relaxed)) < s->blocks) {
+    for (size_t block = take_next(x), next; block < s->blocks; block = next) {
         x->total[block] = s->total(s->with, block);
         atomic_store_explicit(&x->known[block], 1, memory_order_release);
         before = advance(x, &done, block, before);
-        s->finish(s->with, block, before);
+        next = take_next(x);
+        s->finish(s->with, block, next < s->blocks ? next : block, before);
     }
 }
 

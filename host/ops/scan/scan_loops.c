@@ -33,6 +33,14 @@ static size_t scan_head(const void *out, size_t size, ptrdiff_t step, size_t n)
     return lines < n ? lines : n;
 }
 
+/* `size` bytes `ahead` bytes behind x.  An address is only asked for: it may be beyond the array.
+ */
+static inline void fetch_ahead(const void *x, ptrdiff_t ahead, size_t size)
+{
+    for (size_t i = 0; i < size; i += CACHE_LINE)
+        __builtin_prefetch((const char *)((uintptr_t)x + (uintptr_t)ahead + i), 0, 2);
+}
+
 /* Loops `name`: elements IN and OUT, values VALUE of so many BYTES, which LOAD and STORE
  * convert. */
 #define LOOPS(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                         \
@@ -141,6 +149,8 @@ static size_t scan_head(const void *out, size_t size, ptrdiff_t step, size_t n)
             _Alignas(CACHE_LINE) name##_out apart[PIECE];                                          \
             name##_out *there = s->past_caches ? apart : to;                                       \
                                                                                                    \
+            if (s->ahead)                                                                          \
+                fetch_ahead(from, s->ahead *(ptrdiff_t)sizeof(IN), PIECE * sizeof(IN));            \
             if (s->step > 0)                                                                       \
                 for (size_t i = 0; i < PIECE; i++)                                                 \
                     values[i] = (VALUE)LOAD(from[i]);                                              \

@@ -21,6 +21,8 @@ typedef struct scan_stretch {
     size_t to;
     ptrdiff_t step;
     size_t n;
+    ptrdiff_t ahead; /* how far behind those of x others are, in memory, that are fetched meanwhile;
+                        0: none are */
     bool past_caches; /* store the result past the caches */
 } scan_stretch;
 

@@ -43,8 +43,9 @@ static size_t place_of(const work *w, const line *l, size_t done, size_t n)
     return w->p->offset_x + l->first + (w->p->reverse ? l->n - done - n : done);
 }
 
-/* Scan n elements of a line behind the first `done`, which come to `before`. */
-static void run(const work *w, const line *l, size_t done, size_t n, scan_value before)
+/* Scan n elements of a line behind the first `done`, which come to `before`; meanwhile fetch as
+ * many behind the first `next`. */
+static void run(const work *w, const line *l, size_t done, size_t n, size_t next, scan_value before)
 {
     const bool reverse = w->p->reverse;
     scan_stretch s = {.x = w->x,
@@ -52,6 +53,7 @@ static void run(const work *w, const line *l, size_t done, size_t n, scan_value 
                       .result = w->result,
                       .step = reverse ? -1 : 1,
                       .n = n,
+                      .ahead = reverse ? -(ptrdiff_t)(next - done) : (ptrdiff_t)(next - done),
                       .past_caches = w->past_caches};
 
     if (n == 0)
@@ -89,11 +91,11 @@ static scan_value long_combine(void *with, scan_value before, scan_value after)
     return ((const long_line *)with)->w->loops->combine(before, after);
 }
 
-static void long_finish(void *with, size_t block, scan_value before)
+static void long_finish(void *with, size_t block, size_t next, scan_value before)
 {
     const long_line *x = with;
 
-    run(x->w, x->l, block * BLOCK, block_size(x->l, block), before);
+    run(x->w, x->l, block * BLOCK, block_size(x->l, block), next * BLOCK, before);
 }
 
 static bool scan_long(const work *w, const line *l)
@@ -117,7 +119,7 @@ static void scan_short(const work *w, const line *l)
     for (size_t done = 0; done < l->n; done += BLOCK) {
         const size_t n = size_min(BLOCK, l->n - done);
 
-        run(w, l, done, n, before);
+        run(w, l, done, n, done, before);
         if (done + n < l->n)
             before = w->loops->combine(before, w->loops->total(w->x, place_of(w, l, done, n), n));
     }

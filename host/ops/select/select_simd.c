@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/isa.h"
+#include "base/past_caches.h"
 #include "base/sizes.h"
 #include "base/team.h"
 #include "core/block_scan.h"
@@ -45,7 +46,7 @@ static block_value add_counts(void *with, block_value before, block_value after)
 }
 
 /* Stretches go through memory of their own: gathering writes beyond what is selected. */
-static void put_block(void *with, size_t block, block_value before)
+static void put_block(void *with, size_t block, size_t next, block_value before)
 {
     const work *w = with;
     const size_t end = size_min((block + 1) * BLOCK, w->p->n);
@@ -59,6 +60,12 @@ static void put_block(void *with, size_t block, block_value before)
         const size_t n = size_min(SELECT_STRETCH, end - i);
         const size_t count = w->compare(w->p, w->x, w->p->offset_x + i, n, holds);
 
+        if (next != block) /* an address is only asked for: it may be beyond the array */
+            for (size_t at = 0; at < n * bytes; at += CACHE_LINE)
+                __builtin_prefetch(
+                    (const char *)((uintptr_t)w->x + at +
+                                   (w->p->offset_x + i + (next - block) * BLOCK) * bytes),
+                    0, 2);
         if (count == 0)
             continue;
         w->gather(w->x, w->p->offset_x + i, n, holds, gathered);
