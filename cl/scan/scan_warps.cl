@@ -8,7 +8,8 @@
  *     warp takes VECTORS * 32 * VEC that follow one another, a vector of each lane
  *     at a time.
  * Parameters: those of scan.clh; GROUP, a multiple of 32; VEC, 2 or 4; VECTORS; ALIGNED, 1 where
- *     vectors begin at multiples of their size; AHEAD, how many tiles further on
+ *     vectors begin at multiples of their size; WIDENED, 1 of sums of integers into wider ones;
+ *     AHEAD, how many tiles further on
  *     each group has one fetched into the second-level cache; STATE_WORDS
  *     and SIZED (warp_look_back.clh).
  *     REGISTERS only limits registers, on the host.
@@ -20,8 +21,8 @@
 #include "scan/scan.clh"
 
 #if !defined(GROUP) || !defined(VEC) || !defined(VECTORS) || !defined(ALIGNED) ||                  \
-    !defined(AHEAD) || !defined(STATE_WORDS)
-#error "GROUP, VEC, VECTORS, ALIGNED, AHEAD, STATE_WORDS: the tile, and how it is moved"
+    !defined(WIDENED) || !defined(AHEAD) || !defined(STATE_WORDS)
+#error "GROUP, VEC, VECTORS, ALIGNED, WIDENED, AHEAD, STATE_WORDS: the tile, and how it is moved"
 #endif
 
 #define WARPS (GROUP / 32)
@@ -61,6 +62,7 @@ static inline VALUE total_of(ulong bits)
 #define VECTOR_PASTE(a, b)    a##b
 #define VECTOR_EXPANDED(a, b) VECTOR_PASTE(a, b)
 #define VECTOR_OF(T)          VECTOR_EXPANDED(T, VEC)
+#define VECTOR_OF_2(T)        VECTOR_EXPANDED(T, 2)
 
 #include "common/warp_look_back.clh"
 
@@ -75,8 +77,20 @@ typedef struct warps_call {
 /* Where element e of a tile is, in the order of the scan, from its first one. */
 #define PLACE(e) (REVERSE ? -(int)(e) : (int)(e))
 
+/* What a work-item keeps of an element.  A wider sum takes more registers: it is formed again where
+ * it is stored. */
+#if WIDENED
+#define KEPT          X
+#define KEPT_OF(x)    (x)
+#define KEPT_IDENTITY 0
+#else
+#define KEPT          VALUE
+#define KEPT_OF(x)    value_of(x)
+#define KEPT_IDENTITY (VALUE)(IDENTITY)
+#endif
+
 /* Elements e to e + VEC - 1 of a tile, all of them in the line. */
-static inline void load_whole(VALUE v[VEC], __global const X *tile, uint e)
+static inline void load_whole(KEPT v[VEC], __global const X *tile, uint e)
 {
     const VECTOR_OF(X) all =
         *(__global const VECTOR_OF(X) *)(tile + PLACE(REVERSE ? e + VEC - 1 : e));
@@ -90,9 +104,28 @@ static inline void load_whole(VALUE v[VEC], __global const X *tile, uint e)
 #endif
 #pragma unroll
     for (uint k = 0; k < VEC; k++)
-        v[k] = value_of(own[k]);
+        v[k] = KEPT_OF(own[k]);
 }
 
+#if WIDENED && VEC == 4 && !REVERSE
+/* Results of 64 bits are 32 bytes of a lane, two stores: neighbours exchange halves, so that each
+ * store of the warp fills sectors of memory. */
+static inline void store_whole(__global RESULT *tile, uint e, const VALUE v[VEC])
+{
+    const bool odd = get_local_id(0) % 2;
+    __global RESULT *pair = tile + (odd ? e - VEC : e);
+    const VALUE theirs_0 = total_exchange(odd ? v[0] : v[2], 1);
+    const VALUE theirs_1 = total_exchange(odd ? v[1] : v[3], 1);
+    VECTOR_OF_2(RESULT) first, second;
+
+    first.x = result_of(odd ? theirs_0 : v[0]);
+    first.y = result_of(odd ? theirs_1 : v[1]);
+    second.x = result_of(odd ? v[2] : theirs_0);
+    second.y = result_of(odd ? v[3] : theirs_1);
+    *(__global VECTOR_OF_2(RESULT) *)(pair + (odd ? 2 : 0)) = first;
+    *(__global VECTOR_OF_2(RESULT) *)(pair + (odd ? 6 : 4)) = second;
+}
+#else
 static inline void store_whole(__global RESULT *tile, uint e, const VALUE v[VEC])
 {
     VECTOR_OF(RESULT) all;
@@ -105,13 +138,14 @@ static inline void store_whole(__global RESULT *tile, uint e, const VALUE v[VEC]
 #endif
     *(__global VECTOR_OF(RESULT) *)(tile + PLACE(REVERSE ? e + VEC - 1 : e)) = all;
 }
+#endif
 
 /* The same of a tile of `count` elements; those beyond are the identity. */
-static inline void load_part(VALUE v[VEC], __global const X *tile, uint e, uint count)
+static inline void load_part(KEPT v[VEC], __global const X *tile, uint e, uint count)
 {
 #pragma unroll
     for (uint k = 0; k < VEC; k++)
-        v[k] = e + k < count ? value_of(tile[PLACE(e + k)]) : (VALUE)(IDENTITY);
+        v[k] = e + k < count ? KEPT_OF(tile[PLACE(e + k)]) : KEPT_IDENTITY;
 }
 
 static inline void store_part(__global RESULT *tile, uint e, uint count, const VALUE v[VEC])
@@ -148,7 +182,11 @@ __kernel WORK_GROUP void scan_warps(__global const X *x, __global RESULT *result
 {
     __local VALUE totals[WARPS], found;
     const uint item = (uint)get_local_id(0), lane = item % 32, warp = item / 32;
-    VALUE v[VECTORS][VEC], own = IDENTITY, all = IDENTITY, first = IDENTITY;
+    KEPT v[VECTORS][VEC];
+    VALUE own = IDENTITY, all = IDENTITY, first = IDENTITY;
+#if WIDENED
+    VALUE before_vector[VECTORS]; /* what is before it in the warp */
+#endif
     const uint e = warp * (VECTORS * ROUND) + lane * VEC; /* the first element, in the tile */
     const uint group = (uint)get_group_id(0);
     uint tile = group, count;
@@ -172,6 +210,19 @@ __kernel WORK_GROUP void scan_warps(__global const X *x, __global RESULT *result
         for (uint j = 0; j < VECTORS; j++)
             load_part(v[j], x, e + j * ROUND, count);
     }
+#if WIDENED
+#pragma unroll
+    for (uint j = 0; j < VECTORS; j++) {
+        VALUE sum = value_of(v[j][0]), up_to;
+
+#pragma unroll
+        for (uint k = 1; k < VEC; k++)
+            sum += value_of(v[j][k]);
+        up_to = total_scan(sum, lane);
+        before_vector[j] = own + up_to - sum;
+        own += total_broadcast(up_to, 31);
+    }
+#else
     /* What is before each vector in the warp, the vectors before and the lanes before, goes into
      * its elements at once: fewer registers, and more work-groups side by side. */
 #pragma unroll
@@ -190,6 +241,7 @@ __kernel WORK_GROUP void scan_warps(__global const X *x, __global RESULT *result
         for (uint k = VEC; k-- > 0;)
             v[j][k] = EXCLUSIVE && k == 0 ? before : combine(before, v[j][k - EXCLUSIVE]);
     }
+#endif
     if (lane == 0)
         totals[warp] = own;
     /* Of all warps, before any adds them. */
@@ -218,17 +270,27 @@ __kernel WORK_GROUP void scan_warps(__global const X *x, __global RESULT *result
     barrier(CLK_LOCAL_MEM_FENCE);
     first = combine(found, first);
 #pragma unroll
-    for (uint j = 0; j < VECTORS; j++)
+    for (uint j = 0; j < VECTORS; j++) {
+        VALUE results[VEC];
+
+#if WIDENED
+        VALUE sum = first + before_vector[j];
+
+#pragma unroll
+        for (uint k = 0; k < VEC; k++) {
+            const VALUE up_to = sum + value_of(v[j][k]);
+
+            results[k] = EXCLUSIVE ? sum : up_to;
+            sum = up_to;
+        }
+#else
 #pragma unroll
         for (uint k = 0; k < VEC; k++)
-            v[j][k] = combine(first, v[j][k]);
-    if (ALIGNED && count == TILE) {
-#pragma unroll
-        for (uint j = 0; j < VECTORS; j++)
-            store_whole(result, e + j * ROUND, v[j]);
-    } else {
-#pragma unroll
-        for (uint j = 0; j < VECTORS; j++)
-            store_part(result, e + j * ROUND, count, v[j]);
+            results[k] = combine(first, v[j][k]);
+#endif
+        if (ALIGNED && count == TILE)
+            store_whole(result, e + j * ROUND, results);
+        else
+            store_part(result, e + j * ROUND, count, results);
     }
 }

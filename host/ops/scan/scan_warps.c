@@ -1,18 +1,32 @@
 /* Scans of tiles in registers, whose warps look back: NVIDIA's. */
+#include "base/elements.h"
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "core/warp_look_back.h"
 #include "ops/scan/scan_problem.h"
 
+/* Sums of integers into wider ones, of which work-items keep the elements as they are. */
+static bool widened(const tsr_scan_problem *p)
+{
+    const tsr_type result = tsr_scan_result_type(p);
+
+    return p->by == TSR_SCAN_SUM && !type_is_real(result) &&
+           tsr_type_size(p->type) < tsr_type_size(result);
+}
+
 /* Elements of a vector: four, and two of 64 bits, for which the loads of a warp leave no gaps. */
 static size_t vector_of(const tsr_scan_problem *p)
 {
-    const size_t result = tsr_type_size(tsr_scan_result_type(p));
-
-    return size_max(tsr_type_size(p->type), result) == 8 ? 2 : 4;
+    return tsr_type_size(p->type) == 8 ? 2 : 4;
 }
 
 enum { GROUP_GPU = 256, VECTORS_MAX = 8, VECTORS_SHORT = 4 };
+
+/* Of wider sums more vectors leave too few work-groups side by side. */
+static size_t vectors_max(const tsr_scan_problem *p)
+{
+    return widened(p) ? VECTORS_SHORT : VECTORS_MAX;
+}
 
 /* Tiles for each compute unit that are worth VECTORS_MAX; and units for each tile that are worth
  * fewer vectors than VECTORS_SHORT: to look back over more tiles takes longer than units that stand
@@ -36,7 +50,7 @@ static size_t usual_vectors(const job *j, size_t group)
     size_t vectors = 1;
 
     /* A single tile has none to look back over, and no states that a launch clears. */
-    while (vectors < VECTORS_MAX && group * vec * vectors < p->n)
+    while (vectors < vectors_max(p) && group * vec * vectors < p->n)
         vectors *= 2;
     if (group * vec * vectors >= p->n)
         return vectors;
@@ -80,9 +94,11 @@ static const char *plan_warps(const job *j, plan *out)
         return "it scans lines without segments";
     plan_set(out, "GROUP", (uint32_t)group);
     plan_set(out, "VECTORS", (uint32_t)vectors);
-    look_back_registers(j, group, vectors * vec * words + REGISTERS_BESIDE, out);
+    look_back_registers(j, group,
+                        vectors * (widened(p) ? vec + words : vec * words) + REGISTERS_BESIDE, out);
     look_back_ahead(j, tile * tsr_type_size(p->type), out);
     plan_define(out, "VEC=%zu", vec);
+    plan_define(out, "WIDENED=%d", widened(p));
     plan_define(out, "ALIGNED=%d", from_multiples && rows_of_multiples);
     plan_define(out, "STATE_WORDS=%zu", words);
     if (scan_elements(p) == 0)
