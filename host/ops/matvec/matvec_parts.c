@@ -134,13 +134,25 @@ static bool is_shifted(const job *j)
            matvec_aligned(j, &first, vec) && matvec_aligned(j, &x, vec);
 }
 
+/* Elements of the vectors that a lane loads: of 128 bits, or of 64 where rows of float32 start at
+ * multiples of those alone. */
+static size_t lane_vector(const job *j)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    const size_t vec = matvec_load_elements(p), half = vec / 2;
+    const bool in_halves = p->type == TSR_F32 && !matvec_vectors_aligned(j, vec) &&
+                           !is_shifted(j) && matvec_vectors_aligned(j, half);
+
+    return in_halves ? half : vec;
+}
+
 /* The columns of a step: what a team has on its way at once, of vectors or, where those are not
  * aligned, of elements. */
 static size_t step_columns(const job *j, size_t team)
 {
     const size_t vec = matvec_load_elements(matvec_of(j->problem));
 
-    return team * (matvec_vectors_aligned(j, vec) || is_shifted(j)
+    return team * (matvec_vectors_aligned(j, lane_vector(j)) || is_shifted(j)
                        ? VECTORS_AT_ONCE * vec
                        : size_min(VECTORS_AT_ONCE * vec, ELEMENTS_AT_ONCE));
 }
@@ -207,11 +219,11 @@ static void state_pieces(matvec_view v, size_t team, size_t width, size_t at_onc
 static const char *split_vector_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
-    const size_t vec = matvec_load_elements(p), columns = matvec_view_of(p).columns;
+    const size_t vec = lane_vector(j), columns = matvec_view_of(p).columns;
     const uint32_t group_set = param(j->params, "GROUP"), per_unit = param(j->params, "PER_UNIT");
     const bool aligned = matvec_vectors_aligned(j, vec),
                few_whole = has_few_rows(j) && rows_are_whole(j);
-    const bool checked = aligned && !is_small(j) && !few_whole;
+    const bool checked = aligned && vec == matvec_load_elements(p) && !is_small(j) && !few_whole;
     const bool whole = per_unit ? per_unit == 1 : rows_are_whole(j) && !checked;
     const bool shifted = is_shifted(j);
     const size_t width = aligned || shifted ? vec : 1;
@@ -225,7 +237,7 @@ static const char *split_vector_plan(const job *j, plan *out)
     if (p->trans)
         return "the rows of a transposed A are not contiguous: see split-row";
     if (team == 0)
-        team = team_by_shape(j, size_div_up(columns, vec),
+        team = team_by_shape(j, size_div_up(columns, matvec_load_elements(p)),
                              group_set ? local : group_fit(j->device, 0, FEW_ROWS_TEAM_MAX), whole);
     if (!group_set && team > local)
         local = group_fit(j->device, 0, team);
