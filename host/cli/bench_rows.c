@@ -186,6 +186,15 @@ static void factor_text(double x, char out[CELL])
         strcpy(out, "-");
 }
 
+/* Of several times; "once" of one. */
+static void spread_text(const timing *t, char out[CELL])
+{
+    if (t->count > 1)
+        snprintf(out, CELL, "%.1f%%", 100 * timing_spread(t));
+    else
+        snprintf(out, CELL, "once");
+}
+
 static void error_text(const result_row *row, char out[CELL])
 {
     const operation *op = operation_named(row->op);
@@ -255,10 +264,7 @@ void row_table_line(const result_row *row, bool peers, double first_ns, double r
         strcpy(share, "-");
     factor_text(peers ? ratio : first_ns / row->time.median_ns, last);
     error_text(row, error);
-    if (row->time.count > 1)
-        snprintf(spread, CELL, "%.1f%%", 100 * timing_spread(&row->time));
-    else
-        snprintf(spread, CELL, "once");
+    spread_text(&row->time, spread);
     printf("  %-*s %9s %9s %7s %9s %9s %9s %13s%s%s\n", name_width(peers), name, median, least,
            spread, rate, share, last, error, row->parameters[0] ? "  " : "", row->parameters);
     fflush(stdout);
@@ -287,10 +293,7 @@ void row_overlap_line(const result_row *row, double one_queue_ns)
     rate_text(row->rate, rate);
     factor_text(one_queue_ns / row->time.median_ns, last);
     cost_text(row->queue_ns, creating);
-    if (row->time.count > 1)
-        snprintf(spread, CELL, "%.1f%%", 100 * timing_spread(&row->time));
-    else
-        snprintf(spread, CELL, "once");
+    spread_text(&row->time, spread);
     printf("%9s %9s %7s %7s %9s %15s\n", median, least, spread, rate, last, creating);
     fflush(stdout);
 }

@@ -48,13 +48,17 @@ const char *dispatch_unsupported(tsr_session *s, const problem *p, const variant
     plan made;
     const char *why = make_plan(s, p, &(selection){.variant = v, .params = *chosen}, place, &made);
 
-    if (why) {
-        text_clear(reason);
-        text_append(reason, why);
-        why = text_get(reason);
-    }
-    plan_free(&made);
-    return why;
+    return plan_take_reason(&made, why, reason);
+}
+
+tsr_status dispatch_ended(tsr_session *s, const problem *p, const variant *v, cl_int rc,
+                          tsr_error *err)
+{
+    if (rc == CL_SUCCESS)
+        return TSR_OK;
+    dispatch_forget_group_counters(s);
+    return tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", p->op->name, v->name,
+                    session_facts(s)->name);
 }
 
 static void report_params(const params *p, tsr_report *report)

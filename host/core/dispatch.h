@@ -60,6 +60,11 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
  *  none. */
 const variant *dispatch_c_code(tsr_session *s, const problem *p);
 
+/** TSR_OK, or TSR_ECL where the commands of a call ended with an error: counters of work-groups are
+ *  cleared before the session's next call. */
+tsr_status dispatch_ended(tsr_session *s, const problem *p, const variant *v, cl_int rc,
+                          tsr_error *err);
+
 /** What was selected, and the time since `start` (clock_ns), into a report. */
 void dispatch_report(const selection *sel, uint64_t start, tsr_report *report);
 

@@ -1,5 +1,6 @@
 #include "core/operation.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,4 +62,29 @@ double work_rate(work_unit unit, double work, double bytes, double ns)
     if (ns <= 0)
         return 0;
     return unit == WORK_BYTES ? bytes / ns : unit == WORK_KEYS ? work / ns * 1e3 : work / ns;
+}
+
+tsr_status operation_check_offsets(const operation *op, size_t n, size_t segments,
+                                   const uint64_t *offsets, size_t *longest, tsr_error *err)
+{
+    size_t most = 1;
+
+    if (offsets[0] != 0)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: segment offset 0 is %" PRIu64 ", not 0", op->name,
+                        offsets[0]);
+    for (size_t i = 1; i <= segments; i++) {
+        if (offsets[i] < offsets[i - 1])
+            return tsr_fail(err, TSR_EINVAL, 0,
+                            "%s: segment offset %zu is %" PRIu64 ", below the %" PRIu64
+                            " of offset %zu",
+                            op->name, i, offsets[i], offsets[i - 1], i - 1);
+        most = size_max(most, (size_t)(offsets[i] - offsets[i - 1]));
+    }
+    if (offsets[segments] != n)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s: segment offset %zu, the last one, is %" PRIu64
+                        " and must be the number of elements, %zu",
+                        op->name, segments, offsets[segments], n);
+    *longest = most;
+    return TSR_OK;
 }

@@ -253,6 +253,28 @@ typedef struct peer_library {
     bool nvidia;         /* it computes on NVIDIA devices alone */
 } peer_library;
 
+/** Libraries that several operations are compared with; TBB by what it calls the operation. */
+#define PEER_CLBLAST                                                                               \
+    {                                                                                              \
+        "clblast", "CLBlast", "libclblast-dev", false                                              \
+    }
+#define PEER_CUB                                                                                   \
+    {                                                                                              \
+        "cub", "CUB", "NVIDIA's CUDA toolkit", true                                                \
+    }
+#define PEER_CUBLAS                                                                                \
+    {                                                                                              \
+        "cublas", "cuBLAS", "NVIDIA's CUDA toolkit", true                                          \
+    }
+#define PEER_OPENBLAS                                                                              \
+    {                                                                                              \
+        "openblas", "OpenBLAS", "libopenblas-dev", false                                           \
+    }
+#define PEER_TBB(what)                                                                             \
+    {                                                                                              \
+        "tbb", what, "libtbb-dev", false                                                           \
+    }
+
 /** What commands need of an operation: options, files, sizes and help come from it. */
 typedef struct operation_command {
     typical_sizes sizes;
@@ -437,6 +459,11 @@ struct operation {
 
 /** TSR_EINVAL, with those that it takes, for a type that an operation does not take. */
 tsr_status operation_check_type(const operation *op, tsr_type type, tsr_error *err);
+
+/** TSR_EINVAL unless the offsets of segments, one more than there are, ascend from 0 to n; *longest
+ *  receives the most elements of one, at least 1. */
+tsr_status operation_check_offsets(const operation *op, size_t n, size_t segments,
+                                   const uint64_t *offsets, size_t *longest, tsr_error *err);
 
 /** The operations, in the order in which they are listed (host/ops/operations.c). */
 extern const operation *const operations[];

@@ -401,6 +401,17 @@ const char *plan_make(const variant *v, const job *j, plan *out)
     return why;
 }
 
+const char *plan_take_reason(plan *p, const char *why, text *reason)
+{
+    if (why) {
+        text_clear(reason);
+        text_append(reason, why);
+        why = text_get(reason);
+    }
+    plan_free(p);
+    return why;
+}
+
 void plan_free(plan *p)
 {
     text_free(&p->defines);

@@ -261,6 +261,9 @@ const char *plan_make(const variant *v, const job *j, plan *out);
 
 void plan_free(plan *p);
 
+/** Free a plan, and copy why there is none, which it may hold; NULL where there was one. */
+const char *plan_take_reason(plan *p, const char *why, text *reason);
+
 /** Every -D of a build, and its flags: the options string of the program. */
 void plan_options(const variant *v, const device_facts *d, const plan *p, text *out);
 

@@ -62,6 +62,22 @@ tsr_status need_vector(posing *x, unsigned i, const char *hint, tsr_error *err)
                     shape_text(a, shape), hint);
 }
 
+tsr_status need_offsets(posing *x, unsigned i, size_t *segments, tsr_error *err)
+{
+    array *offsets = &x->array[i];
+    tsr_status st = need_vector(x, i, "", err);
+
+    st = st ? st : array_to_u64(x->file[i], offsets, err);
+    if (st)
+        return st;
+    if (offsets->shape[0] == 0)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s is empty: it needs one offset more than there are segments",
+                        x->file[i]);
+    *segments = offsets->shape[0] - 1;
+    return TSR_OK;
+}
+
 tsr_status make_zeros(const array *shape, array *out, tsr_error *err)
 {
     char what[SHAPE_SIZE], name[128];

@@ -33,6 +33,10 @@ tsr_status need_matrices(const posing *x, unsigned i, const char *hint, tsr_erro
 /** The same of a vector, which a matrix of one column or row is too, and becomes. */
 tsr_status need_vector(posing *x, unsigned i, const char *hint, tsr_error *err);
 
+/** Offsets of segments, operand i: a vector of whole numbers, made uint64, one more of them than
+ *  there are segments. */
+tsr_status need_offsets(posing *x, unsigned i, size_t *segments, tsr_error *err);
+
 /** An array of zeros in the type and shape of another. */
 tsr_status make_zeros(const array *shape, array *out, tsr_error *err);
 

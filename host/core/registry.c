@@ -234,13 +234,7 @@ const char *variant_unsupported(const variant *v, const job *j, text *reason)
     plan made;
     const char *why = plan_make(v, j, &made);
 
-    if (why) {
-        text_clear(reason);
-        text_append(reason, why);
-        why = text_get(reason);
-    }
-    plan_free(&made);
-    return why;
+    return plan_take_reason(&made, why, reason);
 }
 
 void variant_options(const variant *v, const job *j, text *out)

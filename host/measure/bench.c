@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "core/dispatch.h"
 #include "core/registry.h"
 #include "core/strict_tiles.h"
 #include "measure/hold.h"
@@ -79,16 +80,11 @@ static placement place_of(const variant *v)
 
 static tsr_status finish(const timed_variant *b, cl_event last, tsr_error *err)
 {
-    cl_int state = CL_COMPLETE, rc = clFinish(b->session->queue);
+    cl_int rc = clFinish(b->session->queue);
 
     if (rc == CL_SUCCESS && last)
-        rc = clGetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
-    if (rc == CL_SUCCESS && state < 0)
-        rc = state;
-    if (rc == CL_SUCCESS)
-        return TSR_OK;
-    return tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", b->problem->op->name,
-                    b->selection.variant->name, session_facts(b->session)->name);
+        rc = events_outcome(last);
+    return dispatch_ended(b->session, b->problem, b->selection.variant, rc, err);
 }
 
 /* Enqueue one call on the next set, and wait for it. */

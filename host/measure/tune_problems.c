@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "core/dispatch.h"
 #include "measure/verify.h"
 #include "session/events.h"
 
@@ -69,16 +70,11 @@ static tsr_status call(tune_problems *t, size_t i, size_t set, const selection *
 
 static tsr_status wait(const tune_problems *t, const selection *sel, cl_event last, tsr_error *err)
 {
-    cl_int state = CL_COMPLETE, rc = t->session->queue ? clFinish(t->session->queue) : CL_SUCCESS;
+    cl_int rc = t->session->queue ? clFinish(t->session->queue) : CL_SUCCESS;
 
     if (rc == CL_SUCCESS && last)
-        rc = clGetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
-    if (rc == CL_SUCCESS && state < 0)
-        rc = state;
-    if (rc == CL_SUCCESS)
-        return TSR_OK;
-    return tsr_fail(err, TSR_ECL, rc, "%s failed while it ran on %s", sel->variant->name,
-                    session_facts(t->session)->name);
+        rc = events_outcome(last);
+    return dispatch_ended(t->session, &t->problems[0], sel->variant, rc, err);
 }
 
 /* One call of one problem on its next set. */

@@ -409,11 +409,9 @@ static tsr_status compute(call *c, tsr_error *err)
     if (rc == CL_SUCCESS)
         rc = events_outcome(last);
     st = c_failure(c->session, err);
-    if (rc != CL_SUCCESS) {
-        dispatch_forget_group_counters(c->session);
-        st = tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->problem.op->name,
-                      c->selection.variant->name, session_facts(c->session)->name);
-    } else
+    if (rc != CL_SUCCESS)
+        st = dispatch_ended(c->session, &c->problem, c->selection.variant, rc, err);
+    else
         c->report.device_ns = span(c->session, first, last);
     compiled = first_launches_take(&launches, first, &within);
     c->report.build_ns += compiled;

@@ -72,14 +72,9 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
 
 tsr_status pieces_outcome(const pieces *c, tsr_error *err)
 {
-    const variant *v = c->call->selection->variant;
     const cl_int rc = c->last ? events_outcome(c->last) : CL_SUCCESS;
 
-    if (rc == CL_SUCCESS)
-        return TSR_OK;
-    dispatch_forget_group_counters(c->call->session);
-    return tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->call->problem->op->name,
-                    v->name, session_facts(c->call->session)->name);
+    return dispatch_ended(c->call->session, c->call->problem, c->call->selection->variant, rc, err);
 }
 
 tsr_status pieces_close(pieces *c, tsr_status st, tsr_error *err)

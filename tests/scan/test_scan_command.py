@@ -96,7 +96,7 @@ class Scan(Case):
         call = ("scan", "x.npy", "-o", "s.npy", "--segments", "o.npy", *HOST)
         for offsets, message in (([1, 3], "segment offset 0 is 1, not 0"),
                                  ([0, 2, 1, 3], "segment offset 2 is 1, below the 2 of offset 1"),
-                                 ([0, 2], "the last one, is 2, and there are 3 elements"),
+                                 ([0, 2], "the last one, is 2 and must be the number of elements, 3"),
                                  ([], "o.npy is empty")):
             np.save(self.path("o.npy"), np.array(offsets, np.int64))
             self.fail_with(1, *call, says=message)

@@ -4,14 +4,14 @@ OFFSETS = "unit/test_segsort_tiles unit/test_segsort_session"
 
 MUTANTS = {
     "segsort-offsets-descend":
-        ("host/ops/segsort/segsort.c", "if (offsets[i] < offsets[i - 1])", 0, "if (0)", OFFSETS),
+        ("host/core/operation.c", "if (offsets[i] < offsets[i - 1])", 0, "if (0)", OFFSETS),
     "segsort-last-offset":
-        ("host/ops/segsort/segsort.c", "if (offsets[segments] != n)", 0, "if (offsets[segments] > n)",
+        ("host/core/operation.c", "if (offsets[segments] != n)", 0, "if (offsets[segments] > n)",
          OFFSETS),
     "segsort-first-offset":
-        ("host/ops/segsort/segsort.c", "if (offsets[0] != 0)", 0, "if (0)", OFFSETS),
+        ("host/core/operation.c", "if (offsets[0] != 0)", 0, "if (0)", OFFSETS),
     "segsort-longest-of-the-last":
-        ("host/ops/segsort/segsort.c", "most = size_max(most, (size_t)(offsets[i] - offsets[i - 1]));", 0,
+        ("host/core/operation.c", "most = size_max(most, (size_t)(offsets[i] - offsets[i - 1]));", 0,
          "most = size_max(1, (size_t)(offsets[i] - offsets[i - 1]));",
          OFFSETS),
     "segsort-offsets-too-many":

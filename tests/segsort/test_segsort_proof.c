@@ -163,7 +163,8 @@ static void test_lengths_are_mixed(void **state)
 
         segsort_in(&q)->segment_longest = spread * MEAN;
         operation_segsort.fill(&q, 5, DISTRIBUTION_UNIFORM, operands);
-        if (segsort_check_offsets(sort_in(&q)->n, COUNT, offsets, &longest, &err))
+        if (operation_check_offsets(&operation_segsort, sort_in(&q)->n, COUNT, offsets, &longest,
+                                    &err))
             fail_msg("%s", err.message);
         for (size_t i = 0; i < COUNT; i++) {
             empty += offsets[i + 1] == offsets[i];

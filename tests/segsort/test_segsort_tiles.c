@@ -388,8 +388,8 @@ static void test_offsets_ascend_to_n(void **state)
     check_refuses(&q, first, "segsort: segment offset 0 is 1, not 0");
     check_refuses(&q, down, "segsort: segment offset 2 is 4, below the 5 of offset 1");
     check_refuses(&q, last,
-                  "segsort: segment offset 3, the last one, is 8, and there are 9 keys: it must be "
-                  "their number");
+                  "segsort: segment offset 3, the last one, is 8 and must be the number of "
+                  "elements, 9");
     assert_int_equal(operation_segsort.inspect(&q, operands, NULL), TSR_OK);
     assert_int_equal(segsort_in(&q)->segment_longest, 5);
     assert_int_equal(operation_segsort.inspect(&q, early_operands, NULL), TSR_OK);

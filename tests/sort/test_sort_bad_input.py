@@ -70,9 +70,9 @@ class Operands(Bad):
         refused(np.array([0, 3, 2, 4]), "tessera: sort: segment offset 2 is 2, below the 3 of "
                                         "offset 1")
         refused(np.array([1, 4]), "segment offset 0 is 1, not 0")
-        refused(np.array([0, 3]), "segment offset 1, the last one, is 3, and there are 4 keys")
-        refused(np.array([0, 4, 5]), "segment offset 2, the last one, is 5, and there are 4 keys")
-        refused(np.array([0]), "segment offset 0, the last one, is 0, and there are 4 keys")
+        refused(np.array([0, 3]), "segment offset 1, the last one, is 3 and must be the number of elements, 4")
+        refused(np.array([0, 4, 5]), "segment offset 2, the last one, is 5 and must be the number of elements, 4")
+        refused(np.array([0]), "segment offset 0, the last one, is 0 and must be the number of elements, 4")
         refused(np.array([0, -1, 4], np.int8), "tessera: o.npy: element 1 is -1, below 0")
         refused(np.zeros(0, np.uint64), "o.npy is empty: it needs one offset more")
         refused(np.array([0, 4.0]), "o.npy is float64, and must be whole numbers")

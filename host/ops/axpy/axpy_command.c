@@ -102,11 +102,11 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"2^16", "2^20", "2^24", "2^28", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^24", NULL};
 
-static const peer_library peers[] = {{"clblast", "CLBlast", "libclblast-dev"},
-                                     {"cub", "CUB", "NVIDIA's CUDA toolkit", true},
-                                     {"cublas", "cuBLAS", "NVIDIA's CUDA toolkit", true},
-                                     {"openblas", "OpenBLAS", "libopenblas-dev"},
-                                     {"tbb", "parallel std::transform (TBB)", "libtbb-dev"},
+static const peer_library peers[] = {PEER_CLBLAST,
+                                     PEER_CUB,
+                                     PEER_CUBLAS,
+                                     PEER_OPENBLAS,
+                                     PEER_TBB("parallel std::transform (TBB)"),
                                      {"std", "std::transform", "g++"},
                                      {0}};
 

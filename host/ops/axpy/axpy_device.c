@@ -22,7 +22,7 @@ static bool starts_at(const job *j, size_t elements)
 
 /* ---- the ladder ---------------------------------------------------------------------------- */
 
-static const char *ladder_unsupported(const job *j, plan *out)
+const char *axpy_unsupported_lesson(const job *j, plan *out)
 {
     const tsr_axpy_problem *p = axpy_of(j->problem);
 
@@ -64,7 +64,7 @@ static const tunable naive_tunables[] = {
 static const char *naive_plan(const job *j, plan *out)
 {
     const size_t local = group_fit(j->device, 0, param(j->params, "GROUP"));
-    const char *why = ladder_unsupported(j, out);
+    const char *why = axpy_unsupported_lesson(j, out);
 
     if (why)
         return why;
@@ -105,7 +105,7 @@ static const char *plan_grid(const job *j, size_t each, plan *out)
     const size_t per_unit = units ? units : cpu ? PER_UNIT_CPU : PER_UNIT_GPU;
     const size_t most = size_max(j->device->compute_units, 1) * per_unit;
     const size_t wanted = size_div_up(size_div_up(axpy_of(j->problem)->n, each), local);
-    const char *why = ladder_unsupported(j, out);
+    const char *why = axpy_unsupported_lesson(j, out);
 
     if (why)
         return why;

@@ -17,17 +17,6 @@ enum { STRETCH = 1 << 14, TURNS = 16 };
 
 /* ---- lessons: float32 ------------------------------------------------------------------------ */
 
-static const char *plan_lesson(const job *j, plan *out)
-{
-    const tsr_axpy_problem *p = axpy_of(j->problem);
-
-    if (p->type != TSR_F32)
-        return plan_unsupported(out, "it takes float32, not %s", tsr_type_name(p->type));
-    if (!axpy_is_dense(p))
-        return "it takes elements without gaps";
-    return NULL;
-}
-
 typedef struct lesson {
     size_t n;
     float alpha;
@@ -60,7 +49,7 @@ static tsr_status run_loop(const problem *q, void *const operands[], tsr_error *
 }
 
 const variant axpy_loop = {
-    .name = "loop", .idea = "the plain loop", .plan = plan_lesson, .host = run_loop};
+    .name = "loop", .idea = "the plain loop", .plan = axpy_unsupported_lesson, .host = run_loop};
 
 static void run_stretch(void *context, size_t item, size_t who)
 {
@@ -83,7 +72,7 @@ static tsr_status run_threads(const problem *q, void *const operands[], tsr_erro
 
 const variant axpy_threads = {.name = "threads",
                               .idea = "the same loop over stretches, which the cores share",
-                              .plan = plan_lesson,
+                              .plan = axpy_unsupported_lesson,
                               .host = run_threads};
 
 /* ---- every type ------------------------------------------------------------------------------ */

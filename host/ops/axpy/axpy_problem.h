@@ -62,6 +62,9 @@ static inline bool axpy_is_dense(const tsr_axpy_problem *p)
 /** alpha of integers, modulo 2^64. */
 uint64_t axpy_whole(double alpha);
 
+/** axpy_device.c: NULL, or why a lesson, on float32 without gaps, does not take the problem. */
+const char *axpy_unsupported_lesson(const struct job *j, struct plan *out);
+
 /** operation.partition */
 tsr_status axpy_partition(const problem *p, const struct selection *sel,
                           const struct stream_budget *budget, struct partition *out,

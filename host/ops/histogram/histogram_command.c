@@ -332,9 +332,7 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"2^16x256", "2^20x256", "2^24x256", "2^28x256", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16x256", "2^20x256", "2^24x256", NULL};
 
-static const peer_library peers[] = {{"cub", "CUB", "NVIDIA's CUDA toolkit", true},
-                                     {"boost", "Boost.Histogram", "libboost-dev"},
-                                     {0}};
+static const peer_library peers[] = {PEER_CUB, {"boost", "Boost.Histogram", "libboost-dev"}, {0}};
 
 const operation_command histogram_command = {
     .sizes = {.bench = "2^24",

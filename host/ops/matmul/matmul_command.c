@@ -326,10 +326,7 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"512", "1024", "2048", "4096", "8192", NULL};
 static const char *const tune_sizes_cpu[] = {"256", "512", "1024", NULL};
 
-static const peer_library peers[] = {{"clblast", "CLBlast", "libclblast-dev"},
-                                     {"cublas", "cuBLAS", "NVIDIA's CUDA toolkit", true},
-                                     {"openblas", "OpenBLAS", "libopenblas-dev"},
-                                     {0}};
+static const peer_library peers[] = {PEER_CLBLAST, PEER_CUBLAS, PEER_OPENBLAS, {0}};
 
 const operation_command matmul_command = {
     .sizes = {.bench = "1024",

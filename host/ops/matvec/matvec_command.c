@@ -166,10 +166,7 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"1000", "4096", "10000", "10x1000000", "1000000x10", NULL};
 static const char *const tune_sizes_cpu[] = {"1000", "4096", "10x100000", "100000x10", NULL};
 
-static const peer_library peers[] = {{"clblast", "CLBlast", "libclblast-dev"},
-                                     {"cublas", "cuBLAS", "NVIDIA's CUDA toolkit", true},
-                                     {"openblas", "OpenBLAS", "libopenblas-dev"},
-                                     {0}};
+static const peer_library peers[] = {PEER_CLBLAST, PEER_CUBLAS, PEER_OPENBLAS, {0}};
 
 const operation_command matvec_command = {
     .sizes = {.bench = "4096",

@@ -349,10 +349,10 @@ static const char *const tune_sizes[] = {"2^16", "2^20", "2^24", "2^28", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^24", NULL};
 
 static const peer_library peers[] = {{"boost_compute", "Boost.Compute", "libboost-dev"},
-                                     {"cub", "CUB", "NVIDIA's CUDA toolkit", true},
-                                     {"cublas", "cuBLAS", "NVIDIA's CUDA toolkit", true},
-                                     {"openblas", "OpenBLAS", "libopenblas-dev"},
-                                     {"tbb", "parallel std::reduce (TBB)", "libtbb-dev"},
+                                     PEER_CUB,
+                                     PEER_CUBLAS,
+                                     PEER_OPENBLAS,
+                                     PEER_TBB("parallel std::reduce (TBB)"),
                                      {"std", "std::reduce", "g++"},
                                      {0}};
 

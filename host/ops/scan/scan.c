@@ -1,5 +1,4 @@
 /* Running sums, minima or maxima of an array: the operation, and its plain variant on the host. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -142,33 +141,16 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
     return SCAN_OPERANDS;
 }
 
-tsr_status scan_check_segments(size_t n, size_t segments, const uint64_t *offsets, tsr_error *err)
-{
-    if (offsets[0] != 0)
-        return tsr_fail(err, TSR_EINVAL, 0, "scan: segment offset 0 is %" PRIu64 ", not 0",
-                        offsets[0]);
-    for (size_t i = 1; i <= segments; i++)
-        if (offsets[i] < offsets[i - 1])
-            return tsr_fail(err, TSR_EINVAL, 0,
-                            "scan: segment offset %zu is %" PRIu64 ", below the %" PRIu64
-                            " of offset %zu",
-                            i, offsets[i], offsets[i - 1], i - 1);
-    if (offsets[segments] != n)
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "scan: segment offset %zu, the last one, is %" PRIu64
-                        ", and there are %zu elements: it must be their number",
-                        segments, offsets[segments], n);
-    return TSR_OK;
-}
-
 static tsr_status inspect(problem *q, const void *const operands[], tsr_error *err)
 {
     const tsr_scan_problem *p = scan_of(q);
+    size_t longest;
 
     if (!p->segments)
         return TSR_OK;
-    return scan_check_segments(p->n, p->segments,
-                               (const uint64_t *)operands[SCAN_SEGMENTS] + p->offset_segments, err);
+    return operation_check_offsets(q->op, p->n, p->segments,
+                                   (const uint64_t *)operands[SCAN_SEGMENTS] + p->offset_segments,
+                                   &longest, err);
 }
 
 static double work(const problem *p)

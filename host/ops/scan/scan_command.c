@@ -189,19 +189,13 @@ static tsr_status pose_axis(posing *x, const char *value, tsr_error *err)
 static tsr_status pose_segments(posing *x, tsr_error *err)
 {
     tsr_scan_problem *p = scan_in(&x->problem);
-    array *offsets = &x->array[SCAN_SEGMENTS];
     tsr_status st = need_vector(x, SCAN_X, "; --segments are stretches of it", err);
+    size_t longest;
 
-    st = st ? st : need_vector(x, SCAN_SEGMENTS, "", err);
-    st = st ? st : array_to_u64(x->file[SCAN_SEGMENTS], offsets, err);
-    if (st)
-        return st;
-    if (offsets->shape[0] == 0)
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s is empty: it needs one offset more than there are segments",
-                        x->file[SCAN_SEGMENTS]);
-    p->segments = offsets->shape[0] - 1;
-    return scan_check_segments(p->n, p->segments, offsets->data, err);
+    st = st ? st : need_offsets(x, SCAN_SEGMENTS, &p->segments, err);
+    return st ? st
+              : operation_check_offsets(&operation_scan, p->n, p->segments,
+                                        x->array[SCAN_SEGMENTS].data, &longest, err);
 }
 
 static tsr_status pose(posing *x, tsr_error *err)
@@ -240,8 +234,8 @@ static const char *const tune_sizes[] = {"2^16",         "2^20",         "2^24",
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^24", NULL};
 
 static const peer_library peers[] = {{"boost_compute", "Boost.Compute", "libboost-dev"},
-                                     {"cub", "CUB", "NVIDIA's CUDA toolkit", true},
-                                     {"tbb", "parallel std::inclusive_scan (TBB)", "libtbb-dev"},
+                                     PEER_CUB,
+                                     PEER_TBB("parallel std::inclusive_scan (TBB)"),
                                      {"std", "std::inclusive_scan", "g++"},
                                      {0}};
 

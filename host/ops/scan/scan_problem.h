@@ -86,9 +86,6 @@ static inline view scan_segments(const tsr_scan_problem *p)
     return view_of(TSR_U64, 1, n, n, p->offset_segments, 1, 0);
 }
 
-/** TSR_EINVAL with the first offset that is wrong: they ascend from 0 to n. */
-tsr_status scan_check_segments(size_t n, size_t segments, const uint64_t *offsets, tsr_error *err);
-
 /** scan_command.c: "sum", "min" or "max". */
 const char *scan_by_name(const problem *p);
 

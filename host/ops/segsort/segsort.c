@@ -1,5 +1,4 @@
 /* The sort of segments of any lengths, each by itself: the operation. */
-#include <inttypes.h>
 
 #include "base/elements.h"
 #include "base/fail.h"
@@ -113,38 +112,13 @@ static size_t operands(const problem *p, operand out[OPERANDS_MAX])
     return SEGSORT_OFFSETS + 1;
 }
 
-tsr_status segsort_check_offsets(size_t n, size_t segments, const uint64_t *offsets,
-                                 size_t *longest, tsr_error *err)
-{
-    size_t most = 1;
-
-    if (offsets[0] != 0)
-        return tsr_fail(err, TSR_EINVAL, 0, "segsort: segment offset 0 is %" PRIu64 ", not 0",
-                        offsets[0]);
-    for (size_t i = 1; i <= segments; i++) {
-        if (offsets[i] < offsets[i - 1])
-            return tsr_fail(err, TSR_EINVAL, 0,
-                            "segsort: segment offset %zu is %" PRIu64 ", below the %" PRIu64
-                            " of offset %zu",
-                            i, offsets[i], offsets[i - 1], i - 1);
-        most = size_max(most, (size_t)(offsets[i] - offsets[i - 1]));
-    }
-    if (offsets[segments] != n)
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "segsort: segment offset %zu, the last one, is %" PRIu64
-                        ", and there are %zu keys: it must be their number",
-                        segments, offsets[segments], n);
-    *longest = most;
-    return TSR_OK;
-}
-
 /* The offsets ascend from 0 to n; the longest segment is found in host memory. */
 static tsr_status inspect(problem *p, const void *const operands[], tsr_error *err)
 {
     tsr_segsort_problem *s = segsort_in(p);
 
-    return segsort_check_offsets(s->sort.n, s->segments, segsort_parts(s, operands).offsets,
-                                 &s->segment_longest, err);
+    return operation_check_offsets(p->op, s->sort.n, s->segments,
+                                   segsort_parts(s, operands).offsets, &s->segment_longest, err);
 }
 
 /* The device holds all keys at once. */

@@ -73,20 +73,13 @@ static tsr_status lay_out(problem *p, const given_options *given, const char *si
 static tsr_status pose(posing *x, tsr_error *err)
 {
     tsr_segsort_problem *s = segsort_in(&x->problem);
-    array *offsets = &x->array[SEGSORT_OFFSETS];
     tsr_status st = sort_pose(x, err);
     size_t longest;
 
-    st = st ? st : need_vector(x, SEGSORT_OFFSETS, "", err);
-    st = st ? st : array_to_u64(x->file[SEGSORT_OFFSETS], offsets, err);
-    if (st)
-        return st;
-    if (offsets->shape[0] == 0)
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s is empty: it needs one offset more than there are segments",
-                        x->file[SEGSORT_OFFSETS]);
-    s->segments = offsets->shape[0] - 1;
-    return segsort_check_offsets(s->sort.n, s->segments, offsets->data, &longest, err);
+    st = st ? st : need_offsets(x, SEGSORT_OFFSETS, &s->segments, err);
+    return st ? st
+              : operation_check_offsets(&operation_segsort, s->sort.n, s->segments,
+                                        x->array[SEGSORT_OFFSETS].data, &longest, err);
 }
 
 static const char *host_source(const variant *v)
@@ -97,8 +90,8 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"1Mx64", "10kx10k", "100x1M", NULL};
 static const char *const tune_sizes_cpu[] = {"20kx64", "100x10k", "10x100k", NULL};
 
-static const peer_library peers[] = {{"cub", "CUB", "NVIDIA's CUDA toolkit", true},
-                                     {"tbb", "parallel std::sort (TBB)", "libtbb-dev"},
+static const peer_library peers[] = {PEER_CUB,
+                                     PEER_TBB("parallel std::sort (TBB)"),
                                      {"std", "std::sort", "g++"},
                                      {"vqsort", "vqsort", "libhwy-dev"},
                                      {0}};

@@ -62,15 +62,6 @@ static inline sort_parts segsort_parts(const tsr_segsort_problem *s, const void 
                         .kept = s->sort.n};
 }
 
-/**
- * Check that segments + 1 offsets ascend from 0 to n.
- *
- * @param longest  Receives the most keys of a segment; 1 where all are empty.
- * @return TSR_OK; TSR_EINVAL with the first offset that is wrong.
- */
-tsr_status segsort_check_offsets(size_t n, size_t segments, const uint64_t *offsets,
-                                 size_t *longest, tsr_error *err);
-
 /** Which lengths of segments are drawn, for descriptions: " uniform" where their mean is half of
  *  segment_longest, " mixed", most of them short, where it is less; "" where there is none to go
  *  by.  Static. */

@@ -323,10 +323,8 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"2^16", "2^20", "2^24", "2^28", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^24", NULL};
 
-static const peer_library peers[] = {{"cub", "CUB", "NVIDIA's CUDA toolkit", true},
-                                     {"tbb", "parallel std::copy_if (TBB)", "libtbb-dev"},
-                                     {"std", "std::copy_if", "g++"},
-                                     {0}};
+static const peer_library peers[] = {
+    PEER_CUB, PEER_TBB("parallel std::copy_if (TBB)"), {"std", "std::copy_if", "g++"}, {0}};
 
 const operation_command select_command = {
     .sizes = {.bench = "2^24",

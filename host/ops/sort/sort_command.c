@@ -189,8 +189,8 @@ const char *const sort_tune_sizes[] = {"2^16", "2^20", "10M", "2^24", "100M", NU
 const char *const sort_tune_sizes_cpu[] = {"2^16", "2^20", "2^22", NULL};
 
 static const peer_library peers[] = {{"boost_compute", "Boost.Compute", "libboost-dev"},
-                                     {"cub", "CUB", "NVIDIA's CUDA toolkit", true},
-                                     {"tbb", "parallel std::sort (TBB)", "libtbb-dev"},
+                                     PEER_CUB,
+                                     PEER_TBB("parallel std::sort (TBB)"),
                                      {"std", "std::sort", "g++"},
                                      {"vqsort", "vqsort", "libhwy-dev"},
                                      {0}};

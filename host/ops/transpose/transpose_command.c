@@ -126,9 +126,7 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"512", "2048", "8192", "4095x8193", NULL};
 static const char *const tune_sizes_cpu[] = {"512", "2048", "4096", NULL};
 
-static const peer_library peers[] = {{"cublas", "cuBLAS", "NVIDIA's CUDA toolkit", true},
-                                     {"openblas", "OpenBLAS", "libopenblas-dev"},
-                                     {0}};
+static const peer_library peers[] = {PEER_CUBLAS, PEER_OPENBLAS, {0}};
 
 const operation_command transpose_command = {
     .sizes = {.bench = "4096",
