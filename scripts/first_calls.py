@@ -138,7 +138,7 @@ def measure_all(options, path):
             break
         if key in refused:
             continue
-        if options.bare and (kind, way) == (options.types[0], options.ways[0]):
+        if options.bare and (factor, kind, way) == (options.factors[0], options.types[0], options.ways[0]):
             measure_bare(options, bare)
         example = runpy.run_path(os.path.join(ROOT, "tests", op, "example.py"))
         row = measure(options.tessera, options.device, example, factor, kind, way)

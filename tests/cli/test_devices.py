@@ -196,6 +196,13 @@ class Hostile(Case):
         self.succeed(*calls[0], env={**self.env, "TESSERA_DEVICE": "host"})
         self.check_example(OPERATIONS[0])
 
+    def test_small_calls_open_one_channel(self):
+        call = self.save_examples()[0]
+        for args, env, channels in ((call, {}, "1"), (call, {"CUDA_DEVICE_MAX_CONNECTIONS": "4"}, "4"),
+                                    ((*call, "--repeat", "3"), {}, "as ever"), (("devices",), {}, "as ever")):
+            r = self.tessera(*args, env={"CUDA_DEVICE_MAX_CONNECTIONS": None, **self.env, **env})
+            self.assertEqual((r.status, r.err), (66, "channels: %s\n" % channels))
+
 
 @unittest.skipUnless(has_opencl() and os.path.isdir("/etc/OpenCL/vendors"), "no OpenCL device")
 class Mixed(Case):

@@ -240,6 +240,16 @@ static tsr_status cut(const problem *p, const selection *sel, const stream_budge
     return TSR_OK;
 }
 
+/* On a GPU what runs fastest is long, and a probe would have to be compiled for its last group. */
+static const char *prefer_first(const problem *q, const device_facts *d)
+{
+    const tsr_histogram_problem *p = histogram_of(q);
+
+    if (d->kind != DEVICE_GPU || p->weights || p->n > (size_t)1 << 20)
+        return NULL;
+    return p->bins <= d->local_memory / sizeof(uint32_t) ? "local" : "naive";
+}
+
 const operation operation_histogram = {
     .name = "histogram",
     .idea = "counts[i] := elements with edges[i] <= x < edges[i + 1], the last bin closed, or the "
@@ -262,6 +272,7 @@ const operation operation_histogram = {
     .inputs_name = inputs_name,
     .prefer = prefer,
     .prefer_c = prefer_c,
+    .prefer_first = prefer_first,
     .fill = histogram_fill,
     .sweep = histogram_sweep,
     .verify = histogram_verify,

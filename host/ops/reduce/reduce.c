@@ -233,15 +233,14 @@ static const char *prefer_c(const problem *p, const device_facts *d)
     return !reduce_is_plain(r) || r->n <= (size_t)1 << 26 ? "simd" : NULL;
 }
 
-/* On a CPU memory limits C and kernels alike.  On a GPU what runs fastest waits for its last group,
- * which a probe would have to be compiled for; a second launch needs none. */
+/* On a CPU memory limits C and kernels alike.  On a GPU a probe would have to be compiled for the
+ * last group of what runs fastest; a second launch needs none.  Of other types `rows`, which has
+ * two as well, takes as long to compile as `whole` and its probe. */
 static const char *prefer_first(const problem *p, const device_facts *d)
 {
     if (d->kind == DEVICE_CPU)
         return "simd";
-    if (work(p) > 0x1p20)
-        return NULL;
-    return reduce_is_plain(reduce_of(p)) ? "vector" : reduce_is_whole(reduce_of(p)) ? "rows" : NULL;
+    return work(p) <= 0x1p20 && reduce_is_plain(reduce_of(p)) ? "tree" : NULL;
 }
 
 const operation operation_reduce = {
