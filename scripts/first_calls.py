@@ -42,8 +42,12 @@ TRIES = 3
 WAYS = {"arrays": (), "buffers": ("--copy",)}
 
 
-# What the bare program does, and its arguments.
-BARE = {"opens a device": (), "builds and runs one kernel": ("kernel",)}
+# What the bare program does, its arguments and environment: with one channel to NVIDIA's devices as the
+# command has it for small problems.
+ONE_CHANNEL = {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}
+BARE = {"opens a device": ((), {}), "opens a device by one channel": ((), ONE_CHANNEL),
+        "builds and runs one kernel": (("kernel",), {}),
+        "builds and runs one kernel by one channel": (("kernel",), ONE_CHANNEL)}
 CACHES = ("cache", "pocl", "cuda")
 WANTED = {"h200": {"first": 0.6, "second": 0.35}}  # seconds, of what --name says
 
@@ -54,9 +58,9 @@ def save_inputs(example, factor, folder):
         np.save(os.path.join(folder, name), longer)
 
 
-def run(command, folder):
+def run(command, folder, more=()):
     """Seconds of one process, and its JSON; None where it refuses."""
-    env = dict(os.environ, TESSERA_CACHE_DIR=os.path.join(folder, "cache"),
+    env = dict(os.environ, **dict(more), TESSERA_CACHE_DIR=os.path.join(folder, "cache"),
                POCL_CACHE_DIR=os.path.join(folder, "pocl"),
                CUDA_CACHE_PATH=os.path.join(folder, "cuda"))
     start = time.monotonic()
@@ -98,11 +102,11 @@ def measure_bare(options, bare):
     """Each thing that the bare program does once more, with an empty and with a filled cache."""
     kind = options.device if options.device in ("gpu", "cpu", "accelerator") else "all"
     with tempfile.TemporaryDirectory() as folder:
-        for what, args in BARE.items():
+        for what, (args, more) in BARE.items():
             row = bare.setdefault(what, {"what": what, "empty": [], "filled": []})
             with_empty_caches(folder)
             for cache in ("empty", "filled"):
-                done = run([options.bare, kind, *args], folder)
+                done = run([options.bare, kind, *args], folder, more)
                 if not done:
                     sys.exit("%s %s failed" % (options.bare, kind))
                 row[cache].append({"process_s": round(done[0], 4), **done[1]})
@@ -207,7 +211,7 @@ def bare_table(bare):
     parts = [(name, [float(np.median([r[key] for r in bare[-1][cache]])) for cache in ("empty", "filled")])
              for name, key in (("listing the platforms", "platforms_ms"), ("opening the device", "context_ms"),
                                ("building the kernel", "build_ms"), ("running it", "run_ms"))]
-    return lines + ["", "Of the latter, empty and filled: %s ms; the rest is the start and end of the process."
+    return lines + ["", "Of the last, empty and filled: %s ms; the rest is the start and end of the process."
                     % ", ".join("%s %.0f and %.0f" % (name, *ms) for name, ms in parts)]
 
 
