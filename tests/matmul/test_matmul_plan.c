@@ -331,7 +331,7 @@ static void copied_tiles_follow_the_shape(void **state)
     expect_params("cp-async", NULL, &p, &d, "TILE_M=32 TILE_N=32 DEPTH=32 SLICES=8 SPLIT=1");
     expect_params("cp-async", "TILE_M=32 TILE_N=64 SLICES=2", &p, &d, "DEPTH=16 SLICES=2");
     expect_params("cp-async", "TILE_M=64 TILE_N=64 SLICES=4", &p, &d, "DEPTH=32 SLICES=4");
-    expect_reason("cp-async", "TILE_M=32 TILE_N=32 SLICES=8 DEPTH=16", &p, &d, "are not cut",
+    expect_reason("cp-async", "TILE_M=32 TILE_N=32 SLICES=8 DEPTH=16", &p, &d, "do not divide",
                   "8 slices");
     /* Groups share a long k. */
     p = product(4096, 64, 4096);
