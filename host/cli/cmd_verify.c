@@ -20,8 +20,9 @@ typedef struct counters {
     const char *file;         /* that runs in the place of the variant; NULL: none */
     bool named;               /* one variant was asked for */
     size_t passed, failed, skipped;
-    bool wrong;   /* a result is: not all failures are errors */
-    json_t *rows; /* NULL for text */
+    bool wrong;                                /* a result is: not all failures are errors */
+    char why[sizeof((verify_row *)0)->detail]; /* the first row that a file of the user's skips */
+    json_t *rows;                              /* NULL for text */
 } counters;
 
 typedef enum outcome { OUTCOME_OK, OUTCOME_FAIL, OUTCOME_SKIP } outcome;
@@ -46,8 +47,7 @@ static void print_row(const verify_row *row, outcome how, const counters *t)
     if (row->tiles)
         printf(", %zu of %zu tiles in plain FP32", row->strict_tiles, row->tiles);
     if (row->never_ran)
-        printf("; %zu value%s never ran: %s", row->never_ran, row->never_ran == 1 ? "" : "s",
-               row->never_ran_values);
+        printf("; none of them with %s", row->never_ran_values);
     putchar('\n');
     fflush(stdout);
 }
@@ -97,7 +97,10 @@ static bool on_row(const verify_row *row, void *context)
     t->skipped += how == OUTCOME_SKIP;
     if (t->rows)
         json_array_append_new(t->rows, row_json(row, how, t));
-    else
+    else if (how == OUTCOME_SKIP && t->file) { /* types that its step does not take */
+        if (!*t->why)
+            snprintf(t->why, sizeof(t->why), "%s", row->detail);
+    } else
         print_row(row, how, t);
     if (row->build_log)
         show_build_log(row->build_log);
@@ -156,7 +159,7 @@ static int finish(const options *o, counters *t, int status)
     if (t->failed)
         return t->wrong ? EXIT_BOUND : EXIT_FAILED;
     if (!status && !t->passed) {
-        tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran");
+        tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran%s%s", *t->why ? ": " : "", t->why);
         status = print_error(o->command, &err, NULL);
     }
     return status;

@@ -1,5 +1,6 @@
 #include "cli/device_choice.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,8 @@ tsr_status choice_all(choice *out, tsr_error *err)
 }
 
 /* "OP/OP_IDEA.cl=FILE": the variant's source and what --kernel-file puts in its place. */
-static tsr_status replace_source(const options *o, text *out, tsr_error *err)
+static tsr_status replace_source(const options *o, const operation **of, const variant **found,
+                                 text *out, tsr_error *err)
 {
     const char *file = o->value[OPTION_KERNEL_FILE], *name = o->value[OPTION_KERNEL];
     const variant *v = NULL;
@@ -74,6 +76,8 @@ static tsr_status replace_source(const options *o, text *out, tsr_error *err)
         return st;
     if (!v->source)
         return tsr_fail(err, TSR_ENAME, 0, "--kernel-file: %s is C code, without a kernel", name);
+    *of = op;
+    *found = v;
     text_format(out, "%s=%s", v->source, file);
     return out->failed ? tsr_fail(err, TSR_ENOMEM, 0, "out of memory") : TSR_OK;
 }
@@ -86,17 +90,54 @@ const char *kernel_file_name(const options *o)
     return slash ? slash + 1 : path;
 }
 
+/* Whether a source has a kernel of this name: a word with a bracket behind it. */
+static bool has_kernel(const char *source, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (const char *at = strstr(source, name); at; at = strstr(at + 1, name))
+        if ((at == source || (!isalnum((unsigned char)at[-1]) && at[-1] != '_')) &&
+            at[length + strspn(at + length, " \t\n")] == '(')
+            return true;
+    return false;
+}
+
+/* That a file of the user's has a kernel of the step whose place it takes: what compiles it would
+ * complain of something else, such as a -D that is not given. */
+static tsr_status check_kernels(const operation *op, const variant *v, const char *replaced,
+                                tsr_error *err)
+{
+    text source = {0};
+    bool found = false;
+    tsr_status st = source_read(replaced, v->source, &source, err);
+
+    for (size_t i = 0; !st && i < ENTRIES_MAX && v->entries[i]; i++)
+        found = found || has_kernel(text_get(&source), v->entries[i]);
+    if (!st && !found)
+        st = tsr_fail(err, TSR_EFILE, 0,
+                      "%s has no kernel '%s', which %s launches: begin with what `tessera kernels "
+                      "%s %s --source` prints",
+                      source_replacement(replaced, v->source), v->entries[0], v->name, op->name,
+                      v->name);
+    text_free(&source);
+    return st;
+}
+
 tsr_status choice_find(const options *o, choice *out, tsr_error *err)
 {
     const char *wanted = choice_wanted(o);
+    const operation *op = NULL;
+    const variant *v = NULL;
     text replaced = {0};
     tsr_status st = TSR_OK;
     size_t all;
 
     *out = (choice){0};
     if (o->given[OPTION_KERNEL_FILE])
-        st = replace_source(o, &replaced, err);
+        st = replace_source(o, &op, &v, &replaced, err);
     st = st ? st : source_check(text_get(&replaced), err);
+    if (!st && v)
+        st = check_kernels(op, v, text_get(&replaced), err);
     text_free(&replaced);
     st = st ? st : list_devices(wanted, out, err);
     if (st)
@@ -152,11 +193,13 @@ tsr_status choice_open(const tsr_device *device, const options *o, tsr_session *
                                   .copies = o->given[OPTION_COPY],
                                   .same_kernels = o->given[OPTION_REPEAT], /* to compare times */
                                   .device_memory = o->device_memory};
+    const operation *op;
+    const variant *v;
     text replaced = {0};
     tsr_status st = TSR_OK;
 
     if (o->given[OPTION_KERNEL_FILE])
-        st = replace_source(o, &replaced, err);
+        st = replace_source(o, &op, &v, &replaced, err);
     if (replaced.length)
         wanted.kernel_dir = text_get(&replaced);
     activity_begin("opening %s", tsr_device_name(device));

@@ -49,6 +49,22 @@ static void hint_install(const char *command)
          takes_host(command) ? "; '--device host' needs no OpenCL" : "");
 }
 
+/* The compiler's log, without its first line where the message has that. */
+static void show_rest_of_log(const char *log, const char *message)
+{
+    const size_t length = strcspn(log, "\n");
+    char first[sizeof((tsr_error *)0)->message];
+
+    if (length > 0 && length < sizeof(first)) {
+        memcpy(first, log, length);
+        first[length] = '\0';
+        if (strstr(message, first))
+            log += length + (log[length] == '\n');
+    }
+    if (*log)
+        show_build_log(log);
+}
+
 int print_error(const char *what, const tsr_error *err, const tsr_session *session)
 {
     size_t length = strlen(what);
@@ -62,7 +78,7 @@ int print_error(const char *what, const tsr_error *err, const tsr_session *sessi
     else
         fprintf(stderr, "tessera: %s: %s\n", what, err->message);
     if (err->status == TSR_EBUILD && session)
-        show_build_log(tsr_session_build_log(session));
+        show_rest_of_log(tsr_session_build_log(session), err->message);
     if (err->status == TSR_ENODEVICE)
         hint_install(what);
     return exit_status(err->status);

@@ -1,7 +1,9 @@
 #include "core/real.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/elements.h"
@@ -134,6 +136,17 @@ double real_get(tsr_type type, const void *array, size_t i)
     default:
         return (double)((const float *)array)[i];
     }
+}
+
+void element_text(tsr_type type, const void *array, size_t i, char out[ELEMENT_TEXT_SIZE])
+{
+    if (type_is_real(type))
+        snprintf(out, ELEMENT_TEXT_SIZE, type == TSR_F64 ? "%.17g" : "%.9g",
+                 real_get(type, array, i));
+    else if (type_is_signed(type))
+        snprintf(out, ELEMENT_TEXT_SIZE, "%" PRId64, (int64_t)integer_get(type, array, i));
+    else
+        snprintf(out, ELEMENT_TEXT_SIZE, "%" PRIu64, integer_get(type, array, i));
 }
 
 /* The nearest whole number within a range, whose lowest stands for NaN. */

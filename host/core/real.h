@@ -46,6 +46,10 @@ void real_defines_elements(tsr_type type, tsr_type result, text *out);
 /** Element i of an array of float, double, float16, bfloat16, FP8, int8 or int32. */
 double real_get(tsr_type type, const void *array, size_t i);
 
+/** Element i of any array, as messages have it: a decimal number. */
+enum { ELEMENT_TEXT_SIZE = 32 };
+void element_text(tsr_type type, const void *array, size_t i, char out[ELEMENT_TEXT_SIZE]);
+
 /** Store value, rounded to nearest even, as element i; of integers the lowest for NaN; FP8
  *  saturates. */
 void real_set(tsr_type type, void *array, size_t i, double value);

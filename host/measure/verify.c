@@ -89,7 +89,9 @@ static bool shows_work(const problem *p)
     return is_work(p) && p->inputs != DISTRIBUTION_ORDERED && p->inputs != DISTRIBUTION_CONSTANT;
 }
 
-static void note(verify_row *row, const problem *p, const params *chosen, const char *what)
+/* `ran`: the tunables as they ran; "": it came to none, so that what was asked for is said. */
+static void note(verify_row *row, const problem *p, const params *chosen, const char *ran,
+                 const char *what)
 {
     text t = {0};
 
@@ -98,7 +100,10 @@ static void note(verify_row *row, const problem *p, const params *chosen, const 
     p->op->describe(p, &t);
     if (chosen->count)
         text_append(&t, " with ");
-    params_describe(chosen, &t);
+    if (*ran)
+        text_append(&t, ran);
+    else
+        params_describe(chosen, &t);
     snprintf(row->detail, sizeof(row->detail), "%.150s: %.240s", text_get(&t), what);
     text_free(&t);
 }
@@ -158,7 +163,7 @@ static tsr_status run_one(sweep *s, const problem *p, const params *chosen, dist
     if (st == TSR_EOVERFLOW) { /* the device does not hold it */
         row->unsupported++;
         if (row->problems == 0)
-            note(row, p, chosen, why.message);
+            note(row, p, chosen, report.parameters, why.message);
         st = TSR_OK;
         goto cleanup;
     }
@@ -184,7 +189,7 @@ static tsr_status run_one(sweep *s, const problem *p, const params *chosen, dist
     if (st != TSR_OK) {
         row->failed++;
         row->errors += st != TSR_EBOUND;
-        note(row, p, chosen, why.message);
+        note(row, p, chosen, report.parameters, why.message);
         st = TSR_OK;
     }
     if (is_work(p)) {

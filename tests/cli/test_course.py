@@ -348,10 +348,26 @@ class Courses(Case):
                                        "--defaults", "--device", "cpu", env=UNOPTIMIZED)
                     if seen.startswith("wrong"):
                         self.assertEqual(got.status, 3, got)
+                        # In numbers that a reader knows, with the tunables as they ran.
+                        self.assertNotRegex(got.out, r"\b0x|is wrong|=0\b")
                     elif " else " not in seen and " in place " not in seen:
                         self.assertEqual(got.status, 0, got)
                 done += 1
         self.assertGreater(done, 25)
+
+    def test_files_that_do_not_fit(self):
+        """Of another step, of another type, with a mistake: said once, in words of the file's author."""
+        source = self.succeed("kernels", "matmul", "tiled", "--source").out
+        self.write("mine.cl", source)
+        self.fail_with(1, "verify", "matmul", "naive", "--kernel-file", "mine.cl", "--device", "cpu",
+                       says="mine.cl has no kernel 'matmul_naive', which naive launches: begin with what "
+                            "`tessera kernels matmul naive --source` prints")
+        verify = ["verify", "matmul", "tiled", "--kernel-file", "mine.cl", "--tiny", "--device", "cpu"]
+        self.fail_with(1, *verify, "--type", "f64", says="nothing ran: it takes float32 alone")
+        self.write("mine.cl", source.replace("float sum = 0;", "float sum = nothing;"))
+        got = self.tessera(*verify)
+        self.assertEqual(got.status, 1, got)
+        self.assertEqual(got.err.count("undeclared identifier 'nothing'"), 1, got)
 
     def test_first_ten_minutes(self):
         """What docs/course/README.md begins with: one change gives a wrong result, both a right one."""

@@ -1,5 +1,4 @@
 /* Proving axpy: test inputs, the sweep of edge sizes, and the reference with its bound. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -126,15 +125,6 @@ static double judge(const tsr_axpy_problem *p, const device_facts *d, const void
     }
 }
 
-/* An element, as messages have it. */
-static void element_text(const tsr_axpy_problem *p, const void *array, size_t i, char out[32])
-{
-    if (type_is_real(p->type))
-        snprintf(out, 32, "%.9g", real_get(p->type, array, i));
-    else
-        snprintf(out, 32, "0x%" PRIx64, bits_get(p->type, array, i));
-}
-
 tsr_status axpy_verify(const problem *q, const device_facts *d, const void *const before[],
                        const void *const after[], const void *expected, verdict *out,
                        tsr_error *err)
@@ -144,7 +134,7 @@ tsr_status axpy_verify(const problem *q, const device_facts *d, const void *cons
     const long long n = (long long)p->n;
     long long first = n; /* of those that are wrong */
     double worst = 0;
-    char of_x[32], of_y[32], got[32];
+    char of_x[ELEMENT_TEXT_SIZE], of_y[ELEMENT_TEXT_SIZE], got[ELEMENT_TEXT_SIZE];
 
     (void)expected, (void)err;
     *out = (verdict){.ok = view_gaps_kept(&z, before[AXPY_Z], after[AXPY_Z])};
@@ -166,10 +156,10 @@ tsr_status axpy_verify(const problem *q, const device_facts *d, const void *cons
     out->ok = first == n;
     if (out->ok)
         return TSR_OK;
-    element_text(p, before[AXPY_X], x.offset + (size_t)first * axpy_inc(p, AXPY_X), of_x);
-    element_text(p, before[p->in_place ? AXPY_Z : AXPY_Y],
+    element_text(p->type, before[AXPY_X], x.offset + (size_t)first * axpy_inc(p, AXPY_X), of_x);
+    element_text(p->type, before[p->in_place ? AXPY_Z : AXPY_Y],
                  y.offset + (size_t)first * axpy_inc(p, AXPY_Y), of_y);
-    element_text(p, after[AXPY_Z], z.offset + (size_t)first * axpy_inc(p, AXPY_Z), got);
+    element_text(p->type, after[AXPY_Z], z.offset + (size_t)first * axpy_inc(p, AXPY_Z), got);
     snprintf(out->detail, sizeof(out->detail),
              "element %lld is %s, and should be %g times %s plus %s", first, got, p->alpha, of_x,
              of_y);

@@ -1,6 +1,5 @@
 /* Proving reduce: test inputs, the sweep of edge shapes, and the reference with its bound. */
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -310,8 +309,10 @@ static bool is_same(const judge *a, double x, double y)
     return x == y || (flushes(a) && fabs(x) < least_normal(a) && fabs(y) < least_normal(a));
 }
 
-/* 0 where the extreme of result number r, or its index, is right, else INFINITY. */
-static double judge_extreme(const judge *a, size_t o, size_t j, size_t r)
+/* 0 where the extreme of result number r, or its index, is right, else INFINITY, and what it should
+ * be. */
+static double judge_extreme(const judge *a, size_t o, size_t j, size_t r,
+                            char should[ELEMENT_TEXT_SIZE])
 {
     const size_t best = find_extreme(a, o, j);
     const size_t at = place(a, o, best, j), to = a->p->offset_result + r;
@@ -322,8 +323,11 @@ static double judge_extreme(const judge *a, size_t o, size_t j, size_t r)
     if (!reduce_finds_index(a->p)) {
         same = real ? is_same(a, number(a, at), real_get(a->type, a->result, to))
                     : bits_get(a->type, a->result, to) == bits_get(a->type, a->x, at);
+        if (!same)
+            element_text(a->p->type, a->x, at, should);
         return same ? 0 : (double)INFINITY;
     }
+    snprintf(should, ELEMENT_TEXT_SIZE, "%zu", best);
     index = bits_get(a->type, a->result, to);
     same = index == best || (real && flushes(a) && index < a->s.n &&
                              is_same(a, number(a, at), number(a, place(a, o, (size_t)index, j))));
@@ -331,10 +335,12 @@ static double judge_extreme(const judge *a, size_t o, size_t j, size_t r)
 }
 
 /* The same of an integer sum, a count, or whether any or all are not 0. */
-static double judge_integer(const judge *a, size_t o, size_t j, size_t r)
+static double judge_integer(const judge *a, size_t o, size_t j, size_t r,
+                            char should[ELEMENT_TEXT_SIZE])
 {
     const uint64_t got = bits_get(a->type, a->result, a->p->offset_result + r);
-    uint64_t sum = 0, set = 0, least = 0, want;
+    uint64_t sum = 0, set = 0, least = 0, want, stored = 0;
+    bool right;
 
     for (size_t i = 0; i < a->s.n; i++) {
         const size_t at = place(a, o, i, j);
@@ -349,16 +355,26 @@ static double judge_integer(const judge *a, size_t o, size_t j, size_t r)
     least = flushes(a) ? set - least : set;
     switch (a->p->by) {
     case TSR_REDUCE_COUNT:
-        return got >= least && got <= set ? 0 : (double)INFINITY;
+        want = set;
+        right = got >= least && got <= set;
+        break;
     case TSR_REDUCE_ANY:
-        return got == (set > 0) || got == (least > 0) ? 0 : (double)INFINITY;
+        want = set > 0;
+        right = got == want || got == (least > 0);
+        break;
     case TSR_REDUCE_ALL:
-        return got == (set == a->s.n) || got == (least == a->s.n) ? 0 : (double)INFINITY;
+        want = set == a->s.n;
+        right = got == want || got == (least == a->s.n);
+        break;
     default:
         want = sum;
+        right = got == want;
         break;
     }
-    return got == want ? 0 : (double)INFINITY;
+    bits_set(a->type, &stored, 0, want);
+    if (!right)
+        element_text(a->type, &stored, 0, should);
+    return right ? 0 : (double)INFINITY;
 }
 
 /* Judge result number r; fills detail where it is wrong. */
@@ -366,6 +382,7 @@ static double judge_one(const judge *a, const problem *q, size_t r, char *detail
 {
     const size_t o = r / a->s.inner, j = r % a->s.inner;
     const size_t to = a->p->offset_result + r;
+    char is[ELEMENT_TEXT_SIZE], should[ELEMENT_TEXT_SIZE] = "";
     double worst, exact = 0, got = 0;
 
     if (reduce_rounds(a->p)) {
@@ -373,17 +390,19 @@ static double judge_one(const judge *a, const problem *q, size_t r, char *detail
         worst = judge_sum(a, o, j, got, &exact);
     } else {
         worst = a->p->by >= TSR_REDUCE_MIN && a->p->by <= TSR_REDUCE_ARGMAX
-                    ? judge_extreme(a, o, j, r)
-                    : judge_integer(a, o, j, r);
+                    ? judge_extreme(a, o, j, r, should)
+                    : judge_integer(a, o, j, r, should);
     }
     if (worst <= 1)
         return worst;
     if (reduce_rounds(a->p))
         snprintf(detail, size, "%s number %zu is %.9g, %.3g times its error bound away from %.9g",
                  reduce_by_name(q), r, got, worst, exact);
-    else
-        snprintf(detail, size, "%s number %zu is wrong: 0x%" PRIx64, reduce_by_name(q), r,
-                 bits_get(a->type, a->result, to));
+    else {
+        element_text(a->type, a->result, to, is);
+        snprintf(detail, size, "%s number %zu is %s and should be %s", reduce_by_name(q), r, is,
+                 should);
+    }
     return worst;
 }
 

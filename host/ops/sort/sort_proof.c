@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "base/sizes.h"
 #include "core/findings.h"
+#include "core/real.h"
 #include "ops/sort/sort_order.h"
 
 /* Longer ones are checked for order, and for the same keys by hashes. */
@@ -529,6 +530,23 @@ cleanup:
     return st;
 }
 
+/* Key i is not the one that stood at `from`; numbers that read alike, NaNs, have bits beside them.
+ */
+static void reject_key(const sorted *s, size_t i, size_t from, verdict *out)
+{
+    const tsr_type type = s->problem->type;
+    const size_t n = sort_keys(s->problem);
+    char is[ELEMENT_TEXT_SIZE], should[ELEMENT_TEXT_SIZE];
+
+    element_text(type, s->after, i, is);
+    element_text(type, s->before, from, should);
+    if (strcmp(is, should) != 0)
+        reject(out, "key %zu of %zu is %s and should be %s", i, n, is, should);
+    else
+        reject(out, "key %zu of %zu is %s of bits 0x%" PRIx64 " and should be %s of 0x%" PRIx64, i,
+               n, is, bits_get(type, s->after, i), should, bits_get(type, s->before, from));
+}
+
 static void check_reference(const sorted *s, const expectation *e, verdict *out)
 {
     const tsr_type type = s->problem->type;
@@ -546,8 +564,7 @@ static void check_reference(const sorted *s, const expectation *e, verdict *out)
         got = bits_get(type, s->after, i);
 
         if (got != expected)
-            reject(out, "key %zu of %zu has bits 0x%" PRIx64 ", expected 0x%" PRIx64, i, n, got,
-                   expected);
+            reject_key(s, i, from, out);
         else if (s->index && s->index[i] != (int64_t)e->order[k])
             reject(out, "index %zu of %zu is %" PRId64 ", expected %zu", i, n, s->index[i],
                    e->order[k]);
