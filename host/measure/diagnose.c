@@ -186,7 +186,10 @@ tsr_status diagnose(tsr_session *s, const problem *p, const tsr_run *run,
 {
     const device_facts *d = session_facts(s);
     inquiry q = {.session = s, .problem = p, .options = options, .d = out};
-    symptoms seen = {.limits = l, .products = p->op->products, .warps = d->kind == DEVICE_GPU};
+    symptoms seen = {.limits = l,
+                     .products = p->op->products,
+                     .warps = d->kind == DEVICE_GPU,
+                     .cpu = d->kind == DEVICE_CPU};
     tsr_status st;
 
     *out = (diagnosis){0};

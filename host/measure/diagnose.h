@@ -42,6 +42,7 @@ typedef struct symptoms {
     barrier_cost barriers;
     bool products; /* of matrices, which matrix units do */
     bool warps;    /* work-items run in warps */
+    bool cpu;      /* the device is a CPU, which wants other cures */
 } symptoms;
 
 /** A step of the ladder that answers what binds the call, measured beside it. */
@@ -64,6 +65,8 @@ typedef struct diagnosis {
     result_row row;   /* the call, as bench has it */
     explanation call; /* its commands */
     intensity place;
+    double commands_ns; /* its commands, each timed by itself, together: what the questions up to
+                           ASK_DIVERGENCE are answered from */
     finding found[QUESTIONS];
     cause cause;         /* of the first that is answered with yes, but for two: slow accesses only
                             where barriers and divergence are not the reason; and the roof before

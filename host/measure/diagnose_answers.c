@@ -43,6 +43,7 @@ const char *question_text(question q)
 typedef struct remedy {
     question of;
     const char *verdict, *cure;
+    const char *cure_cpu; /* on a CPU; NULL: the same */
 } remedy;
 
 static const remedy remedies[CAUSES] = {
@@ -54,17 +55,27 @@ static const remedy remedies[CAUSES] = {
                      "fewer bytes: a smaller type, work of the next operation fused in, or several "
                      "problems that share what is read"},
     [CAUSE_REUSE] = {ASK_MEMORY, "memory-bound: it asks for the same bytes again and again",
-                     "tiles in local memory or registers: load once, use many times"},
-    [CAUSE_ACCESS] = {ASK_MEMORY, "memory-bound by how it accesses memory: far below its speed",
-                      "neighbours access neighbours (coalescing), wider loads, more of them under "
-                      "way"},
+                     "tiles in local memory or registers: load once, use many times",
+                     "blocks that stay in a cache, and registers: load once, use many times"},
+    [CAUSE_ACCESS] =
+        {ASK_MEMORY, "memory-bound by how it accesses memory: far below its speed",
+         "neighbours access neighbours (coalescing), wider loads, more of them under "
+         "way",
+         "each core walks through memory in order, by whole lines of 64 bytes and in "
+         "vectors: work-items without a loop of their own, or with a stretch each; and "
+         "at least as many work-groups as there are cores"},
     [CAUSE_LOCAL] =
         {ASK_MEMORY, "bound by local memory",
          "more results a work-item in registers, vectors, and no bank conflicts (padding "
-         "or swizzling)"},
-    [CAUSE_BARRIERS] = {ASK_BARRIERS, "bound by synchronization",
-                        "exchange within a warp or sub-group in registers, deeper tiles for each "
-                        "barrier"},
+         "or swizzling)",
+         "values in registers and vectors: local memory is ordinary memory here, and gains "
+         "nothing"},
+    [CAUSE_BARRIERS] =
+        {ASK_BARRIERS, "bound by synchronization",
+         "exchange within a warp or sub-group in registers, deeper tiles for each "
+         "barrier",
+         "fewer barriers, with more work of each work-item between them: a barrier is "
+         "a loop over all work-items of the group here"},
     [CAUSE_DIVERGENCE] = {ASK_DIVERGENCE, "bound by divergence",
                           "let whole warps take the same way: neighbours together, sorted inputs, "
                           "selects in place of branches"},
@@ -74,7 +85,9 @@ static const remedy remedies[CAUSES] = {
     [CAUSE_LATENCY] = {
         ASK_ROOF, "bound by none of these, as far as is known: instructions and latency are left",
         "more independent work for each work-item, more work-items a unit "
-        "(tessera occupancy), fewer instructions"}};
+        "(tessera occupancy), fewer instructions",
+        "vectors, several independent sums for each work-item, fewer instructions and barriers; "
+        "more work-items hide no latency here"}};
 
 question cause_question(cause c)
 {
@@ -349,6 +362,7 @@ void diagnose_answer(const symptoms *seen, diagnosis *d)
     for (size_t i = 0; i < d->call.count; i++)
         q.ns += d->call.command[i].time.median_ns;
     q.ns = fmax(q.ns, 1);
+    d->commands_ns = q.ns;
     ask_launches(&q);
     ask_memory(&q);
     ask_barriers(&q);
@@ -358,5 +372,6 @@ void diagnose_answer(const symptoms *seen, diagnosis *d)
     d->cause = find_cause(&q);
     d->binds = d->cause == CAUSE_LATENCY ? "latency" : question_name(cause_question(d->cause));
     d->verdict = remedies[d->cause].verdict;
-    d->cure = remedies[d->cause].cure;
+    d->cure = seen->cpu && remedies[d->cause].cure_cpu ? remedies[d->cause].cure_cpu
+                                                       : remedies[d->cause].cure;
 }

@@ -67,6 +67,8 @@ class Diagnosed(Case):
             if got["binds"] != "latency":
                 self.assertEqual(answers[got["binds"]], "yes", got)
             self.assertEqual(answers["divergence"], "no")  # a CPU has no warps
+            self.assertNotRegex(got["cure"], "coalescing|tessera occupancy|bank conflicts|within a warp")
+            self.assertGreater(got["commands_ns"], 0)
             times = [s["median_ns"] for s in got["steps"]]
             self.assertEqual(times, sorted(times))
             for s in got["steps"]:
@@ -104,6 +106,8 @@ class Diagnosed(Case):
             self.assertRegex(out, r"(?m)^  %d %s +(yes|no|unknown) +\S" % (i + 1, name))
         self.assertRegex(out.splitlines()[0], r", [\d.]+ us by the device's clock, \S+ [GMT]\w+/s$")
         self.assertRegex(out, r"(?m)^It is \w")
+        said = " ".join(out.split())
+        self.assertRegex(said, r"1 to 4 are answered from its commands, each timed by itself, together [\d.]+ us;")
         self.assertRegex(out, r"(?m)^What helps: \w")
         self.assertRegex(out, re.compile(r"^(Steps of|None of|The ladder has|The steps of)", re.M))
 

@@ -174,6 +174,12 @@ static void barriers_and_lanes_come_before_slow_access(void **state)
     binds(&m, CAUSE_DIVERGENCE);
     m.seen.warps = false;
     binds(&m, CAUSE_ACCESS);
+    assert_non_null(strstr(m.d.cure, "coalescing"));
+    assert_true(m.d.commands_ns == 1e6);
+    m.seen.cpu = true;
+    binds(&m, CAUSE_ACCESS);
+    assert_null(strstr(m.d.cure, "coalescing"));
+    assert_non_null(strstr(m.d.cure, "each core walks through memory in order"));
     answers(&m, ASK_DIVERGENCE, ANSWER_NO, "no warps");
 }
 
