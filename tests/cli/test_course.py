@@ -357,12 +357,14 @@ class Courses(Case):
 
     def test_files_that_do_not_fit(self):
         """Of another step, of another type, with a mistake: said once, in words of the file's author."""
-        source = self.succeed("kernels", "matmul", "tiled", "--source").out
+        with open(os.path.join(SOURCE, "docs", "course", "README.md"), encoding="utf-8") as f:
+            op, step = re.search(r"`tessera kernels (\S+) (\S+) --source > mine.cl`", f.read()).groups()
+        source = self.succeed("kernels", op, step, "--source").out
         self.write("mine.cl", source)
-        self.fail_with(1, "verify", "matmul", "naive", "--kernel-file", "mine.cl", "--device", "cpu",
-                       says="mine.cl has no kernel 'matmul_naive', which naive launches: begin with what "
-                            "`tessera kernels matmul naive --source` prints")
-        verify = ["verify", "matmul", "tiled", "--kernel-file", "mine.cl", "--tiny", "--device", "cpu"]
+        self.fail_with(1, "verify", op, "naive", "--kernel-file", "mine.cl", "--device", "cpu",
+                       says="mine.cl has no kernel '%s_naive', which naive launches: begin with what "
+                            "`tessera kernels %s naive --source` prints" % (op, op))
+        verify = ["verify", op, step, "--kernel-file", "mine.cl", "--tiny", "--device", "cpu"]
         self.fail_with(1, *verify, "--type", "f64", says="nothing ran: it takes float32 alone")
         self.write("mine.cl", source.replace("float sum = 0;", "float sum = nothing;"))
         got = self.tessera(*verify)

@@ -214,7 +214,8 @@ class Traces(unittest.TestCase):
     def test_without_a_barrier_of_its_own(self):
         """The page is made; runs that leave out a barrier, which is not there, are not on it.  In Oclgrind
         the result is wrong, of `verify` too, as docs/course/exercises.md says."""
-        printed = command("kernels", "matmul", "tiled", "--source").stdout.decode()
+        own = traced("tiled")["runs"][0]
+        printed = command("kernels", own["op"], own["kernel"], "--source").stdout.decode()
         simulator = bool(os.environ.get("OCLGRIND_LIBRARY"))
         barriers = [i for i, line in enumerate(printed.splitlines()) if line.strip().startswith("barrier(")]
         self.assertEqual(len(barriers), 2)
@@ -225,7 +226,7 @@ class Traces(unittest.TestCase):
                 lines[missing] = ""
                 with open(path, "w", encoding="utf-8") as f:
                     f.write("\n".join(lines))
-                verify = ["verify", "matmul", "tiled", "--kernel-file", path, "--tiny", "--type", "f32"]
+                verify = ["verify", own["op"], own["kernel"], "--kernel-file", path, "--tiny", "--type", "f32"]
                 if simulator:
                     self.assertEqual(command(*verify, simulator=True).returncode, 3)
             done = command("lesson", "tiled", "--json", "--kernel-file", path, simulator=simulator)
