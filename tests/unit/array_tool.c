@@ -1,8 +1,9 @@
 /**
- * Copy an array from file to file through the library, for tests that compare
- * with another implementation: array_tool IN OUT [--as f32|f64|f16|bf16].
+ * Copy arrays from file to file through the library, for tests that compare
+ * with another implementation: array_tool IN OUT [IN OUT]... [--as f32|f64|f16|bf16].
  *
- * Prints type and shape as NumPy would, on standard error where OUT is "-".
+ * Prints type and shape of each as NumPy would, on standard error where OUT is
+ * "-".  One that fails is a line on standard error; the others are copied.
  */
 #include <stdio.h>
 #include <string.h>
@@ -57,15 +58,23 @@ cleanup:
 
 int main(int argc, char **argv)
 {
+    const char *as = NULL;
     tsr_error err;
+    int status = 0;
 
-    if ((argc != 3 && argc != 5) || (argc == 5 && strcmp(argv[3], "--as") != 0)) {
-        fprintf(stderr, "usage: array_tool IN OUT [--as f32|f64|f16|bf16]\n");
+    if (argc > 3 && strcmp(argv[argc - 2], "--as") == 0) {
+        as = argv[argc - 1];
+        argc -= 2;
+    }
+    if (argc < 3 || argc % 2 == 0) {
+        fprintf(stderr, "usage: array_tool IN OUT [IN OUT]... [--as f32|f64|f16|bf16]\n");
         return 2;
     }
-    if (copy(argv[1], argv[2], argc == 5 ? argv[4] : NULL, &err)) {
-        fprintf(stderr, "%s\n", err.message);
-        return 1;
+    for (int i = 1; i < argc; i += 2) {
+        if (copy(argv[i], argv[i + 1], as, &err)) {
+            fprintf(stderr, "%s\n", err.message);
+            status = 1;
+        }
     }
-    return 0;
+    return status;
 }

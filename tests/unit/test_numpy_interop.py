@@ -42,9 +42,16 @@ class Interop(unittest.TestCase):
         return subprocess.run([TOOL, *arguments], input=data, capture_output=True, timeout=60)
 
     def copy(self, source, target, *arguments):
-        done = self.tool(source, target, *arguments)
+        said, = self.copy_all([(source, target)], *arguments)
+        return said
+
+    def copy_all(self, pairs, *arguments):
+        """In one process, which takes longer to start than to copy an array: what it said of each."""
+        done = self.tool(*(path for pair in pairs for path in pair), *arguments)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
-        return done.stdout.decode().strip()
+        said = done.stdout.decode().splitlines()
+        self.assertEqual(len(said), len(pairs))
+        return said
 
     def assert_same(self, found, expected):
         """Same type (in this host's order), shape and bits."""
@@ -54,29 +61,27 @@ class Interop(unittest.TestCase):
         self.assertEqual(found.tobytes(), native.tobytes())
 
     def test_every_type_shape_version_and_order(self):
-        for kind in TYPES:
-            for order in "<>":
-                for shape in SHAPES:
-                    # The header's version and what follows it do not interact.
-                    for version in [(1, 0), (2, 0), (3, 0)] if shape == (3, 5) else [(1, 0)]:
-                        for layout in "CF":
-                            with self.subTest(kind=kind, order=order, shape=shape,
-                                              version=version, layout=layout):
-                                self.round_trip(kind, order, shape, version, layout)
-
-    def round_trip(self, kind, order, shape, version, layout):
+        cases = [(kind, order, shape, version, layout)
+                 for kind in TYPES for order in "<>" for shape in SHAPES
+                 # The header's version and what follows it do not interact.
+                 for version in ([(1, 0), (2, 0), (3, 0)] if shape == (3, 5) else [(1, 0)])
+                 for layout in "CF"]
+        pairs = [(self.path(f"in{i}.npy"), self.path(f"out{i}.npy")) for i in range(len(cases))]
         # Integers are byte-swapped as bits; floats too, so NaN payloads survive.
-        bits = sample("u" + kind[1], shape)
-        array = np.asarray(bits.astype(order + "u" + kind[1]), order=layout).view(order + kind)
-        with open(self.path("in.npy"), "wb") as file:
-            np.lib.format.write_array(file, array, version)
-        said = self.copy(self.path("in.npy"), self.path("out.npy"))
-        found = np.load(self.path("out.npy"), allow_pickle=False)
-        native = np.dtype(kind)
-        self.assertEqual(said, f"{native.name} {shape}")
-        self.assertEqual(found.dtype, native)
-        self.assertEqual(found.shape, shape)
-        self.assertEqual(found.view("u" + kind[1]).tobytes(), bits.tobytes())
+        bits = [sample("u" + kind[1], shape) for kind, _, shape, _, _ in cases]
+        for values, (source, _), (kind, order, _, version, layout) in zip(bits, pairs, cases):
+            array = np.asarray(values.astype(order + "u" + kind[1]), order=layout).view(order + kind)
+            with open(source, "wb") as file:
+                np.lib.format.write_array(file, array, version)
+        for said, values, (_, target), case in zip(self.copy_all(pairs), bits, pairs, cases):
+            with self.subTest(case=case):
+                kind, _, shape, _, _ = case
+                found = np.load(target, allow_pickle=False)
+                native = np.dtype(kind)
+                self.assertEqual(said, f"{native.name} {shape}")
+                self.assertEqual(found.dtype, native)
+                self.assertEqual(found.shape, shape)
+                self.assertEqual(found.view("u" + kind[1]).tobytes(), values.tobytes())
 
     def test_written_header_is_version_1_and_aligned(self):
         for shape in SHAPES:
@@ -88,15 +93,17 @@ class Interop(unittest.TestCase):
                 self.assertEqual(file.tell() % 64, 0)
 
     def test_conversion_rounds_as_numpy_does(self):
-        for kind in TYPES:
-            array = sample(kind, (400, 7))
+        arrays = {kind: sample(kind, (400, 7)) for kind in TYPES}
+        for kind, array in arrays.items():
             if kind[0] == "f":
-                array = np.where(np.isnan(array), array.dtype.type(1), array)
-            np.save(self.path("in.npy"), array)
-            for name, target in [("f32", "f4"), ("f64", "f8"), ("f16", "f2")]:
+                arrays[kind] = np.where(np.isnan(array), array.dtype.type(1), array)
+            np.save(self.path(kind + ".npy"), arrays[kind])
+        for name, target in [("f32", "f4"), ("f64", "f8"), ("f16", "f2")]:
+            self.copy_all([(self.path(kind + ".npy"), self.path(kind + "-out.npy")) for kind in TYPES],
+                          "--as", name)
+            for kind, array in arrays.items():
                 with self.subTest(kind=kind, to=name), np.errstate(over="ignore"):
-                    self.copy(self.path("in.npy"), self.path("out.npy"), "--as", name)
-                    self.assert_same(np.load(self.path("out.npy")), array.astype(target))
+                    self.assert_same(np.load(self.path(kind + "-out.npy")), array.astype(target))
 
     def test_bfloat16_is_two_bytes_without_a_meaning(self):
         values = np.array([1, -2.5, 3.140625, np.inf, 1e-40, 0, 65280], np.float32)
@@ -199,12 +206,17 @@ class Interop(unittest.TestCase):
         buffer = io.BytesIO()
         np.save(buffer, np.arange(6, dtype="f4"))
         whole = buffer.getvalue()
+        pairs = []
         for size in range(len(whole)):
-            with open(self.path("in.npy"), "wb") as file:
+            pairs.append((self.path(f"in{size}.npy"), self.path(f"out{size}.npy")))
+            with open(pairs[-1][0], "wb") as file:
                 file.write(whole[:size])
-            done = self.tool(self.path("in.npy"), self.path("out.npy"))
-            self.assertEqual(done.returncode, 1, size)
-            self.assertRegex(done.stderr.decode(), "truncated|is empty")
+        done = self.tool(*(path for pair in pairs for path in pair))
+        self.assertEqual(done.returncode, 1)
+        for size, line in enumerate(done.stderr.decode().splitlines()):
+            self.assertRegex(line, rf"/in{size}\.npy: .*(truncated|is empty)")
+        self.assertEqual((size + 1, done.stdout), (len(whole), b""))
+        self.assertEqual([name for _, name in pairs if os.path.exists(name)], [])
 
 
 if __name__ == "__main__":
