@@ -52,6 +52,8 @@ class Browser:
         self.loaded = self.loaded or message.get("method") == "Page.loadEventFired"
         if message.get("method") == "Runtime.exceptionThrown":
             self.errors.append(message["params"]["exceptionDetails"])
+        if message.get("method") == "Runtime.consoleAPICalled":
+            self.errors.append(message["params"]["args"])
         if message.get("method") == "Log.entryAdded" and message["params"]["entry"]["level"] == "error":
             self.errors.append(message["params"]["entry"]["text"])
         return message
@@ -104,9 +106,9 @@ class Browser:
             self.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left",
                       clickCount=1)
 
-    def picture(self, path):
-        """The whole page."""
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True)
+    def picture(self, path, whole=True):
+        """The whole page, or what is in view."""
+        shot = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
         with open(path, "wb") as f:
             f.write(base64.b64decode(shot["data"]))
 

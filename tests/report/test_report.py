@@ -15,9 +15,13 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lessons"))
+
 import made_up_rows
+from browser import Browser
 from made_up_rows import IN_BYTES, IN_FLOPS, IN_KEYS
 
 COMMAND = os.environ.get("TESSERA", "tessera")
@@ -52,7 +56,8 @@ def png_lines(path):
 
 
 class Page(unittest.TestCase):
-    dumps = {}  # of pages that several tests show: a browser takes a second
+    dumps = {}  # of pages that several tests show
+    browsers = []  # one for all that are shown: it takes a second to start
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="tessera-report-")
@@ -70,28 +75,40 @@ class Page(unittest.TestCase):
         return self.path("report.html")
 
     def browse(self, page, *options):
-        """Run the browser over the page: what it printed, and what its console said."""
+        """Run a browser over the page as its user does from a shell."""
         profile = tempfile.mkdtemp(dir=self.folder)
-        done = subprocess.run(
+        subprocess.run(
             [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
              "--no-first-run", "--disable-background-networking", "--disable-component-update",
              "--disable-sync", "--hide-scrollbars", "--user-data-dir=" + profile,
-             "--enable-logging=stderr", "--virtual-time-budget=5000", *options, "file://" + page],
+             "--virtual-time-budget=5000", *options, "file://" + page],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=True)
-        said = [s for s in done.stderr.decode(errors="replace").splitlines() if "CONSOLE" in s]
-        return done.stdout.decode(), said
 
-    def dump(self, page, *options):
+    def dump(self, page, width=800):
         """The page after its script ran; fails where the console said anything."""
         with open(page, encoding="utf-8") as f:
-            key = (f.read().replace(self.folder, ""), options)
+            key = (f.read().replace(self.folder, ""), width)
         if key not in self.dumps:
-            self.dumps[key] = self.run_scripts(page, *options)
+            self.dumps[key] = self.run_scripts(page, width)
         return self.dumps[key]
 
-    def run_scripts(self, page, *options):
-        dom, said = self.browse(page, "--dump-dom", *options)
-        self.assertEqual(said, [])
+    def show(self, page, width, height, dark=False):
+        """The browser once it has drawn the page."""
+        if not self.browsers:
+            self.browsers.append(Browser())
+            unittest.addModuleCleanup(self.browsers[0].close)
+        browser, = self.browsers
+        browser.errors.clear()
+        browser.open(page, width=width, height=height, dark=dark)
+        until = time.monotonic() + 60
+        while not browser.value("document.documentElement.dataset.ready") and time.monotonic() < until:
+            time.sleep(0.05)
+        return browser
+
+    def run_scripts(self, page, width):
+        browser = self.show(page, width, 900)
+        dom = browser.value("document.documentElement.outerHTML")
+        self.assertEqual(browser.errors, [])
         self.assertRegex(dom, r'<html[^>]* data-errors="0"')
         self.assertRegex(dom, r'<html[^>]* data-ready="1"')
         return dom
@@ -102,8 +119,8 @@ class Page(unittest.TestCase):
         part = part[:part.index("</section>")]
         return [json.loads(html.unescape(s)) for s in re.findall(r'data-series="([^"]*)"', part)]
 
-    def picture(self, page, name, *options):
-        self.browse(page, "--screenshot=" + self.path(name), *options)
+    def picture(self, page, name, *size, **options):
+        self.show(page, *size, **options).picture(self.path(name), whole=False)
         return png_colours(self.path(name))
 
 
@@ -216,7 +233,7 @@ class Charts(Page):
         with open(page, "w", encoding="utf-8") as f:
             f.write(text.replace("</body>", check))
         for size, most in ((500, 17), (1280, 26)):
-            dom = self.dump(page, "--window-size=%d,900" % size)
+            dom = self.dump(page, width=size)
             widest = int(re.search(r'data-widest="(\d+)"', dom).group(1))
             self.assertLessEqual(widest, most)
             self.assertGreater(widest, 8)
@@ -283,7 +300,7 @@ class Charts(Page):
 
     def test_phone(self):
         """Nothing is wider than the window, and the same charts are there."""
-        wide, narrow = self.dump(self.page), self.dump(self.page, "--window-size=500,900")
+        wide, narrow = self.dump(self.page), self.dump(self.page, width=500)
         for section in SECTIONS:
             self.assertEqual(self.figures(wide, section), self.figures(narrow, section))
         for width in re.findall(r'<canvas[^>]*width: (\d+)px', narrow):
@@ -293,12 +310,9 @@ class Charts(Page):
         """Charts are drawn, whatever the width and the scheme.  Two devices take the first two
         colours of text and bars, so the third is the charts' alone."""
         light, dark = (0, 128, 93), (62, 207, 160)
-        for name, colour, options in (
-                ("desktop.png", light, ["--window-size=1280,5000"]),
-                ("phone.png", light, ["--window-size=500,7500"]),
-                ("dark.png", dark, ["--window-size=1280,5000",
-                                    "--blink-settings=preferredColorScheme=0"])):
-            seen = self.picture(self.page, name, *options)
+        for name, colour, *size in (("desktop.png", light, 1280, 5000), ("phone.png", light, 500, 7500),
+                                    ("dark.png", dark, 1280, 5000)):
+            seen = self.picture(self.page, name, *size, dark=colour == dark)
             self.assertGreater(seen[bytes(colour)], 30, name)
             self.assertGreater(len(seen), 40, name)
 
@@ -320,7 +334,7 @@ class Charts(Page):
                 document.querySelectorAll("table").forEach(function (table) {
                     table.dataset.width = table.offsetWidth;
                 });</script></body>"""))
-        dom = self.dump(page, "--window-size=695,900")
+        dom = self.dump(page, width=695)
         tables = dom.split('<section id="everything"')
         for part, most in zip(tables, (695, 1046)):
             widths = [int(w) for w in re.findall(r'data-width="(\d+)"', part)]
@@ -371,7 +385,7 @@ class Charts(Page):
         # Copies and kernels have colours that are no text's; without timelines nothing has them.
         bare = [{**r, "timeline": []} for r in made_up_rows.overlap_rows()]
         for rows, drawn in ((made_up_rows.overlap_rows(), True), (bare, False)):
-            seen = self.picture(self.report(rows), "overlap.png", "--window-size=1280,4000")
+            seen = self.picture(self.report(rows), "overlap.png", 1280, 4000)
             for colour in ((138, 101, 0), (168, 81, 138)):
                 self.assertEqual(seen[bytes(colour)] > 2000, drawn, (colour, seen[bytes(colour)]))
 
