@@ -108,11 +108,14 @@ test_release() {
 # right and now wrong is what they look for, and all that they start runs again by itself.
 # After the release build's tests, whose programs PoCL then has: compiled under the sanitizer they
 # would take several times as long.  Measuring and tuning are looked at in general, and not again for
-# each operation; and the instruction sets of C code at the sizes of test_isa alone.
+# each operation; and the instruction sets of C code at the sizes of test_isa alone.  What the command
+# takes from an operation's tables it takes of two operations there (SOME in tests/cli/cli_support.py),
+# and what it measures or draws once of each kind (SANITIZED): the release build has the rest.
 test_sanitized() {
     step "gcc, address and undefined-behaviour sanitizers: build" build test-asan \
         -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 -DCMAKE_C_FLAGS_DEBUG=-g1 -DCMAKE_C_COMPILER=gcc \
-        -DTESSERA_SANITIZE=address,undefined -DTESSERA_WERROR=OFF -DTESSERA_PEERS=OFF || return 0
+        -DTESSERA_SANITIZE=address,undefined -DTESSERA_WERROR=OFF -DTESSERA_PEERS=OFF \
+        -DTESSERA_MANUAL=OFF || return 0
     step "gcc, sanitizers: tests" run_ctest test-asan timing -L 'quick|device|cli|examples' \
         -E '^(docs|layers|manual)/|^cli/test_[a-z]+_(bench|tune)$|^unit/test_isa_whole$' \
         --repeat until-pass:8 || true
@@ -124,7 +127,7 @@ test_sanitized() {
 test_clang() {
     step "clang with clang-tidy: build" build test-clang -DCMAKE_BUILD_TYPE=Debug \
         -DCMAKE_C_FLAGS=-O1 -DCMAKE_C_FLAGS_DEBUG=-g1 -DCMAKE_C_COMPILER=clang \
-        -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DTESSERA_CXX_PEERS=OFF -DTESSERA_FUZZ_SECONDS=10 \
+        -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DTESSERA_CXX_PEERS=OFF -DTESSERA_MANUAL=OFF -DTESSERA_FUZZ_SECONDS=10 \
         "-DCMAKE_C_CLANG_TIDY=clang-tidy;--quiet;--warnings-as-errors=*" || return 0
     step "clang: quick tests and fuzzers" run_ctest test-clang timing -L 'quick|fuzz' \
         -E '^(docs|layers|manual)/' || true

@@ -14,10 +14,12 @@ from cli_support import COMMAND, OPERATIONS, SANITIZED, SOURCE, Case, environmen
 NAMES = ["launches", "memory", "barriers", "divergence", "matrix units", "roof"]
 
 
-def bound():
-    """(operation, variant, options, what may bind it) of each line of tests/OP/diagnose.txt; the last one
-    of each where a sanitizer looks at the code alone."""
-    for path in sorted(glob.glob(os.path.join(SOURCE, "tests", "*", "diagnose.txt"))):
+def bound(each=False):
+    """(operation, variant, options, what may bind it) of each line of tests/OP/diagnose.txt; of the
+    last operation where a sanitizer looks at the code alone, which is the same for all; or of each, the
+    last one."""
+    paths = sorted(glob.glob(os.path.join(SOURCE, "tests", "*", "diagnose.txt")))
+    for path in paths[-1:] if SANITIZED and not each else paths:
         with open(path, encoding="utf-8") as f:
             lines = [line for line in f if line.strip() and not line.startswith("#")]
         for line in lines[-1:] if SANITIZED else lines:
@@ -79,7 +81,7 @@ class Diagnosed(Case):
 
     def test_failing_steps_are_listed(self):
         failed = []
-        for op, variant, options, _ in bound():
+        for op, variant, options, _ in bound(each=True):
             folder = self.path("cl-" + op)
             if not os.path.exists(folder):
                 shutil.copytree(os.path.join(SOURCE, "cl"), folder)

@@ -49,13 +49,13 @@ def damaged(content, rng):
 
 
 class Malformed(Case):
-    def damage(self, path, *args, statuses=(0, 1), env=None):
+    def damage(self, path, *args, statuses=(0, 1), env=None, count=COUNT):
         """Run the command on damaged copies of the file."""
         with open(path, "rb") as f:
             whole = f.read()
         rng = random.Random(len(whole))
         ended = {}
-        for i in range(COUNT):
+        for i in range(count):
             content = damaged(whole, rng)
             with open(path, "wb") as f:
                 f.write(content)
@@ -70,14 +70,16 @@ class Malformed(Case):
                 ended[r.status] = ended.get(r.status, 0) + 1
         with open(path, "wb") as f:
             f.write(whole)
-        self.assertGreater(sum(n for status, n in ended.items() if status), COUNT // 20, ended)
+        self.assertGreater(sum(n for status, n in ended.items() if status), count // 20, ended)
 
     def test_npy(self):
+        """One reader serves all operations; they differ in the shapes and types that they refuse."""
         self.save_examples()
-        for example in EXAMPLES.values():
+        for op, example in EXAMPLES.items():
             call = example["CALL"]
             file = next(a for a in call if a in example["FILES"])
-            self.damage(self.path(file), *call, *HOST, "--quiet")
+            self.damage(self.path(file), *call, *HOST, "--quiet",
+                        count=COUNT if op == OPERATIONS[0] else max(COUNT // 4, 1))
 
     def test_mtx(self):
         self.save_examples()

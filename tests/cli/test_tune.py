@@ -7,7 +7,7 @@ import threading
 import time
 import unittest
 
-from cli_support import EXAMPLES, OPERATIONS, Case, has_opencl
+from cli_support import EXAMPLES, OPERATIONS, SOME, Case, has_opencl
 
 
 class Tuned(Case):
@@ -73,7 +73,7 @@ class OnHost(Tuned):
 
     def test_nothing_runs(self):
         """The status of an unsupported kernel, and why it is, with the report all the same."""
-        for op in OPERATIONS:
+        for op in SOME:
             kernel = EXAMPLES[op]["KERNEL"]
             args = ("tune", op, "--device", "host", "--size", EXAMPLES[op]["SIZE"], "--kernel",
                     kernel, "--budget", "1")
@@ -85,7 +85,7 @@ class OnHost(Tuned):
             self.assertFalse(os.path.exists(self.tuning))
 
     def test_wrong_usage(self):
-        for op in OPERATIONS:
+        for op in SOME:
             kernel = EXAMPLES[op]["KERNEL"]
             self.fail_with(2, "tune", op + "l", says="'%sl'" % op)
             self.fail_with(2, "tune", op, "--kernel", kernel + "x", says="'%sx'" % kernel)
@@ -105,7 +105,7 @@ class OnHost(Tuned):
 
     def test_no_place_to_keep(self):
         """It is refused before the search."""
-        for op in OPERATIONS:
+        for op in SOME:
             start = time.monotonic()
             r = self.tessera("tune", op, "--device", "host", "--budget", "60",
                              env={"TESSERA_TUNING_DIR": "/dev/null/no"})
@@ -142,7 +142,7 @@ class OnDevice(Tuned):
 
     def test_what_calls_on_arrays_run(self):
         """A CPU device runs C code for some problems; the report says which, where it does."""
-        for op in OPERATIONS:
+        for op in SOME:
             problem = (op, "--size", EXAMPLES[op]["SIZE"])
             (listed,) = json.loads(self.succeed("kernels", *problem, "--json").out)["operations"]
             chosen = listed["tuning"]["chosen"]["variant"]
@@ -163,7 +163,7 @@ class OnDevice(Tuned):
 
     def test_c_code_goes_before_kernels_not_measured_against_it(self):
         """An entry takes the place of a CPU's C code only where it says that it is faster."""
-        for op in OPERATIONS:
+        for op in SOME:
             kernel, size = EXAMPLES[op]["KERNEL"], EXAMPLES[op]["SIZE"]
             self.put("%s-x.json" % op, [])
             before, in_c = self.chosen(op, size)

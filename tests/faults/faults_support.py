@@ -211,19 +211,21 @@ class Failing(Layered):
         self.assertGreater(done, 0)
         return calls
 
-    def vital(self, call):
-        """Each of the calls without which there is no result fails, of a run whose programs are in the
-        cache."""
+    def vital(self, call, times=TIMES):
+        """Each of the calls without which there is no result fails, so many times each, of a run whose
+        programs are in the cache."""
         for option, used, unused in (([], SHARES, COPIES), (["--copy"], COPIES, SHARES)):
             args = [*call, *option]
             functions = (VITAL if option else []) + used
             self.calls_of(args, "cache")
-            calls = self.each(args, functions, self.assert_failed, "cache")
+            calls = self.each(args, functions, self.assert_failed, "cache",
+                              which=lambda n: set(range(1, min(n, times) + 1)))
             self.assertEqual([f for f in functions if not calls.get(f)], [])
             self.assertEqual([f for f in unused if calls.get(f)], [])
 
-    def stream(self, args, memory, chunks, *more):
-        """A pipeline that breaks anywhere ends: its error, no hang, no leak, no output file."""
+    def stream(self, args, memory, chunks, *more, anywhere=False):
+        """A pipeline that breaks ends: its error, no hang, no leak, no output file.  In the middle of each
+        function's calls; or anywhere, at the first and the last one too, as one form of each operation."""
         args = [*args, "--copy", "--device-memory", memory]
         r = self.succeed(*args, "--json")
         self.assertGreater(json.loads(r.out)["bytes"]["chunks"], chunks)
@@ -233,7 +235,7 @@ class Failing(Layered):
                       "clEnqueueWriteBufferRect": "to the device",
                       "clWaitForEvents": "waiting for a copy"}
         calls = self.each(args, functions, self.assert_failed, "cache",
-                          which=lambda n: {1, (n + 1) // 2, n})
+                          which=lambda n: {1, (n + 1) // 2, n} if anywhere or LONG else {(n + 1) // 2})
         self.assertEqual([f for f in functions if not calls.get(f)], [])
         if calls.get("clRetainEvent"):
             self.each(args, ["clRetainEvent"], self.assert_right_or_failed, "cache")
@@ -245,9 +247,17 @@ class FailingOnce(Failing):
     leaks, is released twice or hangs.  TESSERA_LONG=1: more operations, and up to 40 calls of each
     function."""
 
-    def fail_each(self, *args):
+    def fail_each(self, *args, beside=None):
+        """Those of this call; or, where the calls of `beside` fail in a test of their own, of functions
+        that it uses in another number: the others are called at the same places, to open and close a
+        session."""
+        known = {}
+        if beside:
+            self.calls_of(beside, "cache")
+            known = self.calls_of(beside, "cache")
         self.calls_of(args, "cache")
         calls = self.calls_of(args, "cache")
+        calls = {f: n for f, n in calls.items() if LONG or known.get(f) != n}
         done = 0
         for function, count in sorted(calls.items()):
             some = {1, (count + 1) // 2, count}

@@ -48,7 +48,7 @@ class Failures(Failing):
 
     def test_streamed_tiles(self):
         self.save("c0.npy", np.ones((40, 50), np.float32))
-        self.stream((*CALL, "--add", "c0.npy", "--beta", "2"), "6K", 5)
+        self.stream((*CALL, "--add", "c0.npy", "--beta", "2"), "6K", 5, anywhere=True)
 
     def test_streamed_slabs(self):
         self.stream(CALL, "1M", 10)
@@ -81,10 +81,10 @@ class EveryFunction(FailingOnce):
     FILES = FILES
 
     def test_copies(self):
-        self.fail_each(*CALL, "--copy")
+        self.fail_each(*CALL, "--copy", beside=CALL)
 
     def test_c_code(self):
-        self.fail_each(*IN_C)
+        self.fail_each(*IN_C, beside=CALL)
 
 
 class WarmCalls(Warm):

@@ -38,7 +38,7 @@ class Failures(Failing):
         self.vital(SPLIT)
 
     def test_streamed(self):
-        self.stream(CALL, "1K", 10)
+        self.stream(CALL, "1K", 10, anywhere=True)
 
     def test_streamed_vectors(self):
         """Groups of whole products, and panels of each."""

@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 
-from cli_support import Case
+from cli_support import SANITIZED, Case
 
 HOST = ("--device", "host", "--quiet")
 HOLDS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le,
@@ -56,8 +56,10 @@ class Select(Case):
         large = np.uint64([0, 1, 2**63, 2**64 - 1])
         for x in (small, large, np.int64([-2**63, 2**63 - 1, 5])):
             exact = [int(e) for e in x]
-            for number in ("-0.5", "127", "-129", "1e30", "9223372036854775807",
-                           "18446744073709551615", "99999999999999999999"):
+            numbers = ("-0.5", "127", "-129", "1e30", "9223372036854775807", "18446744073709551615",
+                       "99999999999999999999")
+            # Types and numbers meet in the release build, where a call takes a tenth of the time.
+            for number in numbers[::3] if SANITIZED else numbers:
                 value = float(number) if set(number) & set(".e") else int(number)
                 for name, holds in HOLDS.items():
                     self.assert_selects(x, "%s %s" % (name, number),
