@@ -18,13 +18,15 @@ tsr_status matmul_partition(const problem *p, const struct selection *sel,
                             const struct stream_budget *budget, struct partition *out,
                             tsr_error *err);
 
-/* ---- matmul_proof.c: test inputs, the sweep of edge shapes, the reference with its bound ---- */
+/* ---- matmul_inputs.c: test inputs, the sweep of edge shapes ---------------------------------- */
 
 /** operation.fill of matmul. */
 void matmul_fill(const problem *p, uint64_t seed, distribution f, void *const operands[]);
 
 /** operation.sweep of matmul. */
 bool matmul_sweep(size_t i, bool tiny, problem *out);
+
+/* ---- matmul_proof.c: the reference with its bound -------------------------------------------- */
 
 /**
  * operation.verify of matmul.  Every element is judged by real_judge; above 2^28
