@@ -28,7 +28,7 @@
  * Which can be split: magnitudes within 2^-50 and 2^50, and zero (tf32.clh).  The work-items add up
  * the squares of all they split: an element above 2^50, infinity or NaN leaves that at 2^100 or
  * more, or NaN.  Where it is less, no element is above, and small ones show in the sums, as
- * matmul_wgmma_fused.cl tells of B: one of the k terms lacks less than 2^-74, of either operand,
+ * matmul_wgmma_fused.cl says of B: one of the k terms lacks less than 2^-74, of either operand,
  * and a sum of at least 2^-37 is good enough.  Else the group reads its rows and columns again.
  *
  * Fragments, g = lane / 4, t = lane % 4 (PTX ISA, "Matrix Fragments for mma.m16n8k8"): element i of

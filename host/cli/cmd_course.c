@@ -682,7 +682,7 @@ static void print_head(classroom *c, const course_table *t, size_t number, const
            t->claims_values ? "  expected" : "    x base  expected");
 }
 
-/* Whether the figure tells nothing where little work is done. */
+/* Whether the figure means nothing where little work is done. */
 static bool is_of_time(course_figure f, const result_row *row)
 {
     return row->time.count && f != FIGURE_LAUNCHES && f != FIGURE_INTENSITY && f != FIGURE_LOCAL &&

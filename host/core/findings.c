@@ -1,5 +1,7 @@
 #include "core/findings.h"
 
+#include <stdio.h>
+
 #include <string.h>
 
 void findings_join(findings *f, const verdict *part, size_t at)
@@ -16,4 +18,12 @@ void findings_join(findings *f, const verdict *part, size_t at)
             memcpy(f->out->detail, part->detail, sizeof(f->out->detail));
         }
     }
+}
+
+const char *findings_product(size_t batch, size_t product, char out[40])
+{
+    out[0] = '\0';
+    if (batch > 1)
+        snprintf(out, 40, " of product %zu", product);
+    return out;
 }

@@ -4,9 +4,8 @@
 
 #include <jansson.h>
 
-/** A string; where bytes are no UTF-8, as a driver or a file may have them, those beyond ASCII
- * become
- *  '?'. */
+/** A string; where bytes are not UTF-8, as a driver or a file may have them, those beyond ASCII
+ *  become '?'. */
 json_t *json_text(const char *s);
 
 #endif

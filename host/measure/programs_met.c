@@ -71,7 +71,7 @@ tsr_status programs_met_shows(programs_met *m, const variant *v, const device_fa
     text_free(&all);
     for (size_t i = 0; i < count && new_program; i++) {
         for (size_t k = i; k < count && ok; k++) {
-            /* The 0 tells it from a program of two words. */
+            /* The 0 makes it differ from a program of two words. */
             const uint64_t pair[] = {0, words[i], words[k]};
 
             ok = add(m, hash_bytes(HASH_START, pair, sizeof(pair)), &new_pair);

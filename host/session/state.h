@@ -38,8 +38,9 @@ typedef struct session_image {
     uint64_t call; /* as of a buffer */
 } session_image;
 
-/** Who is told when something is built that a call waits for, and when that is over.  Both are
- * called by the thread that uses the session; `what` is borrowed for the call. */
+/** Functions that are called when something that a call waits for begins to be built, and when that
+ * is over.  Both are called by the thread that uses the session; `what` is borrowed for the call.
+ */
 typedef struct build_watch {
     void (*begin)(void *context, const char *what);
     void (*end)(void *context);

@@ -104,7 +104,7 @@ static uint32_t depth_of(const job *j, size_t area)
 /* Stages that work-items copy, where groups share units, and where a group has one to itself. */
 enum { STAGES_SHARED = 4, STAGES_ALONE = 6 };
 
-/* Local memory of so many stages that work-items copy, and of what tells the last group. */
+/* Local memory of so many stages that work-items copy, and of the flag of the last group. */
 static size_t local_of_copies(const tsr_matmul_problem *p, const layout *s, size_t stages)
 {
     return stages * (block_bytes(s->tile.rows, s->tile.depth, !p->trans_a) +

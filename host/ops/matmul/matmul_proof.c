@@ -41,15 +41,6 @@ static judged product_of(const judged *j, size_t e, tsr_matmul_problem *one)
     return x;
 }
 
-/* " of product 3", where there are several. */
-static const char *name_product(const judged *j, char out[40])
-{
-    out[0] = '\0';
-    if (j->batch > 1)
-        snprintf(out, 40, " of product %zu", j->product);
-    return out;
-}
-
 /* An element as it was judged. */
 typedef struct judgement {
     const char *part;         /* of a complex number, for the message; else "" */
@@ -67,7 +58,7 @@ static void note_error(const judged *j, size_t i, size_t column, judgement x, ve
     out->ok = false;
     snprintf(out->detail, sizeof(out->detail),
              "%sC(%zu, %zu)%s is %.9g and should be %.9g: %.3g times the bound", x.part, i, column,
-             name_product(j, product), x.got, x.exact, x.error);
+             findings_product(j->batch, j->product, product), x.got, x.exact, x.error);
 }
 
 /* An element of op(A) or op(B): index i of the array, conjugated or not. */
@@ -152,7 +143,8 @@ static void judge_int8(const judged *j, size_t i, size_t column, verdict *out)
     out->worst = INFINITY;
     if (out->ok)
         snprintf(out->detail, sizeof(out->detail), "C(%zu, %zu)%s is %d and should be %d", i,
-                 column, name_product(j, product), (int32_t)after[at], (int32_t)sum);
+                 column, findings_product(j->batch, j->product, product), (int32_t)after[at],
+                 (int32_t)sum);
     out->ok = false;
 }
 
@@ -548,7 +540,7 @@ static void judge_row(const judged *j, size_t i, const projection *x, verdict *o
                  "%srow %zu of C%s times random signs is %.9Lg and should be %.9Lg",
                  type_is_complex(p->type) ? part ? "the imaginary part of " : "the real part of "
                                           : "",
-                 i, name_product(j, product), r.got[part], exact);
+                 i, findings_product(j->batch, j->product, product), r.got[part], exact);
         return;
     }
 }
@@ -624,7 +616,7 @@ static void judge_int8_row(const judged *j, size_t i, const uint32_t *weights,
     out->ok = false;
     snprintf(out->detail, sizeof(out->detail),
              "row %zu of C%s times random weights is not what it should be", i,
-             name_product(j, product));
+             findings_product(j->batch, j->product, product));
 }
 
 /* The same check of every row of an int8 product, exact: the weights are odd, so that one wrong

@@ -221,15 +221,6 @@ static void add_up(const judged *j, const matvec_view *v, size_t first, size_t c
             real_sum_add(&sum[i], real_get(type, a, at[i] + c), x_at(j, c));
 }
 
-/* " of product 3", where there are several. */
-static const char *name_product(const judged *j, char out[40])
-{
-    out[0] = '\0';
-    if (j->batch > 1)
-        snprintf(out, 40, " of product %zu", j->product);
-    return out;
-}
-
 static void judge_row(const judged *j, const matvec_view *v, size_t row, const real_sum *sum,
                       verdict *out)
 {
@@ -247,7 +238,7 @@ static void judge_row(const judged *j, const matvec_view *v, size_t row, const r
     out->ok = false;
     snprintf(out->detail, sizeof(out->detail),
              "y[%zu]%s is %.9g, %.3g times its error bound away from %.9Lg", row,
-             name_product(j, product), got, ratio,
+             findings_product(j->batch, j->product, product), got, ratio,
              v->alpha * real_sum_value(sum) + (long double)v->beta * c);
 }
 
