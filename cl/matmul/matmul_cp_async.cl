@@ -10,15 +10,16 @@
  *     matmul_parts.clh adds them up in one order.
  * Work split: a group computes TILE_M x TILE_N of C, a work-item SUMS of that
  *     (matmul_warp_block.clh).
- * Parameters: TILE_M, TILE_N, powers of two; SUMS (matmul_warp_block.clh); DEPTH, 8 or 16; STAGES,
- *     2 or more; SPLITS, 1 where groups share k; BAND (matmul_bands.clh); ALIGNED_A,
- *     ALIGNED_B: whether four neighbours across k that start at a multiple of 4 are an aligned
- *     vector, 0 where neighbours lie along k; REAL, REAL_BITS, FACTOR, RESULT
- *     (matmul_elements.clh), of float; TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 3-D, work-groups of TILE_M * TILE_N / SUMS x 1 x 1, along the first dimension one per
- *     started tile of C, a layer of them for each product of the batch, or for each span of k; then
+ * Parameters: TILE_M, TILE_N, powers of two; SUMS (matmul_warp_block.clh); DEPTH, a multiple of 8;
+ *     STAGES, 2 or more; SLICES, sets of work-items; SPLITS, 1 where groups share k; BAND
+ * (matmul_bands.clh); ALIGNED_A, ALIGNED_B: whether four neighbours across k that start at a
+ * multiple of 4 are an aligned vector, 0 where neighbours lie along k; REAL, REAL_BITS, FACTOR,
+ * RESULT (matmul_elements.clh), of float; TRANS_A, TRANS_B (matmul_access.clh). Launch: 3-D,
+ * work-groups of TILE_M * TILE_N / SUMS * SLICES x 1 x 1, along the first dimension one per started
+ * tile of C, a layer of them for each product of the batch, or for each span of k; then
  *     matmul_sum_parts.
- * Local memory: STAGES * DEPTH * (TILE_M + TILE_N + 8) elements.
+ * Local memory: STAGES * DEPTH * (TILE_M + TILE_N + 8) elements, or, of several slices, SLICES *
+ *     TILE_M * (TILE_N + 4) where that is more.
  * Limits: float32; m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 8.0.
  */
 #include "matmul/matmul_bands.clh"
@@ -47,10 +48,14 @@ matmul_cp_async(__global const factor *restrict a, __global const factor *restri
                                 call.offset_c | call.stride_c, i0, m, j0, n);
     const uint from_i = first_tile_row(i0, m), from_j = first_tile_column(j0, n, to.aligned);
     real4 sum[ROWS * VECTORS_N]; /* row by row */
+    real4 before[VECTORS];
 
+    if (SLICES > 1 && call.beta != 0)
+        load_gathered(before, &to, from_i, from_j);
     multiply_tile(sum, a + in_batch(call.offset_a, call.stride_a) + at_a(0, front, lda),
                   b + in_batch(call.offset_b, call.stride_b) + at_b(front, 0, ldb),
                   (uint2)(lda, ldb), (uint2)(from_i, from_j), (uint2)(m, n),
                   SPLITS ? min(call.span, k - front) : k, local_address(memory));
-    store_tile(&to, from_i, from_j, sum, call.alpha, call.beta, local_address(memory));
+    gather_slices(sum, to.aligned, local_address(memory));
+    store_tile(&to, from_i, from_j, sum, before, call.alpha, call.beta, local_address(memory));
 }

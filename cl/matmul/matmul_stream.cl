@@ -10,20 +10,17 @@
  * Work split: matmul_shares.clh: whole tiles first, as many for each group, and of the steps of the
  *     others an equal share.  A work-item computes SUMS of a tile (matmul_warp_block.clh).
  * Parameters: as matmul_cp_async.cl, without SPLITS; LAST_ADDS (last_group.clh), not 0.
- * Launch: 1-D, groups of TILE_M * TILE_N / SUMS: PER_UNIT for each compute unit, or SPLIT for each
- *     tile, and no more than there are shared steps.
- * Workspace: two tiles of sums for each group.
- * Local memory: STAGES * DEPTH * (TILE_M + TILE_N + 8) elements and one more.
- * Limits: float32; one product; m, n, k and the leading dimensions up to 2^31; a counter for each
- *     shared tile; NVIDIA's compute capability 8.0.
+ * Launch: 1-D, groups of TILE_M * TILE_N / SUMS * SLICES: PER_UNIT for each compute unit, or SPLIT
+ * for each tile, and no more than there are shared steps. Workspace: two tiles of sums for each
+ * group. Local memory: as matmul_cp_async.cl, and an element more. Limits: float32; one product; m,
+ * n, k and the leading dimensions up to 2^31; a counter for each shared tile; NVIDIA's compute
+ * capability 8.0.
  */
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_call.clh"
 
 #define PARTIAL 0
 #include "matmul/matmul_copied.clh"
-
-#define VECTORS (ROWS * VECTORS_N) /* of sums of a work-item */
 
 #include "matmul/matmul_add_up.clh"
 
@@ -49,12 +46,17 @@ matmul_stream(__global const factor *restrict a, __global const factor *restrict
         const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N, front = at.first * DEPTH;
         const target to = target_of(c + call.offset_c, call.ldc, call.offset_c, i0, m, j0, n);
         const uint from_i = first_tile_row(i0, m), from_j = first_tile_column(j0, n, to.aligned);
-        real4 sum[VECTORS]; /* row by row */
+        real4 sum[ROWS * VECTORS_N]; /* row by row */
+        real4 before[VECTORS];
 
+        if (SLICES > 1 && call.beta != 0)
+            load_gathered(before, &to, from_i, from_j);
         multiply_tile(sum, a + at_a(0, front, lda), b + at_b(front, 0, ldb), (uint2)(lda, ldb),
                       (uint2)(from_i, from_j), (uint2)(m, n), min(at.count * DEPTH, k - front),
                       local_address(memory));
+        gather_slices(sum, to.aligned, local_address(memory));
         if (at.count == s.each || add_up(sum, &s, &at, sums, counters, &last))
-            store_tile(&to, from_i, from_j, sum, call.alpha, call.beta, local_address(memory));
+            store_tile(&to, from_i, from_j, sum, before, call.alpha, call.beta,
+                       local_address(memory));
     }
 }

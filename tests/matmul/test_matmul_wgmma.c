@@ -1216,9 +1216,9 @@ static void test_small_products_go_to_warps(void **state)
     problem p = product(69, 68, 51);
 
     (void)state;
-    expect_first(&p, "wgmma-tensor"); /* which does not take FP32 */
+    expect_first(&p, "cp-async"); /* chains of FP32 */
     matmul_in(&p)->type = TSR_F64;
-    expect_first(&p, "wgmma-tensor"); /* nor float64: mma-f64 is next */
+    expect_first(&p, "wgmma-tensor"); /* which does not take float64: mma-f64 is next */
     matmul_in(&p)->type = TSR_BF16;
     expect_first(&p, "mma");
     p = product(266, 468, 411);

@@ -387,14 +387,25 @@ static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *
     return names_copy(packed, ARRAY_COUNT(packed), out);
 }
 
-/* Names of variants, best first; "pipelined" stands for itself, "cp-async" and "stream-k", and
+/* `pipelined`, `cp-async` and `stream-k`, those first that take least time. */
+static size_t names_of_chains(const problem *q, const device_facts *d, const char *out[])
+{
+    const char *names[PREFERENCES_MAX];
+    const size_t n = matmul_by_time(q, d, names);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], "pipelined") == 0 || strcmp(names[i], "cp-async") == 0 ||
+            strcmp(names[i], "stream-k") == 0)
+            out[count++] = names[i];
+    return count;
+}
+
+/* Names of variants, best first; "pipelined" stands for all that take chains of multiply-adds, and
  * "mma-f64" for itself and "mma-f64-tensor". */
 static size_t names_of_gpu(const char *const names[], size_t n, const problem *q,
                            const device_facts *d, const char *out[PREFERENCES_MAX])
 {
-    const tsr_matmul_problem *p = matmul_of(q);
-    const copies_choice choice = p->type == TSR_F32 ? matmul_copies(q, d) : COPIES_NONE;
-    const bool streams = choice == COPIES_SHARED, copies = choice != COPIES_NONE;
     const bool boxes = matmul_boxes_gain(q, d);
     size_t count = 0;
 
@@ -402,18 +413,11 @@ static size_t names_of_gpu(const char *const names[], size_t n, const problem *q
         if (strcmp(names[i], "mma-f64") == 0) {
             out[count++] = boxes ? "mma-f64-tensor" : "mma-f64";
             out[count++] = boxes ? "mma-f64" : "mma-f64-tensor";
-            continue;
-        }
-        if (strcmp(names[i], "pipelined") != 0) {
+        } else if (strcmp(names[i], "pipelined") == 0 && matmul_of(q)->type == TSR_F32) {
+            count += names_of_chains(q, d, out + count);
+        } else {
             out[count++] = names[i];
-            continue;
         }
-        if (streams)
-            out[count++] = "stream-k";
-        out[count++] = copies ? "cp-async" : "pipelined";
-        out[count++] = copies ? "pipelined" : "cp-async";
-        if (!streams)
-            out[count++] = "stream-k";
     }
     return count;
 }
@@ -429,25 +433,14 @@ static bool packing_pays(const tsr_matmul_problem *p)
                                  outputs * (double)p->k >= 0x1.8p28);
 }
 
-/* Whether small tiles by a warp's matrix instructions are faster, as measured on an H100 and an
- * H200. Than packing, where that pays: with A transposed, and A or B not aligned.  Than chains of
- * FP32 multiply-adds, else: of little work and no long k; with B transposed, whose elements those
- * turn one by one; and of a narrow C, but where both are aligned and k is not long. */
-static bool warps_pay(const tsr_matmul_problem *p, bool packs)
+/* Whether small tiles by a warp's matrix instructions are faster than packing, where that pays:
+ * with A transposed, and A or B not aligned, as measured on an H100 and an H200. */
+static bool warps_pay(const tsr_matmul_problem *p)
 {
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
-    const bool aligned = matmul_starts_at(&a, 4) && matmul_starts_at(&b, 4);
-    const size_t least = size_min(p->m, p->n), most = size_max(p->m, p->n);
 
-    if (matmul_batch(p) > 1 || p->type != TSR_F32 || !real_is_plain(p->type, p->precision))
-        return false;
-    if (packs)
-        return p->trans_a && !aligned;
-    if (least <= 16 || p->k < 64) /* a shorter k is not given by three products */
-        return false;
-    return ((double)p->m * (double)p->n * (double)p->k <= 0x1p26 && p->k <= 10 * most) ||
-           (p->trans_b && p->k <= 4 * most) ||
-           (least < 256 && ((!aligned && p->k <= 4 * most) || (least > 64 && p->k >= 2048)));
+    return matmul_batch(p) == 1 && p->type == TSR_F32 && real_is_plain(p->type, p->precision) &&
+           p->trans_a && !(matmul_starts_at(&a, 4) && matmul_starts_at(&b, 4));
 }
 
 /* Whether whole products in a group pay: where there is one or more for each compute unit, or, of
@@ -485,6 +478,24 @@ static bool units_pay(const tsr_matmul_problem *p, const device_facts *d)
            (tsr_type_size(p->type) == 2 || p->precision == TSR_PRECISION_TF32);
 }
 
+/* Tiles of 128 x 256 for two thirds of the compute units or more: nothing need be packed. */
+static bool fills_largest(const tsr_matmul_problem *p, const device_facts *d)
+{
+    return matmul_batch(p) == 1 && size_min(p->m, p->n) >= 256 &&
+           3 * size_div_up(p->m, 128) * size_div_up(p->n, 256) >= 2 * size_max(d->compute_units, 1);
+}
+
+/* Whether models of their time decide which variant runs: of one float32 product whose factors are
+ * not rounded, where it is not as large as is best by a warp group's matrix instructions. */
+static bool is_by_time(const tsr_matmul_problem *p, const device_facts *d)
+{
+    const bool strict = p->precision == TSR_PRECISION_F32_STRICT;
+    const bool large = fills_largest(p, d) || (size_min(p->m, p->n) >= 256 && packing_pays(p));
+
+    return p->type == TSR_F32 && (strict || real_is_plain(p->type, p->precision)) &&
+           matmul_batch(p) == 1 && d->nv_capability >= 80 && (strict || p->k < 64 || !large);
+}
+
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"simd", "openmp", "blocked", "ikj", "kij", "ijk", "jik"};
@@ -508,6 +519,7 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
         "wgmma-tf32", "mma-f64",        "pipelined",   "general-tiled", "general"};
     static const char *const batch[] = {"batched", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
                                         "mma",     "pipelined",    "general-tiled", "general"};
+    static const char *const portable[] = {"general-tiled", "general"};
     static const char *const of_complex[] = {"complex-pipelined", "complex-general"};
     static const char *const complex_cpu[] = {"complex-panels", "complex-pipelined",
                                               "complex-general"};
@@ -520,8 +532,8 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     static const char *const of_fp8[] = {"wgmma-tensor", "pipelined", "general-tiled", "general"};
     static const char *const int8_host[] = {"simd", "openmp", "blocked", "ikj",
                                             "kij",  "ijk",    "jik"};
-    const size_t m = matmul_of(q)->m, n = matmul_of(q)->n;
     const bool is_complex = type_is_complex(matmul_of(q)->type);
+    size_t count;
     bool packs;
 
     if (matmul_of(q)->type == TSR_I8)
@@ -543,18 +555,20 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     if (batched_pays(matmul_of(q), d))
         return batch_is_long(matmul_of(q)) ? names_of_gpu(thrice, ARRAY_COUNT(thrice), q, d, out)
                                            : names_of_gpu(batch, ARRAY_COUNT(batch), q, d, out);
+    if (is_by_time(matmul_of(q), d)) {
+        count = matmul_by_time(q, d, out);
+        return count + names_copy(portable, ARRAY_COUNT(portable), out + count);
+    }
     if (matmul_outer_gains(matmul_of(q), d))
         return names_of_gpu(short_k, ARRAY_COUNT(short_k), q, d, out);
     if (matmul_is_skinny(matmul_of(q)) && !units_pay(matmul_of(q), d))
         return names_of_gpu(skinny, ARRAY_COUNT(skinny), q, d, out);
     if (matmul_batch(matmul_of(q)) == 1 && matmul_mma_gains(q, d))
         return names_of_gpu(warps, ARRAY_COUNT(warps), q, d, out);
-    /* Tiles of 128 x 256 for two thirds of the compute units or more: nothing need be packed. */
-    if (matmul_batch(matmul_of(q)) == 1 && size_min(m, n) >= 256 &&
-        3 * size_div_up(m, 128) * size_div_up(n, 256) >= 2 * size_max(d->compute_units, 1))
+    if (fills_largest(matmul_of(q), d))
         return names_of_gpu(largest, ARRAY_COUNT(largest), q, d, out);
-    packs = size_min(m, n) >= 256 && packing_pays(matmul_of(q));
-    if (warps_pay(matmul_of(q), packs))
+    packs = size_min(matmul_of(q)->m, matmul_of(q)->n) >= 256 && packing_pays(matmul_of(q));
+    if (packs && warps_pay(matmul_of(q)))
         return names_of_gpu(thrice, ARRAY_COUNT(thrice), q, d, out);
     if (packs)
         return names_of_gpu(large, ARRAY_COUNT(large), q, d, out);

@@ -6,6 +6,7 @@
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "core/last_group.h"
+#include "core/registry.h"
 #include "ops/matmul/matmul_parts.h"
 #include "ops/matmul/matmul_plan.h"
 #include "ops/matmul/matmul_shares.h"
@@ -13,7 +14,10 @@
 
 /* 0: what the shape and the device call for. */
 #define TILES_AND_STAGES                                                                           \
-    {"TILE_M", "rows of a work-group's tile: reuse of B against groups", {0, 64, 128, 256}, 0},    \
+    {"TILE_M",                                                                                     \
+     "rows of a work-group's tile: reuse of B against groups",                                     \
+     {0, 32, 64, 128, 256},                                                                        \
+     0},                                                                                           \
         {"TILE_N",                                                                                 \
          "columns of a work-group's tile: reuse of A against groups",                              \
          {0, 32, 64, 128},                                                                         \
@@ -21,12 +25,13 @@
         {"SUMS", "outputs of a work-item: reuse against registers", {0, 32, 64, 128}, 0},          \
         {"DEPTH",                                                                                  \
          "extent of the tiles along k: fewer barriers against local memory",                       \
-         {0, 8, 16},                                                                               \
+         {0, 8, 16, 32},                                                                           \
          0},                                                                                       \
         {"STAGES",                                                                                 \
          "tiles of A and B in flight: latency hidden against local memory",                        \
-         {0, 3, 4, 5},                                                                             \
+         {0, 2, 3, 4, 5},                                                                          \
          0},                                                                                       \
+        {"SLICES", "sets of work-items a tile: latency hidden against sums", {0, 1, 2, 4, 8}, 0},  \
     {                                                                                              \
         "BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8  \
     }
@@ -60,13 +65,16 @@ static const tunable stream_tunables[] = {
 /* Extents of tiles along k, and the k from which the deeper one serves. */
 enum { DEPTH_USUAL = 8, DEPTH_DEEP = 16, DEEP_MIN = 512 };
 
+/* Steps along k of a slice, at least. */
+enum { STEPS_MIN = 4 };
+
 /* Stages of usual tiles; of large deep ones, so that two groups find memory on a unit, and of deep
  * ones of short parts of k, which have few. */
 enum { STAGES_USUAL = 4, STAGES_FEW = 3 };
 
 /* Tiles of C and of k. */
 typedef struct tiling {
-    uint32_t tile_m, tile_n, sums, depth, stages;
+    uint32_t tile_m, tile_n, sums, depth, stages, slices;
     size_t items; /* of a work-group */
     size_t local; /* bytes of local memory */
 } tiling;
@@ -79,16 +87,20 @@ static bool is_aligned(const job *j)
     return matmul_aligned(j, matmul_matrix_a(p)) && matmul_aligned(j, matmul_matrix_b(p));
 }
 
+/* Of the stages, or of the sums of the slices, as the kernel's COPIED_BYTES. */
 static size_t local_bytes(const tiling *t, uint32_t depth, uint32_t stages)
 {
-    return (size_t)stages * depth * (t->tile_m + t->tile_n + 8) * sizeof(float);
+    const size_t ring = (size_t)stages * depth * (t->tile_m + t->tile_n + 8);
+    const size_t sums = t->slices > 1 ? (size_t)t->slices * t->tile_m * (t->tile_n + 4) : 0;
+
+    return size_max(ring, sums) * sizeof(float);
 }
 
 /* Of 16 rows of each warp, which are stored from where the stages were if C is not aligned: as the
  * kernel's AREA_C. */
 static size_t bytes_of_lines(const tiling *t)
 {
-    return t->items / 32 * 16 * ((t->sums == 32 ? 32 : 64) + 4) * sizeof(float);
+    return t->slices > 1 ? 0 : t->items / 32 * 16 * ((t->sums == 32 ? 32 : 64) + 4) * sizeof(float);
 }
 
 /* Half as many barriers, where k is cut without a rest and rows are aligned, elsewhere deep tiles
@@ -102,10 +114,12 @@ static bool is_deep(const job *j, const tiling *t, bool large)
 }
 
 /* Tiles of this size, where no tunable sets another. */
-static tiling tiles_of(const job *j, uint32_t tile_m, uint32_t tile_n)
+static tiling tiles_of(const job *j, uint32_t tile_m, uint32_t tile_n, uint32_t slices)
 {
     const uint32_t set_m = param(j->params, "TILE_M"), set_n = param(j->params, "TILE_N");
-    tiling t = {.tile_m = set_m ? set_m : tile_m,
+    const uint32_t set = param(j->params, "SLICES");
+    tiling t = {.slices = set ? set : slices,
+                .tile_m = set_m ? set_m : tile_m,
                 .tile_n = set_n ? set_n : tile_n,
                 .sums = param(j->params, "SUMS"),
                 .depth = param(j->params, "DEPTH"),
@@ -114,8 +128,16 @@ static tiling tiles_of(const job *j, uint32_t tile_m, uint32_t tile_n)
 
     if (!t.sums) /* in groups of 64 work-items, 128, or 256 */
         t.sums = area >= 128 * 128 ? 128 : area >= 64 * 128 ? 64 : 32;
-    t.items = (size_t)area / t.sums;
+    t.items = (size_t)area / t.sums * t.slices;
     return t;
+}
+
+/* A vector of each tile for each work-item, and steps for each slice. */
+static uint32_t depth_of(const tiling *t)
+{
+    const size_t vectors = 4 * t->items / size_min(t->tile_m, t->tile_n);
+
+    return (uint32_t)size_max(size_max(vectors, STEPS_MIN * t->slices), DEPTH_USUAL);
 }
 
 /* Depth and stages, where no tunable sets them. */
@@ -138,11 +160,12 @@ static const char *unsupported(const job *j, const tiling *t, plan *out)
         why = matmul_unsupported_items(t->items, group_limit(j->device, 0), out);
     if (why)
         return why;
-    if (!matmul_cuts_whole(t->tile_m, t->tile_n, t->sums, t->depth, t->items))
+    if (!matmul_cuts_whole(t->tile_m, t->tile_n, t->sums, t->depth, t->items) ||
+        t->depth % (STEPS_MIN * t->slices))
         return plan_unsupported(out,
-                                "tiles of %u x %u x %u, with %u sums a work-item, do not divide "
-                                "into whole warps and copies",
-                                t->tile_m, t->tile_n, t->depth, t->sums);
+                                "tiles of %u x %u x %u, with %u sums a work-item and %u slices, do "
+                                "not divide into whole warps and copies",
+                                t->tile_m, t->tile_n, t->depth, t->sums, t->slices);
     if (bytes_of_lines(t) > local_bytes(t, t->depth, t->stages))
         return plan_unsupported(out,
                                 "C passes through local memory, where 16 rows of each warp take "
@@ -161,6 +184,7 @@ static void define(const job *j, const tiling *t, plan *out)
     plan_set(out, "SUMS", t->sums);
     plan_set(out, "DEPTH", t->depth);
     plan_set(out, "STAGES", t->stages);
+    plan_set(out, "SLICES", t->slices);
     matmul_define_operands(p, out);
     plan_define(out, "ALIGNED_A=%d", p->trans_a && matmul_aligned(j, matmul_matrix_a(p)));
     plan_define(out, "ALIGNED_B=%d", !p->trans_b && matmul_aligned(j, matmul_matrix_b(p)));
@@ -169,58 +193,101 @@ static void define(const job *j, const tiling *t, plan *out)
 /* ---- what they take ---------------------------------------------------------------------- */
 
 /* Sizes of tiles, rates of the loop along k alone, and steps of k that take as long as beginning
- * and storing a tile: by a fit to times of whole products in 95 shapes and layouts on an H200,
- * whose root mean square of errors is 6%.  A group that takes one whole tile needs fewer registers
+ * and storing a tile: by a fit to 425 times of whole products on an H200,
+ * whose root mean square of errors is 8%.  A group that takes one whole tile needs fewer registers
  * than one that shares steps, so that more run side by side. */
-static const share_tile rated_whole[] = {
-    {64, 32, 8, 3, 80, 125, 33, 0},    {64, 64, 8, 5, 130, 168, 26, 0},
-    {64, 128, 8, 4, 150, 183, 32, 0},  {128, 64, 8, 4, 160, 187, 39, 0},
-    {128, 128, 8, 2, 181, 190, 70, 0},
-};
-static const share_tile rated_shared[] = {
-    {64, 32, 8, 3, 75, 125, 33, 0},
-    {64, 64, 8, 2, 112, 147, 29, 0},
-    {128, 64, 8, 2, 115, 172, 30, 0},
-    {128, 128, 8, 2, 150, 194, 55, 0},
-};
-static const share_costs costs = {.start = 3300, .add_up = 1040, .add_part = 240, .bytes_ns = 2500};
+typedef struct rating {
+    share_tile tile;
+    uint32_t slices;
+} rating;
 
-/* Nanoseconds more for an element whose neighbours lie along k, which is turned; what large deep
- * tiles gain; what is left of a rate where C has fewer rows or columns than a tile, so that every
- * copy is checked; and how much longer a tile of a C that is added to takes to be stored. */
-static const double turned_ns = 0.0235, deep_gain = 1.08, checked_loss = 0.8, added_to = 2.2;
+static const rating rated_whole[] = {
+    {{32, 32, 8, 2, 116, 130, 67, 0}, 8},  {{32, 32, 8, 2, 78, 132, 34, 0}, 4},
+    {{32, 64, 8, 2, 122, 122, 32, 0}, 4},  {{32, 64, 8, 4, 113, 160, 33, 0}, 2},
+    {{64, 32, 8, 2, 132, 138, 44, 0}, 4},  {{64, 32, 8, 4, 113, 165, 33, 0}, 2},
+    {{64, 64, 8, 2, 154, 164, 51, 0}, 2},  {{64, 32, 8, 3, 68, 116, 23, 0}, 1},
+    {{64, 64, 8, 5, 131, 164, 29, 0}, 1},  {{64, 128, 8, 4, 137, 175, 47, 0}, 1},
+    {{128, 64, 8, 4, 163, 183, 44, 0}, 1}, {{128, 128, 8, 2, 171, 196, 69, 0}, 1},
+};
+static const rating rated_shared[] = {
+    {{32, 32, 8, 2, 84, 106, 37, 0}, 8},   {{32, 64, 8, 2, 88, 110, 37, 0}, 4},
+    {{64, 32, 8, 2, 84, 113, 33, 0}, 4},   {{64, 64, 8, 2, 117, 157, 33, 0}, 2},
+    {{64, 32, 8, 3, 54, 111, 19, 0}, 1},   {{64, 64, 8, 2, 125, 151, 27, 0}, 1},
+    {{128, 64, 8, 2, 115, 181, 30, 0}, 1}, {{128, 128, 8, 2, 150, 192, 53, 0}, 1},
+};
+static const share_costs costs = {.start = 2980, .add_up = 2060, .add_part = 129, .bytes_ns = 1910};
 
-/* How a product is shared, in which tiles. */
+/* The same where a second launch adds up. */
+static const share_costs costs_launch = {.start = 2980, .add_up = 2700, .bytes_ns = 4460};
+
+/* Nanoseconds more for an element whose neighbours lie along k, which is turned; what is left of a
+ * rate where C has fewer rows or columns than a tile, so that every copy is checked; and how much
+ * longer a tile of a C that is added to takes to be stored, or where slices ask for it ahead. */
+static const double turned_ns = 0.0182, checked_loss = 0.92, added_to = 2.13, added_ahead = 1.33;
+
+/* How a product is shared, in which tiles; k in parts, where a second launch adds up. */
 typedef struct layout {
     tiling is;
     share_tile tile;
     shares shared;
+    k_parts k;
 } layout;
+
+/* Groups on each unit that parts of k make, at most, and the least that one takes of k. */
+enum { PARTS_A_UNIT = 2, SPAN_MIN = 64 };
+
+/* Whole tiles, a group each, or the best number of parts of k, or as many as SPLIT says: *ns is
+ * what they take. */
+static void cut_parts(const job *j, layout *x, double *ns)
+{
+    const size_t set = param(j->params, "SPLIT"), k = matmul_k_read(matmul_of(j->problem));
+
+    x->shared = matmul_share_as_set(j, &x->tile, 1, 0);
+    x->k = matmul_parts_cut(j, set, x->is.depth);
+    *ns = matmul_share_time(j, &x->tile, &costs, &x->shared);
+    if (set || x->tile.products > 1 || x->shared.tiles == 0)
+        return;
+    for (size_t most = 1; most <= PARTS_A_UNIT; most++) {
+        const size_t parts = size_min(most * matmul_units(j) / x->shared.tiles, k / SPAN_MIN);
+        const k_parts cut = matmul_parts_cut(j, parts, x->is.depth);
+        const shares s = matmul_share_as_set(j, &x->tile, (uint32_t)cut.parts, 0);
+        const double other = matmul_share_time(j, &x->tile, &costs_launch, &s);
+
+        if (cut.parts < 2 || other >= *ns)
+            continue;
+        *ns = other;
+        x->k = cut;
+    }
+}
 
 /* Those of a size, as tunables say, and the time they take: `whole` tiles, a group each, or what
  * SPLIT and PER_UNIT say. */
-static layout layout_for(const job *j, const share_tile *rated, bool whole, double *ns)
+static layout layout_for(const job *j, const rating *rated, bool whole, double *ns)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const uint32_t split = whole ? 1 : param(j->params, "SPLIT");
+    const uint32_t split = whole ? 0 : param(j->params, "SPLIT");
     const uint32_t per_unit = whole ? 0 : param(j->params, "PER_UNIT");
-    const double turned =
-        (!p->trans_a ? turned_ns / rated->columns : 0) + (p->trans_b ? turned_ns / rated->rows : 0);
-    layout x = {.is = tiles_of(j, rated->rows, rated->columns), .tile = *rated};
+    const double turned = (!p->trans_a ? turned_ns / rated->tile.columns : 0) +
+                          (p->trans_b ? turned_ns / rated->tile.rows : 0);
+    layout x = {.is = tiles_of(j, rated->tile.rows, rated->tile.columns, rated->slices),
+                .tile = rated->tile};
     const bool large = x.is.tile_m * x.is.tile_n >= 128 * 128;
-    const bool deep = (large || whole) && is_deep(j, &x.is, large);
-    const double gain = (deep && large ? deep_gain : 1) *
-                        (p->m < x.is.tile_m || p->n < x.is.tile_n ? checked_loss : 1);
+    const bool deep = x.is.slices == 1 && (large || whole) && is_deep(j, &x.is, large);
+    const double added = x.is.slices > 1 ? added_ahead : added_to;
+    const double gain = p->m < x.is.tile_m || p->n < x.is.tile_n ? checked_loss : 1;
 
-    set_depth(deep ? DEPTH_DEEP : DEPTH_USUAL, deep && large ? STAGES_FEW : STAGES_USUAL, &x.is);
+    set_depth(deep ? DEPTH_DEEP : depth_of(&x.is), deep && large ? STAGES_FEW : STAGES_USUAL,
+              &x.is);
     x.tile.rows = x.is.tile_m;
     x.tile.columns = x.is.tile_n;
     x.tile.depth = x.is.depth;
     x.tile.products = matmul_batch(p);
-    x.tile.alone = gain / (1 / rated->alone + turned);
-    x.tile.full = gain / (1 / rated->full + turned);
-    x.tile.begin = rated->begin / x.is.depth * (matmul_reads_c(p) ? added_to : 1);
-    if (split || per_unit) {
+    x.tile.alone = gain / (1 / rated->tile.alone + turned);
+    x.tile.full = gain / (1 / rated->tile.full + turned);
+    x.tile.begin = rated->tile.begin / x.is.depth * (matmul_reads_c(p) ? added : 1);
+    if (whole) {
+        cut_parts(j, &x, ns);
+    } else if (split || per_unit) {
         x.shared = matmul_share_as_set(j, &x.tile, split, per_unit);
         *ns = matmul_share_time(j, &x.tile, &costs, &x.shared);
     } else {
@@ -230,10 +297,10 @@ static layout layout_for(const job *j, const share_tile *rated, bool whole, doub
 }
 
 /* What takes least time of these tiles.  Other sizes, which tunables set, are as the last. */
-static layout layout_of(const job *j, const share_tile *rated, size_t count, bool whole,
-                        double *least)
+static layout layout_of(const job *j, const rating *rated, size_t count, bool whole, double *least)
 {
     const uint32_t rows = param(j->params, "TILE_M"), columns = param(j->params, "TILE_N");
+    const uint32_t slices = param(j->params, "SLICES");
     layout best = {0};
 
     *least = DBL_MAX;
@@ -241,7 +308,8 @@ static layout layout_of(const job *j, const share_tile *rated, size_t count, boo
         double ns;
         layout x;
 
-        if ((rows && rows != rated[i].rows) || (columns && columns != rated[i].columns))
+        if ((rows && rows != rated[i].tile.rows) || (columns && columns != rated[i].tile.columns) ||
+            (slices && slices != rated[i].slices))
             continue;
         x = layout_for(j, &rated[i], whole, &ns);
         if (ns >= *least)
@@ -267,61 +335,26 @@ static layout layout_shared(const job *j, double *ns)
 /* Entries of cl/matmul/matmul_cp_async.cl, in the variant's order. */
 enum { MULTIPLY, SUM };
 
-/* Groups for each unit that are enough to hide latency, and the least that one takes of k. */
-enum { GROUPS_A_UNIT = 2, SPAN_MIN = 256 };
-
-/* Small tiles for each unit up to which groups share k, and the least k. */
-enum { PARTS_MIN = 2048 };
-static const double SHARED_MAX = 0.5;
-
-/* Few tiles and a long k: parts that a second launch adds up. */
-static bool takes_parts(const tsr_matmul_problem *p, const device_facts *d)
-{
-    return matmul_tiles_a_unit(p, d, 64, 64) <= SHARED_MAX && p->k >= PARTS_MIN;
-}
-
-static size_t usual_parts(const job *j, const tiling *t)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const double tiles = matmul_tiles_a_unit(p, j->device, t->tile_m, t->tile_n);
-
-    if (!takes_parts(p, j->device) || tiles == 0)
-        return 1;
-    return size_min((size_t)(GROUPS_A_UNIT / tiles), matmul_k_read(p) / SPAN_MIN);
-}
-
 static const char *plan_cp_async(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    /* Where groups share k, a C of many rows gives enough of them in larger tiles all the same. */
-    const double tall = matmul_tiles_a_unit(p, j->device, 128, 64);
-    const uint32_t parts = param(j->params, "SPLIT");
-    tiling t = tiles_of(j, tall >= 0.2 && p->m > 64 ? 128 : 64, 64);
-    const char *why;
+    double ns;
+    const layout x = layout_whole(j, &ns);
+    const tiling *t = &x.is;
+    const char *why = unsupported(j, t, out);
     command grid;
-    k_parts k;
 
-    t.depth = t.depth ? t.depth : is_deep(j, &t, false) ? DEPTH_DEEP : DEPTH_USUAL;
-    k = matmul_parts_cut(j, parts ? parts : usual_parts(j, &t), t.depth);
-    if (k.parts > 1) {
-        set_depth(t.depth, t.depth == DEPTH_DEEP ? STAGES_FEW : STAGES_USUAL, &t);
-    } else {
-        double ns;
-
-        t = layout_whole(j, &ns).is;
-    }
-    why = unsupported(j, &t, out);
     if (why)
         return why;
-    define(j, &t, out);
-    plan_set(out, "SPLIT", (uint32_t)k.parts);
-    plan_define(out, "SPLITS=%d", k.parts > 1);
+    define(j, t, out);
+    plan_set(out, "SPLIT", (uint32_t)x.k.parts);
+    plan_define(out, "SPLITS=%d", x.k.parts > 1);
     matmul_define_parts(p, out);
     /* One group a tile, which bands put in order: along one dimension. */
     command_launch_2d(&grid, MULTIPLY,
-                      (size_div_up(p->m, t.tile_m) * size_div_up(p->n, t.tile_n)) * t.items, 1,
-                      t.items, 1);
-    matmul_parts_commands(j, k, &grid, SUM, out);
+                      (size_div_up(p->m, t->tile_m) * size_div_up(p->n, t->tile_n)) * t->items, 1,
+                      t->items, 1);
+    matmul_parts_commands(j, x.k, &grid, SUM, out);
     return NULL;
 }
 
@@ -383,54 +416,28 @@ const variant matmul_stream = {.name = "stream-k",
                                .tunable_count = ARRAY_COUNT(stream_tunables),
                                .plan = plan_stream};
 
-/* ---- the choice -------------------------------------------------------------------------- */
+/* ---- what they take in all ---------------------------------------------------------------- */
 
-enum { UNIT_LOCAL = 227 << 10 }; /* bytes of local memory, where they are not known yet */
-
-/* Tiles for each unit below which what is shared takes a tenth longer than the fit says. */
-static const double FEW_TILES = 0.3;
-
-/* Nanoseconds that `pipelined` takes in its smallest tiles, in parts of k where those are few. */
-static double pipelined_ns(const tsr_matmul_problem *p, const device_facts *d)
+double matmul_cp_async_time(const problem *q, const device_facts *d)
 {
-    static const double begun = 3300, reading_c = 1400, block = 850, adding_up = 3000;
-    const double tiles = matmul_tiles_a_unit(p, d, 32, 32), parts = floor(1 / tiles);
-    const double rounds = 1 + (tiles > 1 ? 0.2 : 0) + 0.65 * (ceil(tiles / 2) - 1);
-    const double around = begun + (matmul_reads_c(p) ? reading_c : 0);
-    const double once = around + rounds * block * (double)size_div_up(p->k, 32);
+    const params defaults = params_default(&matmul_cp_async);
+    const device_facts known = matmul_known(d);
+    double ns;
 
-    return parts < 2 ? once
-                     : fmin(once, around + adding_up + block * ceil((double)p->k / (32 * parts)));
+    layout_whole(&(job){q, &known, &defaults, false}, &ns);
+    return ns;
 }
 
-copies_choice matmul_copies(const problem *q, const device_facts *d)
+double matmul_stream_time(const problem *q, const device_facts *d)
 {
-    const tsr_matmul_problem *p = matmul_of(q);
-    const params cp_async = params_default(&matmul_cp_async);
-    const params stream = params_default(&matmul_stream);
-    const double tiles = matmul_tiles_a_unit(p, d, 64, 64);
-    device_facts known = *d;
-    double whole, shared;
+    const params defaults = params_default(&matmul_stream);
+    const device_facts known = matmul_known(d);
+    layout x;
+    double ns;
 
-    if (p->m == 0 || p->n == 0 || p->k == 0)
-        return COPIES_NONE;
-    if (takes_parts(p, d))
-        return p->m >= 64 && p->n >= 64 && (double)p->m * (double)p->n >= 128 * 128 ? COPIES_WHOLE
-                                                                                    : COPIES_NONE;
-    /* Asked before local memory is probed as well as after: the answer is the same. */
-    if (known.large_local == 0)
-        known.large_local = UNIT_LOCAL;
-    layout_whole(&(job){q, &known, &cp_async, false}, &whole);
-    if (matmul_batch(p) == 1) {
-        const layout x = layout_shared(&(job){q, &known, &stream, false}, &shared);
-
-        if (matmul_unshared(&x.shared) == x.shared.tiles)
-            shared = whole; /* tiles that nobody shares, which `cp-async` has faster */
-    } else {
-        shared = whole;
-    }
-    if (pipelined_ns(p, d) < fmin(whole, shared) * (tiles < FEW_TILES ? 1.1 : 1) && tiles <= 1)
-        return COPIES_NONE;
-    return shared < 0.97 * whole ? COPIES_SHARED
-                                 : COPIES_WHOLE; /* less is within the fit's error */
+    if (matmul_batch(matmul_of(q)) > 1)
+        return INFINITY;
+    x = layout_shared(&(job){q, &known, &defaults, false}, &ns);
+    /* Tiles that nobody shares `cp-async` has faster. */
+    return matmul_unshared(&x.shared) == x.shared.tiles ? INFINITY : ns;
 }

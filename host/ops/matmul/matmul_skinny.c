@@ -115,11 +115,12 @@ static size_t vector_of(const job *j, const skinny *s, size_t batch)
 
 /* ---- the share of k ------------------------------------------------------------------------ */
 
-/* Measured on an H100 and an H200, in microseconds: what a group takes from its start to its end;
- * for each batch of loads, beside what its bytes take; and a second launch, or a last group's turn.
- * Bytes a microsecond that memory brings a unit, and that sums of parts are written and read at. */
-static const double group_us = 1.0, batch_us = 0.4, launch_us = 2.2, turn_us = 2.0,
-                    unit_bytes_a_us = 21e3, sum_bytes_a_us = 1.5e6;
+/* Measured on an H100 and an H200, in microseconds: what a group takes from its start to its end,
+ * and for each row of a few; for each batch of loads, beside what its bytes take; a second launch,
+ * or a last group's turn, and each part that a work-item then adds up.  Bytes a microsecond that
+ * memory brings a unit, and that sums of parts are written and read at. */
+static const double group_us = 0.9, row_us = 0.04, batch_us = 0.35, launch_us = 2.2, turn_us = 1.9,
+                    part_us = 0.07, unit_bytes_a_us = 24e3, sum_bytes_a_us = 1.5e6;
 
 /* How parts are added up, of outputs that so many groups have. */
 static last_group adding_up(const job *j, size_t groups, k_parts k)
@@ -147,11 +148,14 @@ static double cost_us(const job *j, const skinny *s, const layout *x, size_t gro
     const double waves = fmax(ceil(all / (double)matmul_units(j)) / together, 1);
     const double batches = (double)size_div_up(k.span, x->quantum);
     const double bytes = together * (double)(x->items * x->loads * x->vector * s->type);
-    const double us = waves * (group_us + batches * (batch_us + bytes / unit_bytes_a_us));
+    const double us = waves * (group_us + row_us * (double)s->few +
+                               batches * (batch_us + bytes / unit_bytes_a_us));
+    const double outputs = (double)(s->few * x->outputs) / (double)x->items; /* of a work-item */
 
     if (k.parts == 1)
         return us;
     return us + (adding_up(j, groups, k) ? turn_us : launch_us) +
+           part_us * ceil((double)k.parts * outputs) +
            2.0 * (double)k.parts * (double)p->m * (double)p->n * real / sum_bytes_a_us;
 }
 
@@ -313,27 +317,39 @@ static size_t slices_of(const skinny *s, size_t lanes, size_t batch)
     return size_max(size_min(slices, size_min(SLICES_MAX, GROUP_ITEMS / lanes)), 1);
 }
 
-static const char *plan_columns(const job *j, plan *out)
+/* What is set, and what follows from the shape. */
+static layout columns_of(const job *j, const skinny *s, size_t *out_lanes, size_t *out_slices)
 {
-    const skinny s = skinny_of(matmul_of(j->problem));
-    size_t lanes = param(j->params, "LANES"), slices = param(j->params, "SLICES");
-    const char *why = unsupported(j, &s, false, out);
     layout x = {.batch = BATCH_BYTES / VECTOR_BYTES};
+    size_t lanes = param(j->params, "LANES"), slices = param(j->params, "SLICES");
 
-    if (why)
-        return why;
-    x.vector = vector_of(j, &s, x.batch);
-    x.aligned = is_aligned(j, &s, x.vector);
+    x.vector = vector_of(j, s, x.batch);
+    x.aligned = is_aligned(j, s, x.vector);
     if (!lanes)
-        lanes = lanes_of(&s, x.vector);
+        lanes = lanes_of(s, x.vector);
     if (!slices)
-        slices = slices_of(&s, lanes, x.batch);
+        slices = slices_of(s, lanes, x.batch);
     x.items = lanes * slices;
     x.peers = slices;
     x.outputs = lanes * x.vector;
     x.quantum = slices * x.batch;
     x.loads = x.batch;
-    x.sums = s.few * x.vector;
+    x.sums = s->few * x.vector;
+    *out_lanes = lanes;
+    *out_slices = slices;
+    return x;
+}
+
+static const char *plan_columns(const job *j, plan *out)
+{
+    const skinny s = skinny_of(matmul_of(j->problem));
+    const char *why = unsupported(j, &s, false, out);
+    size_t lanes, slices;
+    layout x;
+
+    if (why)
+        return why;
+    x = columns_of(j, &s, &lanes, &slices);
     plan_set(out, "LANES", (uint32_t)lanes);
     plan_set(out, "SLICES", (uint32_t)slices);
     return plan_groups(j, &s, &x, out);
@@ -438,22 +454,33 @@ static size_t lines_by_cost(const job *j, const skinny *s, size_t vector, size_t
     return best;
 }
 
+static layout dots_as_set(const job *j, const skinny *s, size_t *out_team, size_t *out_lines)
+{
+    const size_t vector = vector_of(j, s, BATCH_BYTES / VECTOR_BYTES);
+    size_t team = param(j->params, "TEAM"), lines = param(j->params, "LINES");
+    layout x;
+
+    if (!team)
+        team = team_of(s, vector);
+    if (!lines)
+        lines = lines_by_cost(j, s, vector, team, lines_of(j, s, vector));
+    x = dots_of(s, vector, team, lines);
+    x.aligned = is_aligned(j, s, vector);
+    *out_team = team;
+    *out_lines = lines;
+    return x;
+}
+
 static const char *plan_dots(const job *j, plan *out)
 {
     const skinny s = skinny_of(matmul_of(j->problem));
     const char *why = unsupported(j, &s, true, out);
-    const size_t vector = vector_of(j, &s, BATCH_BYTES / VECTOR_BYTES);
-    size_t team = param(j->params, "TEAM"), lines = param(j->params, "LINES");
+    size_t team, lines;
     layout x;
 
     if (why)
         return why;
-    if (!team)
-        team = team_of(&s, vector);
-    if (!lines)
-        lines = lines_by_cost(j, &s, vector, team, lines_of(j, &s, vector));
-    x = dots_of(&s, vector, team, lines);
-    x.aligned = is_aligned(j, &s, vector);
+    x = dots_as_set(j, &s, &team, &lines);
     plan_set(out, "TEAM", (uint32_t)team);
     plan_set(out, "LINES", (uint32_t)lines);
     return plan_groups(j, &s, &x, out);
@@ -471,3 +498,35 @@ const variant matmul_skinny_dots = {
     .tunables = dots_tunables,
     .tunable_count = ARRAY_COUNT(dots_tunables),
     .plan = plan_dots};
+
+/* ---- what they take in all ------------------------------------------------------------------ */
+
+/* Beside what groups take: a launch, and C that is added to. */
+static const double start_us = 1.0, reading_c_us = 0.1;
+
+static double skinny_time(const problem *q, const device_facts *d, bool along_k)
+{
+    const tsr_matmul_problem *p = matmul_of(q);
+    const params defaults = params_default(along_k ? &matmul_skinny_dots : &matmul_skinny_columns);
+    const job j = {q, d, &defaults, false};
+    const skinny s = skinny_of(p);
+    size_t first, second, groups;
+    layout x;
+
+    if (s.few > FEW_MAX || s.along_k != along_k)
+        return INFINITY;
+    x = along_k ? dots_as_set(&j, &s, &first, &second) : columns_of(&j, &s, &first, &second);
+    groups = size_div_up(s.many, x.outputs);
+    return 1e3 * (start_us + (matmul_reads_c(p) ? reading_c_us : 0) +
+                  cost_us(&j, &s, &x, groups, split(&j, &s, &x, groups)));
+}
+
+double matmul_skinny_columns_time(const problem *q, const device_facts *d)
+{
+    return skinny_time(q, d, false);
+}
+
+double matmul_skinny_dots_time(const problem *q, const device_facts *d)
+{
+    return skinny_time(q, d, true);
+}

@@ -31,10 +31,20 @@ extern const variant matmul_complex_general;
 /* matmul_copied.c: tiles that NVIDIA's cp.async brings. */
 extern const variant matmul_cp_async, matmul_stream;
 
-/** Which of them is faster than `pipelined` for chains of FP32 multiply-adds: neither, `cp-async`,
- *  or `stream-k`. */
-typedef enum copies_choice { COPIES_NONE, COPIES_WHOLE, COPIES_SHARED } copies_choice;
-copies_choice matmul_copies(const problem *q, const device_facts *d);
+/** Nanoseconds that a call of a variant takes of a float32 product, on the device's own clock, by a
+ *  fit to times measured on an H200; infinite where it does not take the product, or others always
+ *  take less. */
+double matmul_pipelined_time(const problem *q, const device_facts *d);
+double matmul_cp_async_time(const problem *q, const device_facts *d);
+double matmul_stream_time(const problem *q, const device_facts *d);
+double matmul_outer_time(const problem *q, const device_facts *d);
+double matmul_skinny_columns_time(const problem *q, const device_facts *d);
+double matmul_skinny_dots_time(const problem *q, const device_facts *d);
+double matmul_mma_3xtf32_time(const problem *q, const device_facts *d);
+
+/** matmul_choice.c: names of the variants that have such a model, those that take least time first:
+ *  how many there are. */
+size_t matmul_by_time(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX]);
 
 /* matmul_subgroup.c: tiles that the lanes of a sub-group share. */
 extern const variant matmul_subgroup, matmul_shfl;
