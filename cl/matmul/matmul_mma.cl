@@ -300,9 +300,10 @@ static inline uint bits_from(uint low, uint high, uint first)
 }
 
 /* Load this work-item's units of the block at p0, 16 bytes in a line: the two aligned vectors that
- * they lie in, each where it has an element of the line.  A vector may begin before the line and end
- * up to 15 bytes behind the matrix.  Beyond a buffer that is harmless: memory is mapped by pages, and
- * an aligned vector lies in the page of that element; what is not of the line is masked by keep(). */
+ * they lie in, each where it has an element of the line.  A vector may begin before the line and
+ * end up to 15 bytes behind the matrix.  Beyond a buffer that is harmless: memory is mapped by
+ * pages, and an aligned vector lies in the page of that element; what is not of the line is masked
+ * by keep(). */
 IN_REGISTERS void fetch(uint *held, const operand *x, bool along, uint side, uint p0)
 {
     const uint each = UNIT / SIZE, units = LENGTH(along, side) / each;
@@ -593,34 +594,79 @@ IN_REGISTERS void multiply_block(REAL *sum, uint stage, uint i0, uint j0, uint s
 /* Parts that are read at once. */
 #define PARTS_AT_ONCE (ROWS * COLUMNS < 16 ? 16 / (ROWS * COLUMNS) : 1)
 
-/* Keep this group's sums, of a span of k; whether every group has that shares the tile, and `sum`
- * is that of the tile, its parts always added in the same order. */
-IN_REGISTERS bool add_up(REAL *sum, __global REAL_N(4) * parts, __global group_counter *counters,
-                         uint count, __local uint *last)
+/* Where a warp's sums are in C: pieces beyond its edges are neither kept nor read. */
+typedef struct corner {
+    uint i, j, m, n;
+} corner;
+
+static inline bool inside(corner at, uint piece)
 {
+    return at.i + piece / COLUMNS * 16 < at.m && at.j + piece % COLUMNS * 8 < at.n;
+}
+
+static inline REAL_N(4) piece_of(const REAL *sum, uint piece)
+{
+    return (REAL_N(4))(sum[4 * piece], sum[4 * piece + 1], sum[4 * piece + 2], sum[4 * piece + 3]);
+}
+
+IN_REGISTERS void add_piece(REAL *sum, uint piece, REAL_N(4) more)
+{
+    sum[4 * piece] += more.s0;
+    sum[4 * piece + 1] += more.s1;
+    sum[4 * piece + 2] += more.s2;
+    sum[4 * piece + 3] += more.s3;
+}
+
+/* Keep this group's sums, of a span of k; whether every group has that shares the tile, and `sum`
+ * is that of the tile, its parts always added in the same order.  Of two sets of warps the first
+ * keeps the sums of both, and each adds up every other part. */
+IN_REGISTERS bool add_up(REAL *sum, corner at, __global REAL_N(4) * parts,
+                         __global group_counter *counters, uint count, __local void *memory)
+{
+    const uint item = get_local_id(0) % (ITEMS / SETS), set = get_local_id(0) / (ITEMS / SETS);
     __global REAL_N(4) *all =
-        parts + (ulong)get_group_id(0) * count * (ROWS * COLUMNS * ITEMS) + get_local_id(0);
-    __global REAL_N(4) *mine = all + (ulong)get_group_id(2) * (ROWS * COLUMNS * ITEMS);
+        parts + (ulong)get_group_id(0) * count * (ROWS * COLUMNS * (ITEMS / SETS)) + item;
+    __global REAL_N(4) *mine = all + (ulong)get_group_id(2) * (ROWS * COLUMNS * (ITEMS / SETS));
+
+#if SETS > 1
+    __local REAL_N(4) *second = (__local REAL_N(4) *)memory + item;
 
 #pragma unroll
     for (uint v = 0; v < ROWS * COLUMNS; v++)
-        mine[v * ITEMS] = (REAL_N(4))(sum[4 * v], sum[4 * v + 1], sum[4 * v + 2], sum[4 * v + 3]);
-    if (!is_last_group(counters + get_group_id(0), count, last))
+        if (set == 1)
+            second[v * (ITEMS / SETS)] = piece_of(sum, v);
+    /* Written before read: below, the first set reads what the second wrote. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+    for (uint v = 0; v < ROWS * COLUMNS; v++)
+        if (set == 0)
+            add_piece(sum, v, second[v * (ITEMS / SETS)]);
+#endif
+#pragma unroll
+    for (uint v = 0; v < ROWS * COLUMNS; v++)
+        if (set == 0 && inside(at, v))
+            mine[v * (ITEMS / SETS)] = piece_of(sum, v);
+    if (!is_last_group(counters + get_group_id(0), count, (__local uint *)memory))
         return false;
 #pragma unroll
     for (uint e = 0; e < ROWS * COLUMNS * 4; e++)
         sum[e] = 0;
-#pragma unroll PARTS_AT_ONCE
-    for (uint g = 0; g < count; g++)
-#pragma unroll
-        for (uint v = 0; v < ROWS * COLUMNS; v++) {
-            const REAL_N(4) theirs = all[(g * ROWS * COLUMNS + v) * ITEMS];
+#pragma unroll 1
+    for (uint first = set; first < count; first += PARTS_AT_ONCE * SETS) {
+        REAL_N(4) theirs[PARTS_AT_ONCE * ROWS * COLUMNS];
 
-            sum[4 * v] += theirs.s0;
-            sum[4 * v + 1] += theirs.s1;
-            sum[4 * v + 2] += theirs.s2;
-            sum[4 * v + 3] += theirs.s3;
+#pragma unroll
+        for (uint e = 0; e < PARTS_AT_ONCE * ROWS * COLUMNS; e++) {
+            const uint g = first + e / (ROWS * COLUMNS) * SETS, v = e % (ROWS * COLUMNS);
+
+            theirs[e] = 0;
+            if (g < count && inside(at, v))
+                theirs[e] = all[(g * ROWS * COLUMNS + v) * (ITEMS / SETS)];
         }
+#pragma unroll
+        for (uint e = 0; e < PARTS_AT_ONCE * ROWS * COLUMNS; e++)
+            add_piece(sum, e % (ROWS * COLUMNS), theirs[e]);
+    }
     return true;
 }
 #endif
@@ -631,28 +677,20 @@ typedef struct output {
     uint ldc, i0, j0, m, n;
 } output;
 
-/* A row of it: so many elements in C, of which `front` lie before the first aligned vector. */
-typedef struct row_part {
-    __global result *at;
-    uint length, front;
-} row_part;
-
-static inline row_part row_of(const output *o, uint row)
+/* Elements before the first aligned vector of a row of the tile.  Rows that a multiple of LANE lies
+ * between have as many. */
+static inline uint front_of(const output *o, uint row)
 {
-    const uint i = o->i0 + row;
-    row_part r = {o->c + (ulong)i * o->ldc + o->j0, 0, 0};
-
-    if (i < o->m)
-        r.length = min(o->n - o->j0, (uint)TILE_N);
-    if (SHIFTED)
-        r.front = -(uint)((ulong)r.at / sizeof(result)) % LANE;
-    return r;
+    return SHIFTED
+               ? -(uint)((ulong)(o->c + (ulong)(o->i0 + row) * o->ldc + o->j0) / sizeof(result)) %
+                     LANE
+               : 0;
 }
 
 /* Sums of a row lie so far behind its start in local memory that vectors are aligned there too. */
-static inline uint shift_of(const row_part *r)
+static inline uint shift_of(uint front)
 {
-    return SHIFTED ? (LANE - r->front) % LANE : 0;
+    return SHIFTED ? (LANE - front) % LANE : 0;
 }
 
 /* LANE neighbours as they are stored. */
@@ -712,48 +750,80 @@ typedef struct addends {
     result ends[ENDS];
 } addends;
 
-/* A work-item's vector `e`: its row, and where it is in that: outside where it ends beyond it. */
-static inline uint2 lane_place(uint e)
-{
-    const uint all = get_local_id(0) + e * ITEMS;
+/* What a work-item has of the tile: of rows `row`, row + step, ..., what starts at `column`.  `to`
+ * is in C, of the first of them; `rows` of the tile has C there. */
+typedef struct column_part {
+    __global result *to;
+    uint row, step, column, shift, rows;
+} column_part;
 
-    return (uint2)(all / (TILE_N / LANE), all % (TILE_N / LANE) * LANE);
+static inline uint rows_of(const output *o)
+{
+    return min(o->m - o->i0, (uint)TILE_M);
 }
 
-IN_REGISTERS void read_lanes(const output *o, uint first, addends *before)
+/* Vectors of LANE: neighbouring work-items have neighbouring ones. */
+static inline column_part lanes_of(const output *o)
+{
+    const uint across = TILE_N / LANE, row = get_local_id(0) / across, front = front_of(o, row);
+    const uint column = front + get_local_id(0) % across * LANE;
+
+    return (column_part){o->c + (ulong)(o->i0 + row) * o->ldc + o->j0 + column,
+                         row,
+                         ITEMS / across,
+                         column,
+                         shift_of(front),
+                         column + LANE <= min(o->n - o->j0, (uint)TILE_N) ? rows_of(o) : 0};
+}
+
+/* Elements before the first vector of a row, and behind the last: LANE work-items for each. */
+static inline column_part ends_of(const output *o)
+{
+    const uint row = get_local_id(0) / (2 * LANE), x = get_local_id(0) % (2 * LANE);
+    const uint length = min(o->n - o->j0, (uint)TILE_N), front = min(front_of(o, row), length);
+    const uint behind = length - (length - front) % LANE;
+    const uint column = x < LANE ? x : behind + x - LANE;
+
+    return (column_part){o->c + (ulong)(o->i0 + row) * o->ldc + o->j0 + column,
+                         row,
+                         ITEMS / (2 * LANE),
+                         column,
+                         shift_of(front_of(o, row)),
+                         column < (x < LANE ? front : length) ? rows_of(o) : 0};
+}
+
+#if ITEMS / (TILE_N / LANE) % LANE || ITEMS / (2 * LANE) % LANE
+#error "ITEMS: from row to row of a work-item it is a multiple of LANE"
+#endif
+
+/* Whether C has the work-item's row `e`. */
+static inline bool has_row(const column_part *x, uint e)
+{
+    return x->row + e * x->step < x->rows;
+}
+
+static inline __global result *row_at(const output *o, const column_part *x, uint e)
+{
+    return x->to + (ulong)(e * x->step) * o->ldc;
+}
+
+IN_REGISTERS void read_lanes(const output *o, const column_part *x, uint first, addends *before)
 {
 #pragma unroll
     for (uint l = 0; l < TOGETHER; l++) {
-        const uint2 at = lane_place(first + l);
-        const row_part r = row_of(o, at.s0);
-
         before->lanes[l] = 0;
-        if (r.front + at.s1 + LANE <= r.length)
-            before->lanes[l] = *(__global const packed *)(r.at + r.front + at.s1);
+        if (has_row(x, first + l))
+            before->lanes[l] = *(__global const packed *)row_at(o, x, first + l);
     }
 }
 
-/* A work-item's element `e` at the ends of rows: its row, and where it is in that; none: TILE_N. */
-static inline uint2 end_place(const output *o, uint e)
-{
-    const uint all = get_local_id(0) + e * ITEMS, row = all / (2 * LANE), x = all % (2 * LANE);
-    const row_part r = row_of(o, row);
-    const uint front = min(r.front, r.length);
-    const uint behind = r.length - (r.length - front) % LANE; /* the last vector */
-    const uint at = x < LANE ? x : behind + x - LANE;
-
-    return (uint2)(row, row < TILE_M && at < (x < LANE ? front : r.length) ? at : TILE_N);
-}
-
-IN_REGISTERS void read_ends(const output *o, addends *before)
+IN_REGISTERS void read_ends(const output *o, const column_part *x, addends *before)
 {
 #pragma unroll
     for (uint e = 0; SHIFTED && e < ENDS; e++) {
-        const uint2 at = end_place(o, e);
-
         before->ends[e] = 0;
-        if (at.s1 < TILE_N)
-            before->ends[e] = row_of(o, at.s0).at[at.s1];
+        if (has_row(x, e))
+            before->ends[e] = *row_at(o, x, e);
     }
 }
 
@@ -762,11 +832,13 @@ static inline void expect(const output *o)
 {
     const uint each = 128 / sizeof(result), lines = TILE_N / each + 1;
 
-    for (uint e = get_local_id(0); e < TILE_M * lines; e += ITEMS) {
-        const row_part r = row_of(o, e / lines);
+    const uint length = min(o->n - o->j0, (uint)TILE_N);
 
-        if (e % lines * each < r.length + each && r.length > 0)
-            prefetch_line(r.at + min(e % lines * each, r.length - 1));
+    for (uint e = get_local_id(0); e < TILE_M * lines; e += ITEMS) {
+        const uint row = o->i0 + e / lines, at = e % lines * each;
+
+        if (at < length + each && row < o->m)
+            prefetch_line(o->c + (ulong)row * o->ldc + o->j0 + min(at, length - 1));
     }
 }
 
@@ -795,39 +867,36 @@ static inline REAL one_sum(__local const REAL *sums, uint row, uint column)
 IN_REGISTERS void store(const output *o, REAL alpha, __local const REAL *sums, REAL beta,
                         addends *before)
 {
+    const column_part lanes = lanes_of(o), ends = ends_of(o);
+
     if (beta != 0 && !EARLY)
-        read_ends(o, before);
+        read_ends(o, &ends, before);
 #pragma unroll 1
     for (uint first = 0; first < STORES; first += TOGETHER) {
         if (beta != 0 && !EARLY)
-            read_lanes(o, first, before);
+            read_lanes(o, &lanes, first, before);
 #pragma unroll
         for (uint l = 0; l < TOGETHER; l++) {
-            const uint2 at = lane_place(first + l);
-            const row_part r = row_of(o, at.s0);
-            const uint column = r.front + at.s1;
             REAL_N(LANE) out;
 
-            if (column + LANE > r.length)
+            if (!has_row(&lanes, first + l))
                 continue;
-            out = alpha * lane_sums(sums, at.s0, shift_of(&r) + column);
+            out = alpha *
+                  lane_sums(sums, lanes.row + (first + l) * lanes.step, lanes.shift + lanes.column);
             if (beta != 0)
                 out += beta * unpack(before->lanes[l]);
-            write_lane(r.at + column, LANE, (const REAL *)&out);
+            write_lane(row_at(o, &lanes, first + l), LANE, (const REAL *)&out);
         }
     }
 #pragma unroll
-    for (uint e = 0; SHIFTED && e < ENDS; e++) {
-        const uint2 at = end_place(o, e);
-        const row_part r = row_of(o, at.s0);
+    for (uint e = 0; SHIFTED && e < ENDS; e++)
+        if (has_row(&ends, e)) {
+            const REAL scaled =
+                alpha * one_sum(sums, ends.row + e * ends.step, ends.shift + ends.column);
 
-        if (at.s1 < TILE_N) {
-            const REAL scaled = alpha * one_sum(sums, at.s0, shift_of(&r) + at.s1);
-
-            store_result(r.at + at.s1,
+            store_result(row_at(o, &ends, e),
                          beta == 0 ? scaled : scaled + beta * real_of(before->ends[e]));
         }
-    }
 }
 
 /* call.span is what a layer takes of k, where groups share it: a multiple of DEPTH. */
@@ -874,8 +943,10 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
     for (uint s = 0; s + 1 < STAGES; s++)
         bring_both(&x, &y, start + s * STAGE, s * DEPTH, k);
     if (call.beta != 0 && EARLY) {
-        read_lanes(&o, 0, &before);
-        read_ends(&o, &before);
+        const column_part lanes = lanes_of(&o), ends = ends_of(&o);
+
+        read_lanes(&o, &lanes, 0, &before);
+        read_ends(&o, &ends, &before);
     } else if (call.beta != 0 && !SPLITS) {
         expect(&o);
     }
@@ -905,15 +976,16 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
         now = next;
     }
 #if SPLITS
-    if (!add_up(sum, parts, counters, call.parts, (__local uint *)memory))
+    if (!add_up(sum, (corner){i0 + row, j0 + column, m, n}, parts, counters, call.parts, memory))
         return;
 #endif
+    /* Of rows that 8 or 16 lie between. */
+    sums += (set * TILE_M + row + lane / 4) * PITCH_C + column + lane % 4 * 2 +
+            shift_of(front_of(&o, row + lane / 4));
 #pragma unroll
     for (uint e = 0; e < ROWS * COLUMNS * 4; e += 2) {
-        const uint i = row + e / (COLUMNS * 4) * 16 + e / 2 % 2 * 8 + lane / 4;
-        const uint j = column + e / 4 % COLUMNS * 8 + lane % 4 * 2;
-        const row_part r = row_of(&o, i);
-        __local REAL *to = sums + (set * TILE_M + i) * PITCH_C + shift_of(&r) + j;
+        __local REAL *to =
+            sums + (e / (COLUMNS * 4) * 16 + e / 2 % 2 * 8) * PITCH_C + e / 4 % COLUMNS * 8;
 
         if (SHIFTED) {
             to[0] = sum[e];
@@ -924,5 +996,5 @@ matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
     }
     /* Written before read: below, we read what other work-items wrote. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    store(&o, call.alpha, sums, call.beta, &before);
+    store(&o, call.alpha, (__local const REAL *)memory, call.beta, &before);
 }

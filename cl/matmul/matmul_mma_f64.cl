@@ -9,17 +9,16 @@
  *     blocks along k of all: the last group of a tile adds up what the others kept.
  * Work split: a group computes TILE_M x TILE_N of C; each of its warps WARP_M x WARP_N, as pieces
  *     of 16 x 8.  What a group takes: matmul_shares.clh.
- * Parameters: TILE_M, TILE_N; WARP_M, a multiple of 32, and WARP_N, of 8; DEPTH, a multiple of 16;
- *     STAGES; BAND (matmul_bands.clh); ALIGNED_A, ALIGNED_B, ALIGNED_C: whether two neighbours that
- *     start at a multiple of 2 are an aligned vector; LAST_ADDS (last_group.clh), not 0; REAL,
- *     REAL_BITS, FACTOR, RESULT (matmul_elements.clh): of double; TRANS_A, TRANS_B
- *     (matmul_access.clh).
- * Launch: 3-D, work-groups of 32 for each warp, along the first dimension one for each tile of C,
- *     or SPLIT, or PER_UNIT for each compute unit, which share their blocks; a layer of them for
- *     each product of the batch.
- * Workspace: two tiles of sums for each group that shares.
- * Local memory: STAGES blocks of A and B, DEPTH * (TILE_M + TILE_N) elements each, and padding.
- * Limits: m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 9.0.
+ * Parameters: TILE_M, TILE_N; WARP_M, a multiple of 16, and WARP_N, of 8; DEPTH, a multiple of 16,
+ * and 32 or more where WARP_M is 16; STAGES; BAND (matmul_bands.clh); ALIGNED_A, ALIGNED_B,
+ * ALIGNED_C: whether two neighbours that start at a multiple of 2 are an aligned vector; LAST_ADDS
+ * (last_group.clh), not 0; REAL, REAL_BITS, FACTOR, RESULT (matmul_elements.clh): of double;
+ * TRANS_A, TRANS_B (matmul_access.clh). Launch: 3-D, work-groups of 32 for each warp, along the
+ * first dimension one for each tile of C, or SPLIT, or PER_UNIT for each compute unit, which share
+ * their blocks; a layer of them for each product of the batch. Workspace: two tiles of sums for
+ * each group that shares. Local memory: STAGES blocks of A and B, DEPTH * (TILE_M + TILE_N)
+ * elements each, and padding. Limits: m, n, k and the leading dimensions up to 2^31; NVIDIA's
+ * compute capability 9.0.
  *
  * Fragments, g = lane / 4, t = lane % 4 (PTX ISA, "Matrix Fragments for mma.sync.m16n8k16"):
  * element i of A is row g + 8 (i % 2), k 4 (i / 2) + t; of B k 4 i + t, column g; of C rows g, g,
@@ -37,13 +36,13 @@
 #include "matmul/matmul_mma_f64.clh"
 #include "matmul/matmul_shares.clh"
 
-#if !defined(WARP_M) || WARP_M % 32 || !defined(WARP_N) || WARP_N % 8
-#error "WARP_M, WARP_N: rows and columns of a warp, multiples of 32 and 8"
+#if !defined(WARP_M) || WARP_M % 16 || !defined(WARP_N) || WARP_N % 8
+#error "WARP_M, WARP_N: rows and columns of a warp, multiples of 16 and 8"
 #endif
 #if !defined(TILE_M) || TILE_M % WARP_M || !defined(TILE_N) || TILE_N % WARP_N
 #error "TILE_M, TILE_N: rows and columns of a work-group's tile, in whole warps"
 #endif
-#if !defined(DEPTH) || DEPTH % 16
+#if !defined(DEPTH) || DEPTH % 16 || WARP_M * DEPTH < 32 * 16
 #error "DEPTH: extent of the blocks along k, a multiple of 16, which one instruction takes"
 #endif
 #if !defined(STAGES) || STAGES < 2

@@ -9,18 +9,19 @@
  *     VECTOR - 1 elements before it, so that they are aligned.  The next row with as many is
  *     `classes` rows further on.  A group takes rows of one class, and has B in local memory from
  *     that far before its first column on.
- * Work split: a group computes LANES * VECTOR columns of ITEMS / LANES * ROWS rows of a class.
- *     Neighbours along LANES have neighbouring vectors.
+ *     A group whose tiles hold all of k goes through PASSES blocks of rows with the same tile of B.
+ * Work split: a group computes LANES * VECTOR columns of ITEMS / LANES * ROWS * PASSES rows of a
+ *     class.  Neighbours along LANES have neighbouring vectors.
  * Parameters: LANES and ROWS, powers of two, ROWS up to 8; ITEMS, a multiple of LANES; DEPTH, a
- *     power of two; VECTOR, results in 16 bytes; ALIGNED: 1 where arrays start at multiples of 16
- *     bytes, else 0, and all rows are one class; REAL, REAL_BITS (real.clh); FACTOR, RESULT
- *     (matmul_elements.clh); ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
- *     call.classes; call.across: groups side by side.
- * Launch: 3-D, work-groups of ITEMS x 1 x 1: `across` for each started block of rows of each class,
- *     a layer of them for each product of the batch.
- * Local memory: DEPTH * (LANES * VECTOR + ITEMS / LANES * ROWS + 8 and fewer) of REAL.
- * Traffic: C once, A once for each group across, B once for each block of rows.
- * Limits: m, n, k and the leading dimensions up to 2^31.
+ *     power of two; PASSES, a power of two, and 1 where k is longer than DEPTH; READS_C: whether
+ * beta is not 0; VECTOR, results in 16 bytes; ALIGNED: 1 where arrays start at multiples of 16
+ * bytes, else 0, and all rows are one class; REAL, REAL_BITS (real.clh); FACTOR, RESULT
+ * (matmul_elements.clh); ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
+ * call.classes; call.across: groups side by side. Launch: 3-D, work-groups of ITEMS x 1 x 1:
+ * `across` for each started block of rows of each class, a layer of them for each product of the
+ * batch. Local memory: DEPTH * (LANES * VECTOR + ITEMS / LANES * ROWS * PASSES + 8 and fewer) of
+ * REAL. Traffic: C once, A once for each group across, B once for each block of rows. Limits: m, n,
+ * k and the leading dimensions up to 2^31.
  */
 #include "common/in_registers.clh"
 #include "matmul/matmul_access.clh"
@@ -39,6 +40,12 @@
 #ifndef DEPTH
 #error "DEPTH: steps along k in local memory, a power of two"
 #endif
+#ifndef PASSES
+#error "PASSES: blocks of rows that use the same tile of B, a power of two"
+#endif
+#ifndef READS_C
+#error "READS_C: whether beta is not 0"
+#endif
 #ifndef VECTOR
 #error "VECTOR: results in 16 bytes: 2, 4 or 8"
 #endif
@@ -51,8 +58,11 @@
 #else
 #define PART 4
 #endif
+/* One step of few columns: no tiles, and no barriers. */
+#define DIRECT  (DEPTH == 1 && VECTOR <= 4)
 #define SLOTS   (ITEMS / LANES)
-#define HEIGHT  (SLOTS * ROWS)
+#define BLOCK   (SLOTS * ROWS)
+#define HEIGHT  (BLOCK * PASSES)
 #define WIDTH   (LANES * VECTOR)
 #define PITCH_A (HEIGHT + (ROWS > PART ? ROWS : PART))
 #define PITCH_B (WIDTH + PART)
@@ -222,7 +232,7 @@ static inline uint place(uint e)
     return VECTOR == PART ? e : e % VECTOR / PART * (LANES * PART) + e / VECTOR * PART + e % PART;
 }
 
-/* Into the tiles: rows of a slot follow one another. */
+/* Into the tiles: rows of a slot in a block follow one another. */
 IN_REGISTERS void keep(__local REAL *tile_a, __local REAL *tile_b, const REAL *next_a,
                        const REAL *next_b)
 {
@@ -240,8 +250,8 @@ IN_REGISTERS void keep(__local REAL *tile_a, __local REAL *tile_b, const REAL *n
         const uint row = TRANS_A ? at % HEIGHT : at / DEPTH;
 
         if (DEPTH * HEIGHT % ITEMS == 0 || at < DEPTH * HEIGHT)
-            tile_a[(TRANS_A ? at / HEIGHT : at % DEPTH) * PITCH_A + row % SLOTS * ROWS +
-                   row / SLOTS] = next_a[e];
+            tile_a[(TRANS_A ? at / HEIGHT : at % DEPTH) * PITCH_A + row / BLOCK * BLOCK +
+                   row % SLOTS * ROWS + row % BLOCK / SLOTS] = next_a[e];
     }
 }
 
@@ -271,6 +281,42 @@ IN_REGISTERS void add_outer(vector *sum, __local const REAL *rows, vector column
         sum[r] += x[r] * columns;
 }
 
+/* What C was in a work-item's rows of block `pass`. */
+IN_REGISTERS void load_block(packed *before, __global const result *to, const part *x, uint ldc,
+                             uint j, uint slot, uint pass)
+{
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++) {
+        const uint i = row_of(x, pass * BLOCK + r * SLOTS + slot);
+
+        before[r] = 0;
+        if (i < x->m)
+            before[r] = load_before(to + (ulong)i * ldc, j, x->n);
+    }
+}
+
+/* Add the outer products of all steps, from global memory. */
+IN_REGISTERS void add_direct(vector *sum, const part *x, __global const factor *a,
+                             __global const factor *b, const matmul_call *call, uint first, uint j)
+{
+    for (uint p = 0; p < call->k; p++) {
+        vector columns = 0;
+        REAL *const one = (REAL *)&columns;
+
+#pragma unroll
+        for (uint e = 0; e < VECTOR; e++)
+            if (j + e < x->n)
+                one[e] = load_rounded(b + at_b(p, j + e, call->ldb));
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++) {
+            const uint i = row_of(x, first + r * SLOTS);
+
+            if (i < x->m)
+                sum[r] += load_rounded(a + at_a(i, p, call->lda)) * columns;
+        }
+    }
+}
+
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 matmul_outer(__global const factor *restrict a, __global const factor *restrict b,
              __global result *restrict c, const matmul_call call)
@@ -293,38 +339,45 @@ matmul_outer(__global const factor *restrict a, __global const factor *restrict 
     vector sum[ROWS];
     REAL next_a[LOADS_A], next_b[LOADS_B];
 
-#pragma unroll
-    for (uint r = 0; r < ROWS; r++) {
-        const uint i = row_of(&x, r * SLOTS + slot);
-
-        sum[r] = 0;
-        before[r] = 0;
-        if (call.beta != 0 && i < x.m)
-            before[r] = load_before(to + (ulong)i * call.ldc, j, x.n);
-    }
+    if (READS_C)
+        load_block(before, to, &x, call.ldc, j, slot, 0);
     a += in_batch(call.offset_a, call.stride_a);
     b += in_batch(call.offset_b, call.stride_b);
-    for (uint p0 = 0; p0 < call.k; p0 += DEPTH) {
-        const uint steps = min(call.k - p0, (uint)DEPTH);
-
-        fetch(next_a, next_b, &x, a, b, &call, p0);
-        keep(tile_a, tile_b, next_a, next_b);
-        /* Filled before read: below, we read what other work-items wrote. */
-        barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll 4
-        for (uint p = 0; p < steps; p++)
-            add_outer(sum, tile_a + p * PITCH_A + slot * ROWS,
-                      columns_at(tile_b + p * PITCH_B, lane));
-        /* Read before overwritten by the next round. */
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
+#pragma unroll 1
+    for (uint pass = 0; pass < PASSES; pass++) {
+        if (READS_C && pass > 0)
+            load_block(before, to, &x, call.ldc, j, slot, pass);
 #pragma unroll
-    for (uint r = 0; r < ROWS; r++) {
-        const uint i = row_of(&x, r * SLOTS + slot);
-        const vector scaled = call.alpha * sum[r];
+        for (uint r = 0; r < ROWS; r++)
+            sum[r] = 0;
+        if (DIRECT)
+            add_direct(sum, &x, a, b, &call, pass * BLOCK + slot, j);
+        for (uint p0 = 0; !DIRECT && p0 < call.k; p0 += DEPTH) {
+            const uint steps = min(call.k - p0, (uint)DEPTH);
 
-        if (i < x.m)
-            store_after(to + (ulong)i * call.ldc, j, x.n,
-                        pack(call.beta == 0 ? scaled : scaled + call.beta * unpack(before[r])));
+            if (pass == 0) {
+                fetch(next_a, next_b, &x, a, b, &call, p0);
+                keep(tile_a, tile_b, next_a, next_b);
+                /* Filled before read: below, we read what other work-items wrote. */
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+#pragma unroll 4
+            for (uint p = 0; p < steps; p++)
+                add_outer(sum, tile_a + p * PITCH_A + pass * BLOCK + slot * ROWS,
+                          columns_at(tile_b + p * PITCH_B, lane));
+#if PASSES == 1
+            /* Read before overwritten by the next round. */
+            barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+        }
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++) {
+            const uint i = row_of(&x, pass * BLOCK + r * SLOTS + slot);
+            const vector scaled = call.alpha * sum[r];
+
+            if (i < x.m)
+                store_after(to + (ulong)i * call.ldc, j, x.n,
+                            pack(READS_C ? scaled + call.beta * unpack(before[r]) : scaled));
+        }
     }
 }

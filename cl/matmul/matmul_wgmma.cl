@@ -22,7 +22,7 @@
  *     so that they share B in the cache; SPLIT, parts of k, of launches alone;
  *     ALONG_A, ALONG_B: whether 4 elements along k are 16 aligned bytes; TRANS_A,
  *     TRANS_B (matmul_access.clh); for adding up parts, FACTOR and RESULT, F32
- *     (matmul_elements.clh) and SUM_ITEMS (matmul_parts.clh); CONSUMERS, PRODUCERS,
+ *     (matmul_elements.clh); SUM_ITEMS and PARTS_TOGETHER (matmul_parts.clh); CONSUMERS, PRODUCERS,
  *     PACK_ITEMS, PIECE_ALONG, PIECE_ACROSS, BLOCK_K and ROW_BYTES as the host
  *     counts with them (below).
  * Launch: 1-D, the packing in work-groups of 256, as many as both operands have

@@ -57,6 +57,15 @@ static device_facts ampere(void)
     return d;
 }
 
+static device_facts hopper(void)
+{
+    device_facts d = ampere();
+
+    d.nv_capability = 90;
+    d.large_local = 231424;
+    return d;
+}
+
 /* ---- tiles and parts ------------------------------------------------------------------------ */
 
 /* Registers twice as wide, and twice as many: the kernel is built for as many sums. */
@@ -403,7 +412,10 @@ static void outer_groups_follow_the_rows_of_c(void **state)
     } cases[] = {{TSR_F32, 4096, 4096, 4, 4096, 0, "LANES=32 ROWS=4 DEPTH=4", 32 * 128},
                  {TSR_F32, 4096, 4096, 3, 4096, 1, "LANES=32 ROWS=4 DEPTH=4", 33 * 128},
                  {TSR_F32, 4096, 4096, 40, 4098, 0, "LANES=32 ROWS=4 DEPTH=32", 33 * 2 * 64},
-                 {TSR_BF16, 4096, 4095, 4, 4095, 0, "LANES=32 ROWS=2 DEPTH=4", 17 * 8 * 32},
+                 {TSR_BF16, 4096, 4095, 4, 4095, 0, "LANES=32 ROWS=4 DEPTH=4 PASSES=2", 17 * 8 * 8},
+                 {TSR_BF16, 8192, 8192, 7, 8192, 0, "LANES=32 ROWS=4 DEPTH=8 PASSES=4", 32 * 64},
+                 {TSR_BF16, 8192, 8192, 9, 8192, 0, "LANES=32 ROWS=4 DEPTH=16 PASSES=4", 32 * 64},
+                 {TSR_BF16, 4096, 8192, 70, 8192, 0, "LANES=32 ROWS=2 PASSES=1", 32 * 256},
                  {TSR_F32, 33, 100, 4, 102, 0, "LANES=32 ROWS=1 DEPTH=4", 2 * 3},
                  {TSR_F64, 9, 5, 1, 7, 0, "LANES=4 ROWS=1 DEPTH=1", 2},
                  {TSR_F32, 1 << 20, 2, 64, 2, 0, "LANES=2 ROWS=4 DEPTH=8", 2 * 1024},
@@ -690,7 +702,7 @@ static void skinny_products_follow_the_large_factor(void **state)
     }
 }
 
-/* `mma` in place of `mma-f64`: rows of C that do not start at pairs, and little work; and in place
+/* `mma` in place of `mma-f64`: a short k, and rows of C that do not start at pairs; and in place
  * of copies that a launch prepares, where C is one tile. */
 static void products_of_warps_alone(void **state)
 {
@@ -701,8 +713,9 @@ static void products_of_warps_alone(void **state)
     } cases[] = {
         {TSR_F64, 2000, 2001, 256, true}, {TSR_F64, 2000, 2001, 257, false},
         {TSR_F64, 2000, 2002, 64, false}, {TSR_F64, 501, 333, 64, true},
-        {TSR_F64, 501, 333, 65, false},   {TSR_F64, 90, 33, 16, true},
-        {TSR_F64, 90, 33, 17, false},     {TSR_F16, 32, 32, 2048, true},
+        {TSR_F64, 501, 333, 65, false},   {TSR_F64, 90, 33, 32, true},
+        {TSR_F64, 90, 33, 33, false},     {TSR_F64, 2000, 2002, 32, true},
+        {TSR_F64, 2000, 2002, 33, false}, {TSR_F16, 32, 32, 2048, true},
         {TSR_BF16, 17, 31, 700, true},
     };
     device_facts d = ampere();
@@ -749,8 +762,8 @@ static void short_products_follow_what_c_moves(void **state)
         {TSR_F32, 48, 43, 20, 0, 0, TSR_PRECISION_DEFAULT, true},
         {TSR_F32, 48, 43, 49, 0, 0, TSR_PRECISION_DEFAULT, false},
         {TSR_F64, 48, 43, 42, 0, 0, TSR_PRECISION_DEFAULT, false},
-        {TSR_F64, 8, 326, 1, 0, 1, TSR_PRECISION_DEFAULT, true},
-        {TSR_F64, 8, 326, 2, 0, 1, TSR_PRECISION_DEFAULT, false},
+        {TSR_F64, 8, 326, 4, 0, 1, TSR_PRECISION_DEFAULT, true},
+        {TSR_F64, 8, 326, 5, 0, 1, TSR_PRECISION_DEFAULT, false},
         {TSR_F64, 8, 32600, 1, 0, 1, TSR_PRECISION_DEFAULT, false},
     };
     const device_facts d = ampere(), without = large_gpu(), cores = cpu(2);
@@ -820,6 +833,39 @@ static void says(const char *name, const problem *p, const device_facts *d, cons
 
 /* Teams are smaller where their sums would not fit the local memory, and what does not fit at all
  * is refused. */
+/* Few outputs share k among no more groups than are soon added up, and among larger teams where
+ * groups would be small; little work goes by shorter streams of more that wait together. */
+static void skinny_products_share_a_long_k(void **state)
+{
+    static const struct {
+        tsr_type type;
+        size_t m, n, k;
+        bool trans_a, trans_b;
+        const char *name, *wanted;
+    } cases[] = {
+        {TSR_F32, 353, 5, 8223, true, false, "skinny-columns", "LANES=32 SLICES=8 SPLIT=37"},
+        {TSR_F32, 6, 7, 10311, true, true, "skinny-dots", "TEAM=32 SPLIT=81"},
+        {TSR_F32, 7, 27, 5588, false, true, "skinny-dots", "TEAM=8 SPLIT=30"},
+        {TSR_F16, 1, 13, 353, false, false, "skinny-columns", "LANES=8 SLICES=32 SPLIT=1"},
+        {TSR_BF16, 398, 1, 397, false, true, "skinny-dots", "TEAM=32 VECTOR=4 SPLIT=1"},
+        {TSR_F32, 13, 26, 173, false, true, "skinny-dots", "TEAM=8 VECTOR=1 SPLIT=6"},
+    };
+    const device_facts d = hopper();
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const problem p = matmul_problem((tsr_matmul_problem){.type = cases[i].type,
+                                                              .m = cases[i].m,
+                                                              .n = cases[i].n,
+                                                              .k = cases[i].k,
+                                                              .trans_a = cases[i].trans_a,
+                                                              .trans_b = cases[i].trans_b,
+                                                              .alpha = 1});
+
+        expect_params(cases[i].name, NULL, &p, &d, cases[i].wanted);
+    }
+}
+
 static void skinny_products_fit_the_local_memory(void **state)
 {
     const problem p = matmul_problem((tsr_matmul_problem){
@@ -1394,6 +1440,7 @@ int main(void)
         cmocka_unit_test(skinny_products_follow_the_large_factor),
         cmocka_unit_test(products_of_warps_alone),
         cmocka_unit_test(short_products_follow_what_c_moves),
+        cmocka_unit_test(skinny_products_share_a_long_k),
         cmocka_unit_test(skinny_products_fit_the_local_memory),
         cmocka_unit_test(skinny_products_are_added_up),
         cmocka_unit_test(every_precision_has_a_kernel),

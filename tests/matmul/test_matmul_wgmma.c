@@ -381,7 +381,8 @@ static void test_sets_of_warps_share_steps(void **state)
         plan x;
 
         snprintf(set, sizeof(set), "TILE_M=32 TILE_N=32 SPLIT=2 SETS=%u", sets);
-        x = expect_plan("mma", set, &p, &d, 1, 25 * 2 * sets * 32 * 32 * sizeof(float));
+        /* The first set keeps the sums of both. */
+        x = expect_plan("mma", set, &p, &d, 1, 25 * 2 * 32 * 32 * sizeof(float));
         plan_free(&x);
     }
     p = product(134, 150, 10); /* a block of 32 bytes, but for two sets */
@@ -1237,8 +1238,7 @@ static void test_small_products_go_to_warps(void **state)
     expect_first(&p, "wgmma-3xtf32-fused");
 }
 
-/* Few rows or columns: matrix units from some on, where there is work enough, and not too much to
- * read. */
+/* Few rows or columns: matrix units or not, by what both are taken to take. */
 static void test_units_take_few_rows(void **state)
 {
     static const struct {
@@ -1246,11 +1246,11 @@ static void test_units_take_few_rows(void **state)
         tsr_type type; /* float32 is rounded to TF32 */
         bool trans_b, skinny;
     } cases[] = {
-        {6, 607, 2109, TSR_F16, false, false},  {4, 607, 2109, TSR_F16, false, true},
-        {3000, 7, 700, TSR_BF16, false, false}, {6, 60, 43, TSR_F16, false, true},
-        {8, 8192, 8192, TSR_BF16, false, true}, {12, 3001, 500, TSR_F32, false, false},
-        {8, 3001, 500, TSR_F32, false, true},   {16, 2001, 501, TSR_F64, true, false},
-        {16, 400, 400, TSR_F64, false, true},   {8, 2001, 501, TSR_F64, true, true},
+        {6, 607, 2109, TSR_F16, false, false},    {6, 60, 43, TSR_F16, false, true},
+        {2, 825, 2297, TSR_BF16, false, false},   {4, 63, 496, TSR_F16, false, true},
+        {2, 16000, 16000, TSR_BF16, false, true}, {12, 3001, 500, TSR_F32, false, false},
+        {16, 2001, 501, TSR_F64, true, false},    {16, 400, 400, TSR_F64, true, true},
+        {13, 15572, 4535, TSR_F64, false, false}, {1, 7062, 6209, TSR_F64, false, true},
         {1099, 14, 212, TSR_F64, true, false},
     };
 

@@ -461,21 +461,26 @@ static bool batch_is_long(const tsr_matmul_problem *p)
            p->k > 4 * size_max(p->m, p->n) && size_min(p->m, p->n) > 16;
 }
 
-/* Whether matrix units take less time for a C of few rows or columns, as measured on an H200 of 5
- * to 16 of them: where it is not the launch, nor memory alone, that decides. */
-static bool units_pay(const tsr_matmul_problem *p, const device_facts *d)
-{
-    const size_t few = size_min(p->m, p->n);
-    const double large = (double)size_max(p->m, p->n) * (double)p->k;
+/* What a clear gain leaves: less is within the error of what both are taken to take. */
+static const double CLEAR = 0.92;
 
-    if (matmul_batch(p) > 1 || large > 0x1p23)
+/* Whether matrix units take less time for a C of few rows or columns. */
+static bool units_pay(const problem *q, const device_facts *d)
+{
+    const tsr_matmul_problem *p = matmul_of(q);
+    const bool many = (double)size_max(p->m, p->n) * (double)p->k > 0x1p23;
+    double skinny; /* in microseconds */
+
+    /* Where memory alone decides, what reads each line once does so fastest. */
+    if (matmul_batch(p) > 1 || p->k < 16 || (many && size_min(p->m, p->n) <= 4))
         return false;
+    skinny = fmin(matmul_skinny_columns_time(q, d), matmul_skinny_dots_time(q, d)) / 1e3;
     if (p->type == TSR_F64)
-        return d->nv_capability >= 90 && few > 8 && large >= 0x1.8p17;
-    if (d->nv_capability < 80 || large < 0x1p16)
+        return d->nv_capability >= 90 && matmul_mma_f64_time(q, d) < skinny;
+    if (d->nv_capability < 80 ||
+        (tsr_type_size(p->type) != 2 && p->precision != TSR_PRECISION_TF32))
         return false;
-    return few > (tsr_type_size(p->type) == 2 ? 4 : 8) &&
-           (tsr_type_size(p->type) == 2 || p->precision == TSR_PRECISION_TF32);
+    return fmin(matmul_mma_time(q, d), matmul_tensor_time(q, d)) < CLEAR * skinny;
 }
 
 /* Tiles of 128 x 256 for two thirds of the compute units or more: nothing need be packed. */
@@ -561,7 +566,7 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     }
     if (matmul_outer_gains(matmul_of(q), d))
         return names_of_gpu(short_k, ARRAY_COUNT(short_k), q, d, out);
-    if (matmul_is_skinny(matmul_of(q)) && !units_pay(matmul_of(q), d))
+    if (matmul_is_skinny(matmul_of(q)) && !units_pay(q, d))
         return names_of_gpu(skinny, ARRAY_COUNT(skinny), q, d, out);
     if (matmul_batch(matmul_of(q)) == 1 && matmul_mma_gains(q, d))
         return names_of_gpu(warps, ARRAY_COUNT(warps), q, d, out);

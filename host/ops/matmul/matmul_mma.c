@@ -45,7 +45,12 @@ static const tunable mma_tunables[] = {
      .host_only = true},
 };
 
-enum { MMA_BAND = 8 };
+enum {
+    MMA_BAND = 8,
+    UNIT_REGISTERS = 65536, /* of a unit, */
+    UNIT_ITEMS = 2048,      /* and its work-items */
+    GROUP_LOCAL = 1024      /* bytes of local memory that a group takes beside its own */
+};
 
 /* How groups share a product. */
 typedef struct mma_layout {
@@ -117,24 +122,19 @@ static void mma_set_warps(const job *j, mma_layout *s)
     s->local = mma_local(p, s);
 }
 
-/* Eight warps, four for the smallest tiles: a warp takes 64 x 32 of the largest tile. */
-static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n)
+/* Eight warps, four for the smallest tiles: a warp takes 64 x 32 of the largest tile.  Blocks have
+ * `block` bytes of each line. */
+static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n, size_t block)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t size = tsr_type_size(p->type), stages = param(j->params, "STAGES");
-    size_t block = param(j->params, "BLOCK");
+    const size_t stages = param(j->params, "STAGES");
     mma_layout s = {.tile_m = tile_m, .tile_n = tile_n, .warps_m = 2, .warps_n = 2, .sets = 1};
 
     if (tile_m * tile_n >= 64 * 64) {
         s.warps_m = tile_m > tile_n ? 4 : 2;
         s.warps_n = tile_m > tile_n ? 2 : 4;
     }
-    if (!block)
-        block =
-            p->type != TSR_F64 && (tile_m * tile_n == 128 * 128 || p->k * size <= 64) ? 64 : 128;
-    if (!param(j->params, "BLOCK") && p->type != TSR_F64 && p->k * size <= 32)
-        block = param(j->params, "SETS") == 2 ? 64 : 32;
-    s.depth = block / size;
+    s.depth = block / tsr_type_size(p->type);
     /* Blocks that come through registers are one ahead there, and one in local memory. */
     s.stages = stages                                                          ? stages
                : (!mma_copies_a(p) && !mma_copies_b(p)) || p->k <= 2 * s.depth ? 2
@@ -146,48 +146,95 @@ static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n)
 
 /* ---- how long a product takes ------------------------------------------------------------- *
  *
- * In microseconds.  The constants fit 57 timings on an H100, of 28 products from 16x15x10 to
- * 1088x1055x2041 with tiles of all sizes: within 11% (RMS).  They were of 16 bits and TF32; float64
- * has its tiles and parts of k chosen by TF32's rate and int8 by that of 16 bits, with no time of
- * their own here.
+ * In microseconds.  The constants fit 243 timings on an H200, of 16 bits and TF32 from 4x3x5 to
+ * 8387x9966x6 and 1842x42x5901 with tiles of all sizes: within 12% (RMS).  Float64 has its tiles
+ * and parts of k chosen by TF32's rate and int8 by that of 16 bits, with no time of their own here.
  */
+
+/* What a unit does in a microsecond: bytes of a block of an operand that it copies or loads, and
+ * outputs that it stores; and bytes that memory moves. */
+static const double copied_a_us = 36e3, loaded_a_us = 25e3, stored_a_us = 7e3, moved_a_us = 3.2e6;
 
 /* Of a group's tile of an operand: what its loads or copies take a unit for each block along k. */
 static double mma_tile_time(bool copied, size_t side, size_t block)
 {
-    return (double)(side * block) / (copied ? 55e3 : 40e3);
+    return (double)(side * block) / (copied ? copied_a_us : loaded_a_us);
+}
+
+static size_t mma_items(const mma_layout *s)
+{
+    return 32 * s->warps_m * s->warps_n * s->sets;
+}
+
+/* Registers of a work-item, as NVIDIA's compiler was seen to take them: for its sums, and for words
+ * that come through registers, of which eight find room among others. */
+static double mma_registers(const tsr_matmul_problem *p, const mma_layout *s)
+{
+    const double sums = (double)(s->tile_m * s->tile_n) / (double)(32 * s->warps_m * s->warps_n);
+    const size_t lines = (mma_copies_a(p) ? 0 : s->tile_m) + (mma_copies_b(p) ? 0 : s->tile_n);
+    const double words =
+        (double)(lines * s->depth * tsr_type_size(p->type)) / (4 * (double)mma_items(s));
+
+    return fmin(43 + 1.32 * sums + 1.2 * fmax(words - 8, 0), 255);
+}
+
+/* Groups that find work-items, registers and local memory on a unit. */
+static size_t mma_resident(const job *j, const mma_layout *s)
+{
+    const size_t registers = 8 * (size_t)ceil(mma_registers(matmul_of(j->problem), s) / 8);
+    const size_t items = mma_items(s);
+    const size_t room = size_min(UNIT_REGISTERS / (registers * items), UNIT_ITEMS / items);
+
+    return size_max(size_min(room, j->device->large_local / (s->local + GROUP_LOCAL)), 1);
+}
+
+/* What the last of the groups that share k takes to find that it is, and to add up their parts:
+ * each round brings up to 16 vectors of sums, of one part at least: as PARTS_AT_ONCE. */
+static double mma_add_up_time(const mma_layout *s)
+{
+    const size_t vectors = s->tile_m * s->tile_n / (32 * s->warps_m * s->warps_n) / 4;
+    const size_t at_once = s->sets * size_max(16 / vectors, 1);
+
+    return s->k.parts > 1 ? 1.2 + 0.59 * (double)size_div_up(s->k.parts, at_once) : 0;
+}
+
+/* Of so many groups together on a unit: blocks that wait for memory, or for one another, and what
+ * is stored. */
+static double mma_round_time(const tsr_matmul_problem *p, const mma_layout *s, size_t together)
+{
+    const matmul_matrix c = matmul_matrix_c(p);
+    const bool copies_a = mma_copies_a(p), copies_b = mma_copies_b(p);
+    const bool shifted = !matmul_starts_at(&c, 4) || c.length % 4 != 0;
+    const size_t block = s->depth * tsr_type_size(p->type);
+    const double latency = copies_a && copies_b ? 0.26 : 0.42;
+    const double work =
+        mma_tile_time(copies_a, s->tile_m, block) + mma_tile_time(copies_b, s->tile_n, block);
+    const double stores = (double)(s->tile_m * s->tile_n) / stored_a_us *
+                          (1 + (shifted ? 0.7 : 0) + (matmul_reads_c(p) ? 0.33 : 0));
+
+    return (double)size_div_up(s->k.span, s->depth) *
+               fmax(latency + work / (double)s->sets, 1.06 * (double)together * work) +
+           (double)together * stores;
 }
 
 static double mma_time(const job *j, const mma_layout *s)
 {
+    static const double launch = 2.5;
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const bool copies_a = mma_copies_a(p), copies_b = mma_copies_b(p);
-    const size_t size = tsr_type_size(p->type), items = 32 * s->warps_m * s->warps_n * s->sets;
-    const double groups = (double)mma_groups(p, s);
-    /* Groups on a unit: in all, and at a time, by its local memory and registers. */
-    const double each = ceil(groups / (double)size_max(j->device->compute_units, 1));
-    const double most =
-        (double)size_max(1, size_min(j->device->large_local / s->local,
-                                     s->tile_m * s->tile_n == 128 * 128 ? 2 : 1024 / items));
-    const double rounds = floor(each / most), rest = each - rounds * most;
-    const double outputs = (double)(s->tile_m * s->tile_n);
-    const double latency = copies_a && copies_b ? 0.2 : 0.5; /* of a block */
-    const double work = (mma_tile_time(copies_a, s->tile_m, s->depth * size) +
-                         mma_tile_time(copies_b, s->tile_n, s->depth * size) +
-                         outputs * (double)(s->depth * size) / 8e6) /
-                        (double)s->sets;
-    const double blocks = (double)size_div_up(s->k.span, s->depth);
-    /* The launch and the first block, the others, and what is stored. */
-    double us = 3.1 +
-                blocks * (rounds * fmax(latency + work, 1.3 * most * work) +
-                          (rest > 0 ? fmax(latency + work, 1.3 * rest * work) : 0)) +
-                each * outputs / 8000;
+    const size_t each = size_div_up(mma_groups(p, s), size_max(j->device->compute_units, 1));
+    const size_t most = mma_resident(j, s), full = each / most, rest = each % most;
+    const double elements = ((double)p->m + (double)p->n) * (double)p->k +
+                            (double)p->m * (double)p->n * (matmul_reads_c(p) ? 2 : 1);
+    const double moved = elements * (double)tsr_type_size(p->type) / moved_a_us;
+    /* Of several rounds one stores while others multiply. */
+    const double apart = each > 2 * most ? 0.8 : 1;
+    double us = apart * (double)full * mma_round_time(p, s, most) + mma_add_up_time(s);
 
     if (s->local > j->device->large_local)
         return DBL_MAX;
-    if (s->k.parts > 1)
-        us += 1.3 + (double)(s->k.parts + 1) * outputs / 18e3;
-    return us;
+    if (rest)
+        us += apart * mma_round_time(p, s, rest);
+    return launch + fmax(us, moved);
 }
 
 /* The best number of parts, where SPLIT does not set it: as many groups as fill the units so many
@@ -220,44 +267,65 @@ static mma_layout mma_split(const job *j, mma_layout s)
     return best;
 }
 
+/* Whether blocks of so many bytes serve: the longest has room for k, where that is short, and
+ * shorter ones take few registers for what comes through them. */
+static bool mma_block_serves(const tsr_matmul_problem *p, size_t block, size_t sets)
+{
+    const size_t bytes = p->k * tsr_type_size(p->type);
+    /* Two sets of warps take a step of 32 bytes each. */
+    const size_t most = bytes <= 32 && sets < 2 ? 32 : bytes <= 64 ? 64 : 128;
+
+    return p->type == TSR_F64 ? block == 128
+                              : block == most || (block < most && bytes <= 4 * block);
+}
+
 static mma_layout mma_layout_of(const job *j)
 {
-    static const size_t sides[] = {32, 64, 128};
+    static const size_t sides[] = {32, 64, 128}, blocks[] = {128, 64, 32};
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t set_m = param(j->params, "TILE_M"), set_n = param(j->params, "TILE_N");
+    const size_t set = param(j->params, "BLOCK");
     mma_layout best = {0};
 
-    for (size_t a = 0; a < ARRAY_COUNT(sides); a++)
-        for (size_t b = 0; b < ARRAY_COUNT(sides); b++) {
-            mma_layout s;
+    for (size_t e = 0; e < ARRAY_COUNT(sides) * ARRAY_COUNT(sides) * ARRAY_COUNT(blocks); e++) {
+        const size_t m = sides[e / 9], n = sides[e / 3 % 3], block = set ? set : blocks[e % 3];
+        mma_layout s;
 
-            if ((set_m && sides[a] != set_m) || (set_n && sides[b] != set_n))
-                continue;
-            s = mma_split(j, mma_layout_for(j, sides[a], sides[b]));
-            if (!best.tile_m || mma_time(j, &s) < mma_time(j, &best))
-                best = s;
-        }
+        if ((set_m && m != set_m) || (set_n && n != set_n) ||
+            (!set && !mma_block_serves(p, block, param(j->params, "SETS"))))
+            continue;
+        s = mma_split(j, mma_layout_for(j, m, n, block));
+        if (!best.tile_m || mma_time(j, &s) < mma_time(j, &best))
+            best = s;
+    }
     return best;
 }
 
-/* In float64, as measured on an H200: of a short k where rows of C do not start at pairs, which
- * `mma-f64` writes one by one, and of little work. */
+/* In float64, as measured on an H200: of a short k, which is soon multiplied, and longer where rows
+ * of C do not start at pairs, which `mma-f64` writes one by one. */
 static bool gains_in_f64(const tsr_matmul_problem *p)
 {
     const matmul_matrix c = matmul_matrix_c(p);
     const double outputs = (double)p->m * (double)p->n;
 
     if (outputs < 0x1p17)
-        return p->k <= 16;
-    return !matmul_starts_at(&c, 2) && p->k <= (outputs < 0x1p19 ? 64 : 256);
+        return p->k <= 32;
+    return p->k <= (matmul_starts_at(&c, 2) ? 32 : outputs < 0x1p19 ? 64 : 256);
+}
+
+double matmul_mma_time(const problem *q, const device_facts *d)
+{
+    const params chosen = params_default(&matmul_mma);
+    const device_facts known = matmul_known(d);
+    const job j = {q, &known, &chosen, false, false};
+    const mma_layout s = mma_layout_of(&j);
+
+    return mma_time(&j, &s);
 }
 
 bool matmul_mma_gains(const problem *q, const device_facts *d)
 {
     const tsr_matmul_problem *p = matmul_of(q);
-    const params chosen = params_default(&matmul_mma);
-    const device_facts known = matmul_known(d);
-    const job j = {q, &known, &chosen, false, false};
-    mma_layout s;
 
     if (p->type == TSR_F64)
         return gains_in_f64(p);
@@ -266,8 +334,10 @@ bool matmul_mma_gains(const problem *q, const device_facts *d)
     /* One tile: the launch that prepares copies takes longer than the product. */
     if (tsr_type_size(p->type) == 2 && p->m <= 32 && p->n <= 32 && p->k <= 2048)
         return true;
-    s = mma_layout_of(&j);
-    return mma_time(&j, &s) < matmul_tensor_time(q, d);
+    /* Of few rows or columns a group of `wgmma-tensor` has less of the large factor on its way than
+     * its time is taken from: a clear gain alone counts. */
+    return matmul_mma_time(q, d) <
+           matmul_tensor_time(q, d) * (size_min(p->m, p->n) <= 16 ? 1.25 : 1);
 }
 
 /* Bytes that are loaded or copied at once, at whose multiples lines start: 16, or an element, or 4
@@ -285,9 +355,9 @@ static double mma_workspace(const tsr_matmul_problem *p, const mma_layout *s)
     const double tiles =
         (double)size_div_up(p->m, s->tile_m) * (double)size_div_up(p->n, s->tile_n);
 
-    return s->k.parts > 1 ? tiles * (double)(s->k.parts * s->sets * s->tile_m * s->tile_n *
-                                             matmul_real_size(p))
-                          : 0;
+    return s->k.parts > 1
+               ? tiles * (double)(s->k.parts * s->tile_m * s->tile_n * matmul_real_size(p))
+               : 0;
 }
 
 /* Whether what C was is held in registers while its tile is multiplied: of few vectors, and of a
@@ -306,7 +376,7 @@ static bool mma_reads_early(const job *j, const mma_layout *s, size_t lane)
 static void mma_launch(const tsr_matmul_problem *p, const mma_layout *s, plan *out)
 {
     const size_t tiles = size_div_up(p->m, s->tile_m) * size_div_up(p->n, s->tile_n);
-    const size_t items = 32 * s->warps_m * s->warps_n * s->sets;
+    const size_t items = mma_items(s);
     matmul_call call = matmul_call_of(p);
     command *c = plan_launch_2d(out, 0, tiles * items, 1, items, 1);
 
@@ -364,7 +434,7 @@ static const char *plan_mma(const job *j, plan *out)
     matmul_define_operands(p, out);
     plan_define(out, "WARPS_M=%zu", s.warps_m);
     plan_define(out, "WARPS_N=%zu", s.warps_n);
-    plan_define(out, "ITEMS=%zu", 32 * s.warps_m * s.warps_n * s.sets);
+    plan_define(out, "ITEMS=%zu", mma_items(&s));
     plan_define(out, "LOCAL_BYTES=%zu", s.local);
     plan_define(out, "BAND=%d", MMA_BAND);
     plan_define(out, "COPY_A=%zu", mma_unit(&a));

@@ -15,9 +15,12 @@ enum { CAPABILITY_MIN = 90 };
 
 /* 0: what the shape and the device call for. */
 static const tunable tunables[] = {
-    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 32, 64, 128}, 0},
-    {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {0, 32, 64, 128}, 0},
-    {"WARP_M", "rows of a warp: fewer reads of B against warps", {0, 32, 64}, 0},
+    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 16, 32, 64, 128}, 0},
+    {"TILE_N",
+     "columns of a work-group's tile: fewer reads of A against B",
+     {0, 16, 32, 64, 128},
+     0},
+    {"WARP_M", "rows of a warp: fewer reads of B against warps", {0, 16, 32, 64}, 0},
     {"WARP_N", "columns of a warp: fewer reads of A against warps", {0, 8, 16, 32}, 0},
     {"DEPTH", "extent of blocks along k: fewer barriers against local memory", {0, 16, 32}, 0},
     {"STAGES", "blocks along k in flight: latency hidden against local memory", {0, 3, 4, 5, 6}, 0},
@@ -93,12 +96,13 @@ static size_t block_bytes(size_t side, size_t depth, bool along)
 }
 
 /* Of blocks that the work-items copy: the smallest tiles have so little to multiply in a block that
- * its barrier is felt. */
-static uint32_t depth_of(const job *j, size_t area)
+ * its barrier is felt; and those of 16 rows load fragments of the second step of a block during the
+ * first. */
+static uint32_t depth_of(const job *j, size_t area, size_t least)
 {
     const uint32_t set = param(j->params, "DEPTH");
 
-    return set ? set : area <= 32 * 32 ? 2 * DEPTH : DEPTH;
+    return set ? set : area <= 32 * 32 || least == 16 ? 2 * DEPTH : DEPTH;
 }
 
 /* Stages that work-items copy, where groups share units, and where a group has one to itself. */
@@ -127,11 +131,14 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
     const size_t area = (size_t)s.tile.rows * s.tile.columns;
 
     if (!tensor)
-        s.tile.depth = depth_of(j, area);
+        s.tile.depth = depth_of(j, area, size_min(s.tile.rows, s.tile.columns));
     if (!s.warp_m)
-        s.warp_m = area >= 128 * 128 ? 64 : 32;
+        s.warp_m = area >= 128 * 128 ? 64 : size_min(s.tile.rows, 32);
     if (!s.warp_n) /* four warps or more */
-        s.warp_n = area >= 64 * 64 ? 32 : area >= 32 * 64 || tensor ? 16 : 8;
+        s.warp_n = area >= 64 * 64                               ? 32
+                   : s.tile.columns == 16                        ? 8
+                   : area >= 32 * 64 || tensor || s.warp_m == 16 ? 16
+                                                                 : 8;
     s.items = s.tile.rows / s.warp_m * (s.tile.columns / s.warp_n) * 32;
     s.how = matmul_share_as_set(j, &s.tile, 1, 0);
     if (tensor) {
@@ -157,33 +164,45 @@ static bool is_whole(const layout *s)
         return false;
     if (s->tensor)
         return s->items % 128 == 0 && s->items <= 256;
+    if (s->warp_m == 16 && s->tile.depth == DEPTH)
+        return false;
     return s->items <= 512 &&
            size_min(s->tile.rows, s->tile.columns) * s->tile.depth % (2 * s->items) == 0;
 }
 
 /* ---- the cost of a layout ------------------------------------------------------------------ */
 
-/* Microseconds, as measured on an H100, and of boxes on an H200; by the size of the tile. */
+/* Microseconds, by the size of the tile: fitted to 78 timings on an H200, from 2x9x26 to
+ * 14146x10910x54, within 8% (RMS), and of boxes as measured there, of which 49 are within 7%. */
 static const struct costs {
     /* Of a block along k of a tile: of a group alone on a unit, and of each where groups fill it.
      */
     struct {
         double alone, full;
     } block[5];
-    double group[5]; /* to begin and end, and for each tile more */
+    double odd;   /* times as long where not all lines are aligned */
+    double group; /* to begin and end, and for each tile more */
     double launch;
     double turn;   /* for the last group of a tile to find that it is, */
     double sharer; /* and to add up what a group kept of 64 x 64 or less */
-} usual = {.block = {{1.27, 1.27}, {0.80, 0.91}, {0.29, 0.56}, {0.28, 0.34}, {0.23, 0.17}},
-           .group = {2.63, 2.63, 2.63, 2.63, 2.63},
-           .launch = 1.46,
+    double output; /* to store it, and again to read what it was */
+} usual = {.block = {{1.25, 1.0}, {0.77, 0.81}, {0.29, 0.50}, {0.30, 0.26}, {0.15, 0.165}},
+           .odd = 1.25,
+           .group = 1.7,
+           .launch = 1.2,
            .turn = 1.5,
-           .sharer = 0.33},
+           .sharer = 0.25,
+           .output = 0.27e-3},
   of_boxes = {.block = {{1.10, 1.10}, {0.59, 0.59}, {0.41, 0.36}, {0.27, 0.175}, {0.27, 0.175}},
-              .group = {5.5, 3.0, 3.3, 3.6, 3.6},
+              .odd = 1,
+              .group = 2.3,
               .launch = 1.5,
-              .turn = 2.5,
-              .sharer = 0.5};
+              .turn = 2.7,
+              .sharer = 0.08,
+              .output = 0.28e-3};
+
+/* Bytes that memory moves in a microsecond. */
+static const double moved_a_us = 3.6e6;
 
 /* By the outputs of a tile: 128 x 128, 64 x 128, 64 x 64, 32 x 64, 32 x 32. */
 static size_t size_of(const layout *s)
@@ -225,23 +244,45 @@ static double wait_for_memory(const job *j, const layout *s)
     return latency / (double)(s->stages - 1);
 }
 
-static double cost_of(const job *j, const layout *s)
+/* Whether copies of two elements may start at every second one, and end with a line. */
+static bool aligned(const matmul_matrix *x)
 {
-    const size_t units = matmul_units(j), resident = resident_of(j, s);
-    const size_t tiles = s->how.tiles, one = s->how.groups;
-    const size_t groups = one * matmul_batch(matmul_of(j->problem)), round = units * resident;
-    const size_t rounds = groups / round, rest = groups % round;
+    return matmul_starts_at(x, 2) && x->length % 2 == 0;
+}
+
+/* What `together` groups on a unit take for so many blocks, and to store. */
+static double round_of(const job *j, const layout *s, size_t together, double blocks)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const struct costs *costs = s->tensor ? &of_boxes : &usual;
     const double alone = fmax(costs->block[size_of(s)].alone, wait_for_memory(j, s));
-    const double full = costs->block[size_of(s)].full;
-    const double group = costs->group[size_of(s)];
+    const double full =
+        costs->block[size_of(s)].full * (aligned(&a) && aligned(&b) ? 1 : costs->odd);
+    const double outputs = (double)s->tile.rows * s->tile.columns * (matmul_reads_c(p) ? 2 : 1);
+
+    return blocks * fmax(alone, (double)together * full) + costs->group +
+           (double)together * outputs * costs->output;
+}
+
+static double cost_of(const job *j, const layout *s)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const size_t units = matmul_units(j), resident = resident_of(j, s);
+    const size_t tiles = s->how.tiles, one = s->how.groups;
+    const size_t groups = one * matmul_batch(p), round = units * resident;
+    const size_t rounds = groups / round, rest = groups % round;
+    const struct costs *costs = s->tensor ? &of_boxes : &usual;
+    const double group = costs->group;
     const double blocks =
         (double)tiles * (double)s->how.each / (double)one * (s->tile.depth / (double)DEPTH);
-    double cost = costs->launch;
+    const double elements = ((double)p->m + (double)p->n) * (double)p->k +
+                            (double)p->m * (double)p->n * (matmul_reads_c(p) ? 2 : 1);
+    const double moved = (double)matmul_batch(p) * elements * sizeof(double) / moved_a_us;
+    double cost = (double)rounds * round_of(j, s, resident, blocks);
 
-    cost += (double)rounds * (blocks * fmax(alone, (double)resident * full) + group);
     if (rest)
-        cost += blocks * fmax(alone, (double)size_div_up(rest, units) * full) + group;
+        cost += round_of(j, s, size_div_up(rest, units), blocks);
     if (matmul_unshared(&s->how) < tiles) {
         /* The end of a tile, and then the beginning of the next. */
         const bool two = s->how.streams && (tiles > one || one % tiles);
@@ -253,7 +294,7 @@ static double cost_of(const job *j, const layout *s)
     }
     if (s->how.streams && tiles > one) /* tile after tile */
         cost += group * (double)tiles / (double)one;
-    return cost;
+    return costs->launch + fmax(cost, moved);
 }
 
 /* The best way to share tiles of this size, where no tunable sets one. */
@@ -300,8 +341,8 @@ static void stage_alone(const job *j, layout *s)
 
 static layout layout_of(const job *j, bool tensor)
 {
-    static const size_t sizes[][2] = {{128, 128}, {64, 128}, {128, 64}, {64, 64},
-                                      {32, 64},   {64, 32},  {32, 32}};
+    static const size_t sizes[][2] = {{128, 128}, {64, 128}, {128, 64}, {64, 64}, {32, 64},
+                                      {64, 32},   {32, 32},  {16, 64},  {64, 16}};
     const tsr_matmul_problem *p = matmul_of(j->problem);
     layout best = layout_for(j, tensor, 128, 128);
     double least = DBL_MAX;
@@ -311,7 +352,8 @@ static layout layout_of(const job *j, bool tensor)
         return best;
     for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
         layout s = layout_for(j, tensor, sizes[i][0], sizes[i][1]);
-        const bool fits = is_whole(&s) && s.local <= j->device->large_local;
+        const bool fits = (!tensor || size_min(sizes[i][0], sizes[i][1]) > 16) && is_whole(&s) &&
+                          s.local <= j->device->large_local;
         double cost = DBL_MAX;
 
         if (fits)
@@ -383,12 +425,6 @@ static const char *plan_layout(const job *j, const layout *s, bool turned, plan 
     command_group_counters(launch);
     matmul_pass(launch, p, &call);
     return NULL;
-}
-
-/* Whether copies of two elements may start at every second one, and end with a line. */
-static bool aligned(const matmul_matrix *x)
-{
-    return matmul_starts_at(x, 2) && x->length % 2 == 0;
 }
 
 static const char *plan_mma_f64(const job *j, plan *out)
@@ -473,6 +509,16 @@ static double least_cost(const problem *q, const device_facts *d, bool tensor)
     const layout s = layout_of(&j, tensor);
 
     return cost_of(&j, &s);
+}
+
+double matmul_mma_f64_time(const problem *q, const device_facts *d)
+{
+    const tsr_matmul_problem *p = matmul_of(q);
+    const device_facts known = matmul_known(d);
+
+    return p->m && p->n ? fmin(least_cost(q, &known, false),
+                               matmul_boxes_gain(q, d) ? least_cost(q, &known, true) : INFINITY)
+                        : INFINITY;
 }
 
 bool matmul_boxes_gain(const problem *q, const device_facts *d)

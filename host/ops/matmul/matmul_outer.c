@@ -13,7 +13,9 @@ enum {
     DEPTH_MAX = 64,
     LOADS_MAX = 24,    /* elements of tiles that a work-item brings at once */
     GROUPS_A_UNIT = 3, /* that keep memory busy */
-    K_OF_C = 8         /* up to which C, not the factors, decides how many rows serve */
+    PASSES_MAX = 8,
+    GROUPS_OF_PASSES = 8, /* for each unit, of several blocks of rows */
+    K_OF_C = 8            /* up to which C, not the factors, decides how many rows serve */
 };
 
 static const tunable tunables[] = {
@@ -39,11 +41,17 @@ static const tunable tunables[] = {
      0,
      4,
      .cpu_most = 4},
+    {"PASSES",
+     "blocks of rows with the same columns of B, where tiles hold all of k: reuse against groups",
+     {0, 1, 2, 4, 8},
+     0,
+     1,
+     .cpu_most = 1},
 };
 
 /* How groups share C. */
 typedef struct layout {
-    size_t vector, items, lanes, rows, depth;
+    size_t vector, items, lanes, rows, depth, passes;
     size_t across, classes, down; /* groups side by side; classes of rows, and groups of each */
 } layout;
 
@@ -79,10 +87,10 @@ bool matmul_outer_gains(const tsr_matmul_problem *p, const device_facts *d)
     const double moved =
         (double)tsr_type_size(c.type) * view_elements(&c) * (matmul_reads_c(p) ? 2 : 1);
 
-    /* One step of few outputs is as long as its launch: 8x326x1 with beta 1 takes 2.5 us, and 3.1
-     * by a kernel that shares k. */
+    /* Few steps of few outputs are as long as their launch: 8x326x1 with beta 1 takes 2.5 us, and
+     * 3.1 by a kernel that shares k; 1541x16x4 3.0 and 3.8. */
     if (matmul_is_skinny(p))
-        return p->type == TSR_F64 && p->k == 1 &&
+        return p->type == TSR_F64 && p->k <= 4 &&
                (double)matmul_batch(p) * (double)p->m * (double)p->n <= 0x1p15;
     if (p->k <= k_most(p, d, &c) && moved >= factors &&
         (moved >= 0x1p20 || !has_matrix_units(p, d)))
@@ -102,9 +110,10 @@ static size_t classes_of(size_t ld, size_t vector)
     return classes;
 }
 
+/* Rows of a group. */
 static size_t height_of(const layout *s)
 {
-    return s->items / s->lanes * s->rows;
+    return s->items / s->lanes * s->rows * s->passes;
 }
 
 static size_t local_bytes(const tsr_matmul_problem *p, const layout *s)
@@ -112,6 +121,51 @@ static size_t local_bytes(const tsr_matmul_problem *p, const layout *s)
     const size_t real = matmul_real_size(p), part = VECTOR_BYTES / real;
 
     return s->depth * (height_of(s) + size_max(s->rows, part) + s->lanes * s->vector + part) * real;
+}
+
+/* Groups of one product. */
+static size_t groups_of(const layout *s)
+{
+    return s->down * s->classes * s->across;
+}
+
+static void lay_down(const tsr_matmul_problem *p, layout *s)
+{
+    s->down = size_div_up(size_div_up(p->m, s->classes), height_of(s));
+}
+
+/* Whether groups of so many rows still fill the device, and find room. */
+static bool serves(const job *j, layout *s)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+
+    lay_down(p, s);
+    return groups_of(s) * matmul_batch(p) >=
+               GROUPS_OF_PASSES * size_max(j->device->compute_units, 1) &&
+           s->depth * (height_of(s) + s->lanes * s->vector) <= LOADS_MAX * s->items &&
+           local_bytes(p, s) <= j->device->local_memory;
+}
+
+/* Blocks of rows for a group that brings all of k at once, as many as leave groups enough, and of
+ * more rows then: of 16 bits, of which a block is soon done.  Not where C is read: a group then
+ * waits for what it was block after block. */
+static void choose_passes(const job *j, layout *s)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const size_t set = param(j->params, "PASSES");
+    layout more = *s;
+
+    if (s->depth < p->k || (!set && (matmul_reads_c(p) || s->vector <= 4)))
+        return;
+    more.rows = 4;
+    if (!param(j->params, "ROWS") && s->rows == 2 && serves(j, &more))
+        *s = more;
+    for (more = *s; more.passes < (set ? set : PASSES_MAX); *s = more) {
+        more.passes *= 2;
+        if (!serves(j, &more) && !set)
+            break;
+    }
+    lay_down(p, s);
 }
 
 /* Rows for each work-item, as many as leave groups enough; and steps for them at once. */
@@ -129,9 +183,8 @@ static void choose(const job *j, layout *s)
     while (!rows_set && s->rows > 1 && height_of(s) / 2 >= size_div_up(p->m, s->classes))
         s->rows /= 2;
     for (;;) {
-        s->down = size_div_up(size_div_up(p->m, s->classes), height_of(s));
-        if (rows_set || s->rows == 1 ||
-            s->down * s->classes * s->across * matmul_batch(p) >= enough)
+        lay_down(p, s);
+        if (rows_set || s->rows == 1 || groups_of(s) * matmul_batch(p) >= enough)
             break;
         s->rows /= 2;
     }
@@ -152,7 +205,8 @@ static layout layout_of(const job *j)
                 .items = param(j->params, "ITEMS"),
                 .lanes = param(j->params, "LANES"),
                 .rows = param(j->params, "ROWS"),
-                .depth = param(j->params, "DEPTH")};
+                .depth = param(j->params, "DEPTH"),
+                .passes = 1};
     size_t columns = p->n;
 
     s.classes = aligned ? classes_of(c.ld, s.vector) : 1;
@@ -163,6 +217,7 @@ static layout layout_of(const job *j)
             size_min(LANES_MAX, size_max(2, size_power_of_2_up(size_div_up(columns, s.vector))));
     s.across = size_div_up(columns, s.lanes * s.vector);
     choose(j, &s);
+    choose_passes(j, &s);
     return s;
 }
 
@@ -207,15 +262,17 @@ static const char *plan_outer(const job *j, plan *out)
     plan_set(out, "LANES", (uint32_t)s.lanes);
     plan_set(out, "ROWS", (uint32_t)s.rows);
     plan_set(out, "DEPTH", (uint32_t)s.depth);
+    plan_set(out, "PASSES", (uint32_t)s.passes);
     matmul_define_operands(p, out);
     matmul_define_rounding(p, out);
     plan_define(out, "VECTOR=%zu", s.vector);
+    plan_define(out, "READS_C=%d", matmul_reads_c(p));
     plan_define(out, "ALIGNED=%d", j->device->kind != DEVICE_CPU);
     if (p->m == 0 || p->n == 0)
         return NULL;
     call.across = (uint32_t)s.across;
     call.classes = (uint32_t)s.classes;
-    c = plan_launch_2d(out, 0, s.across * s.down * s.classes * s.items, 1, s.items, 1);
+    c = plan_launch_2d(out, 0, groups_of(&s) * s.items, 1, s.items, 1);
     matmul_layers(c, matmul_batch(p));
     command_operand(c, MATMUL_A);
     command_operand(c, MATMUL_B);

@@ -35,6 +35,7 @@ void matmul_define_parts(const tsr_matmul_problem *p, plan *out)
 {
     matmul_define_scales(p, out);
     plan_define(out, "SUM_ITEMS=%d", SUM_ITEMS);
+    plan_define(out, "PARTS_TOGETHER=%d", MATMUL_PARTS_TOGETHER);
 }
 
 size_t matmul_parts_workspace(const tsr_matmul_problem *p, k_parts k)

@@ -14,7 +14,10 @@ typedef struct k_parts {
 /** k in up to so many parts, each a multiple of `depth` but the last, as the workspace allows. */
 k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth);
 
-/** SUM_ITEMS and SCALED, of every program that has the kernel. */
+/** Parts of a sum that a work-item loads at once: several loads take as long as one. */
+enum { MATMUL_PARTS_TOGETHER = 8 };
+
+/** SUM_ITEMS, PARTS_TOGETHER and SCALED, of every program that has the kernel. */
 void matmul_define_parts(const tsr_matmul_problem *p, plan *out);
 
 /** Bytes of the sums of one product's parts; 0 where there is one part. */

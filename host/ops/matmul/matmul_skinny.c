@@ -20,7 +20,9 @@ enum {
     SLICES_MAX = 32,
     LANES_MIN = 8,
     TEAM_MIN = 4,
+    TEAM_MAX = 32,
     VECTOR_BYTES = 16,
+    BRIEF_BYTES = 1 << 20,
     BATCH_BYTES = 64,       /* whose loads a work-item has under way */
     TILE_BYTES = 16384,     /* of the small factor in local memory */
     SUMS_BYTES = 24576,     /* of sums there that are added up together */
@@ -115,12 +117,15 @@ static size_t vector_of(const job *j, const skinny *s, size_t batch)
 
 /* ---- the share of k ------------------------------------------------------------------------ */
 
-/* Measured on an H100 and an H200, in microseconds: what a group takes from its start to its end,
- * and for each row of a few; for each batch of loads, beside what its bytes take; a second launch,
- * or a last group's turn, and each part that a work-item then adds up.  Bytes a microsecond that
- * memory brings a unit, and that sums of parts are written and read at. */
-static const double group_us = 0.9, row_us = 0.04, batch_us = 0.35, launch_us = 2.2, turn_us = 1.9,
-                    part_us = 0.07, unit_bytes_a_us = 24e3, sum_bytes_a_us = 1.5e6;
+/* Microseconds, fitted to 316 timings on an H200, of 1 to 16 rows or columns in all types: within
+ * 13% (RMS).  Of a launch; of a group from its start to its end; of a batch of loads, beside what
+ * its bytes and its multiply-adds take; of a second launch, or a last group's turn, and of each
+ * round in which its work-items load parts. */
+static const double start_us = 1.28, group_us = 0.98, batch_us = 0.26, launch_us = 2.2,
+                    turn_us = 1.6, round_us = 0.46;
+/* What a unit does in a microsecond: bytes that memory brings it, and multiply-adds of FP32; and
+ * bytes of sums of parts that a second launch and the one before move. */
+static const double unit_bytes_a_us = 29e3, unit_adds_a_us = 1e5, sum_bytes_a_us = 1.5e6;
 
 /* How parts are added up, of outputs that so many groups have. */
 static last_group adding_up(const job *j, size_t groups, k_parts k)
@@ -138,25 +143,41 @@ static double items_a_unit(const skinny *s, const layout *x, size_t real)
     return (double)size_min(UNIT_ITEMS, UNIT_REGISTERS / registers);
 }
 
+/* Rounds in which the last group of some outputs loads their parts, MATMUL_PARTS_TOGETHER for each
+ * work-item: cl/matmul/matmul_skinny.clh. */
+static double rounds_of_parts(const skinny *s, const layout *x, size_t parts)
+{
+    const size_t outputs = s->few * size_min(x->outputs, s->many);
+    size_t lanes = 1;
+
+    while (lanes < parts && 2 * lanes * outputs <= x->items)
+        lanes *= 2;
+    return (double)(size_div_up(outputs, x->items / lanes) *
+                    size_div_up(parts, lanes * MATMUL_PARTS_TOGETHER));
+}
+
 /* What a product takes where `groups` along C's long side share k in parts. */
 static double cost_us(const job *j, const skinny *s, const layout *x, size_t groups, k_parts k)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const double real = (double)matmul_real_size(p), all = (double)(groups * k.parts);
-    const double most = floor(fmax(items_a_unit(s, x, (size_t)real) / (double)x->items, 1));
-    const double together = fmin(ceil(all / (double)matmul_units(j)), most); /* on a unit */
-    const double waves = fmax(ceil(all / (double)matmul_units(j)) / together, 1);
+    const size_t real = matmul_real_size(p), units = matmul_units(j);
+    const double all = (double)groups * (double)(k.parts > 1 ? k.parts : matmul_batch(p));
+    const double most = floor(fmax(items_a_unit(s, x, real) / (double)x->items, 1));
+    const double each = ceil(all / (double)units); /* groups of a unit, */
+    const double together = fmin(each, most);      /* and of those at once */
     const double batches = (double)size_div_up(k.span, x->quantum);
-    const double bytes = together * (double)(x->items * x->loads * x->vector * s->type);
-    const double us = waves * (group_us + row_us * (double)s->few +
-                               batches * (batch_us + bytes / unit_bytes_a_us));
-    const double outputs = (double)(s->few * x->outputs) / (double)x->items; /* of a work-item */
+    const double loaded = together * (double)(x->items * x->loads * x->vector);
+    const double adds = loaded * (double)s->few * ((double)real / sizeof(float));
+    const double batch =
+        batch_us + loaded * (double)s->type / unit_bytes_a_us + adds / unit_adds_a_us;
+    const double us = start_us + each / together * (group_us + batches * batch);
 
     if (k.parts == 1)
         return us;
-    return us + (adding_up(j, groups, k) ? turn_us : launch_us) +
-           part_us * ceil((double)k.parts * outputs) +
-           2.0 * (double)k.parts * (double)p->m * (double)p->n * real / sum_bytes_a_us;
+    if (adding_up(j, groups, k))
+        return us + turn_us + rounds_of_parts(s, x, k.parts) * round_us;
+    return us + launch_us +
+           2.0 * (double)k.parts * (double)p->m * (double)p->n * (double)real / sum_bytes_a_us;
 }
 
 /* How many groups share k, where SPLIT does not say it. */
@@ -179,6 +200,25 @@ static k_parts split(const job *j, const skinny *s, const layout *x, size_t grou
         }
     }
     return best;
+}
+
+/* What a product takes by such groups, which share k as is best. */
+static double best_us(const job *j, const skinny *s, const layout *x)
+{
+    const size_t groups = size_div_up(s->many, x->outputs);
+
+    return cost_us(j, s, x, groups, split(j, s, x, groups));
+}
+
+/* What a clear gain leaves: less is within the model's error. */
+static const double CLEAR = 0.92;
+
+/* Whether the large factor is soon read: what counts then are the loads that wait for one another,
+ * not how long the streams are. */
+static bool is_brief(const job *j, const skinny *s)
+{
+    return (double)s->many * (double)(s->k * s->type) <= BRIEF_BYTES &&
+           j->device->kind != DEVICE_CPU;
 }
 
 /* ---- what both plans have ------------------------------------------------------------------ */
@@ -317,41 +357,52 @@ static size_t slices_of(const skinny *s, size_t lanes, size_t batch)
     return size_max(size_min(slices, size_min(SLICES_MAX, GROUP_ITEMS / lanes)), 1);
 }
 
-/* What is set, and what follows from the shape. */
-static layout columns_of(const job *j, const skinny *s, size_t *out_lanes, size_t *out_slices)
+/* Groups of so many work-items side by side. */
+static layout columns_of(const job *j, const skinny *s, size_t vector, size_t lanes)
 {
-    layout x = {.batch = BATCH_BYTES / VECTOR_BYTES};
-    size_t lanes = param(j->params, "LANES"), slices = param(j->params, "SLICES");
+    const size_t set = param(j->params, "SLICES"), batch = BATCH_BYTES / VECTOR_BYTES;
+    const size_t slices = set ? set : slices_of(s, lanes, batch);
 
-    x.vector = vector_of(j, s, x.batch);
-    x.aligned = is_aligned(j, s, x.vector);
-    if (!lanes)
-        lanes = lanes_of(s, x.vector);
-    if (!slices)
-        slices = slices_of(s, lanes, x.batch);
-    x.items = lanes * slices;
-    x.peers = slices;
-    x.outputs = lanes * x.vector;
-    x.quantum = slices * x.batch;
-    x.loads = x.batch;
-    x.sums = s->few * x.vector;
-    *out_lanes = lanes;
-    *out_slices = slices;
-    return x;
+    return (layout){.vector = vector,
+                    .aligned = is_aligned(j, s, vector),
+                    .batch = batch,
+                    .items = lanes * slices,
+                    .peers = slices,
+                    .outputs = lanes * vector,
+                    .quantum = slices * batch,
+                    .loads = batch,
+                    .sums = s->few * vector};
+}
+
+static layout columns_layout(const job *j, const skinny *s)
+{
+    const size_t vector = vector_of(j, s, BATCH_BYTES / VECTOR_BYTES);
+    const size_t set = param(j->params, "LANES");
+    size_t lanes = set ? set : lanes_of(s, vector);
+    layout best = columns_of(j, s, vector, lanes);
+
+    while (!set && is_brief(j, s) && lanes > LANES_MIN) {
+        layout x;
+
+        lanes /= 2;
+        x = columns_of(j, s, vector, lanes);
+        if (best_us(j, s, &x) < CLEAR * best_us(j, s, &best))
+            best = x;
+    }
+    return best;
 }
 
 static const char *plan_columns(const job *j, plan *out)
 {
     const skinny s = skinny_of(matmul_of(j->problem));
     const char *why = unsupported(j, &s, false, out);
-    size_t lanes, slices;
     layout x;
 
     if (why)
         return why;
-    x = columns_of(j, &s, &lanes, &slices);
-    plan_set(out, "LANES", (uint32_t)lanes);
-    plan_set(out, "SLICES", (uint32_t)slices);
+    x = columns_layout(j, &s);
+    plan_set(out, "LANES", (uint32_t)(x.items / x.peers));
+    plan_set(out, "SLICES", (uint32_t)x.peers);
     return plan_groups(j, &s, &x, out);
 }
 
@@ -432,6 +483,29 @@ static layout dots_of(const skinny *s, size_t vector, size_t team, size_t lines)
                     .sums = s->few * lines};
 }
 
+/* Larger teams where groups are small for lack of lines: they take more of k at once, and leave
+ * fewer parts to be added up, by more work-items. */
+static size_t team_by_cost(const job *j, const skinny *s, size_t vector, size_t lines)
+{
+    size_t best = team_of(s, vector);
+    layout x = dots_of(s, vector, best, lines);
+    double least = best_us(j, s, &x);
+
+    for (size_t team = 2 * best; team <= TEAM_MAX && j->device->kind != DEVICE_CPU; team *= 2) {
+        double us;
+
+        if (x.items == GROUP_ITEMS)
+            break;
+        x = dots_of(s, vector, team, lines);
+        us = best_us(j, s, &x);
+        if (us >= CLEAR * least)
+            continue;
+        least = us;
+        best = team;
+    }
+    return best;
+}
+
 /* Of one or two rows or columns the small factor is read as fast without reuse: what counts is how
  * groups fill the device, without sharing k where they do. */
 static size_t lines_by_cost(const job *j, const skinny *s, size_t vector, size_t team, size_t most)
@@ -443,10 +517,9 @@ static size_t lines_by_cost(const job *j, const skinny *s, size_t vector, size_t
         return most;
     for (size_t lines = most; lines; lines /= 2) {
         const layout x = dots_of(s, vector, team, lines);
-        const size_t groups = size_div_up(s->many, x.outputs);
-        const double us = cost_us(j, s, &x, groups, split(j, s, &x, groups));
+        const double us = best_us(j, s, &x);
 
-        if (us >= 0.9 * least) /* less is within the model's error */
+        if (us >= CLEAR * least)
             continue;
         least = us;
         best = lines;
@@ -454,35 +527,51 @@ static size_t lines_by_cost(const job *j, const skinny *s, size_t vector, size_t
     return best;
 }
 
-static layout dots_as_set(const job *j, const skinny *s, size_t *out_team, size_t *out_lines)
+/* Groups that take so many elements at once. */
+static layout dots_for(const job *j, const skinny *s, size_t vector)
 {
-    const size_t vector = vector_of(j, s, BATCH_BYTES / VECTOR_BYTES);
+    const size_t most = lines_of(j, s, vector);
     size_t team = param(j->params, "TEAM"), lines = param(j->params, "LINES");
     layout x;
 
     if (!team)
-        team = team_of(s, vector);
+        team = team_by_cost(j, s, vector, lines ? lines : most);
     if (!lines)
-        lines = lines_by_cost(j, s, vector, team, lines_of(j, s, vector));
+        lines = lines_by_cost(j, s, vector, team, most);
     x = dots_of(s, vector, team, lines);
     x.aligned = is_aligned(j, s, vector);
-    *out_team = team;
-    *out_lines = lines;
     return x;
+}
+
+static layout dots_layout(const job *j, const skinny *s)
+{
+    /* Of more rows or columns the small factor is read too often for what longer vectors save. */
+    const size_t most = s->few > 8 ? 1 : VECTOR_BYTES / s->type;
+    size_t vector = vector_of(j, s, BATCH_BYTES / VECTOR_BYTES);
+    layout best = dots_for(j, s, vector);
+
+    while (!param(j->params, "VECTOR") && is_brief(j, s) && 2 * vector <= most) {
+        layout x;
+
+        vector *= 2;
+        x = dots_for(j, s, vector);
+        if (best_us(j, s, &x) < CLEAR * best_us(j, s, &best))
+            best = x;
+    }
+    return best;
 }
 
 static const char *plan_dots(const job *j, plan *out)
 {
     const skinny s = skinny_of(matmul_of(j->problem));
     const char *why = unsupported(j, &s, true, out);
-    size_t team, lines;
     layout x;
 
     if (why)
         return why;
-    x = dots_as_set(j, &s, &team, &lines);
-    plan_set(out, "TEAM", (uint32_t)team);
-    plan_set(out, "LINES", (uint32_t)lines);
+    x = dots_layout(j, &s);
+    plan_set(out, "TEAM", (uint32_t)x.peers);
+    plan_set(out, "LINES", (uint32_t)(x.outputs / (x.items / x.peers)));
     return plan_groups(j, &s, &x, out);
 }
 
@@ -499,26 +588,18 @@ const variant matmul_skinny_dots = {
     .tunable_count = ARRAY_COUNT(dots_tunables),
     .plan = plan_dots};
 
-/* ---- what they take in all ------------------------------------------------------------------ */
-
-/* Beside what groups take: a launch, and C that is added to. */
-static const double start_us = 1.0, reading_c_us = 0.1;
-
 static double skinny_time(const problem *q, const device_facts *d, bool along_k)
 {
-    const tsr_matmul_problem *p = matmul_of(q);
+    const device_facts known = matmul_known(d);
     const params defaults = params_default(along_k ? &matmul_skinny_dots : &matmul_skinny_columns);
-    const job j = {q, d, &defaults, false};
-    const skinny s = skinny_of(p);
-    size_t first, second, groups;
+    const job j = {q, &known, &defaults, false, false};
+    const skinny s = skinny_of(matmul_of(q));
     layout x;
 
     if (s.few > FEW_MAX || s.along_k != along_k)
         return INFINITY;
-    x = along_k ? dots_as_set(&j, &s, &first, &second) : columns_of(&j, &s, &first, &second);
-    groups = size_div_up(s.many, x.outputs);
-    return 1e3 * (start_us + (matmul_reads_c(p) ? reading_c_us : 0) +
-                  cost_us(&j, &s, &x, groups, split(&j, &s, &x, groups)));
+    x = along_k ? dots_layout(&j, &s) : columns_layout(&j, &s);
+    return 1e3 * best_us(&j, &s, &x);
 }
 
 double matmul_skinny_columns_time(const problem *q, const device_facts *d)

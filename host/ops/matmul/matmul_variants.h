@@ -31,7 +31,8 @@ extern const variant matmul_complex_general;
 /* matmul_copied.c: tiles that NVIDIA's cp.async brings. */
 extern const variant matmul_cp_async, matmul_stream;
 
-/** Nanoseconds that a call of a variant takes of a float32 product, on the device's own clock, by a
+/** Nanoseconds that a call of a variant takes of a float32 product, or of any type by
+ *  `skinny-columns` and `skinny-dots`, on the device's own clock, by a
  *  fit to times measured on an H200; infinite where it does not take the product, or others always
  *  take less. */
 double matmul_pipelined_time(const problem *q, const device_facts *d);
@@ -86,6 +87,11 @@ extern const variant matmul_wgmma_tf32, matmul_wgmma_3xtf32, matmul_wgmma_tensor
 
 /** Microseconds that `wgmma-tensor` takes, where it supports the problem, as far as is known. */
 double matmul_tensor_time(const problem *q, const device_facts *d);
+
+/** Microseconds that a product of 16 bits or TF32 takes by `mma`, and float64 by `mma-f64` or
+ *  `mma-f64-tensor`, whichever takes less. */
+double matmul_mma_time(const problem *q, const device_facts *d);
+double matmul_mma_f64_time(const problem *q, const device_facts *d);
 
 /** NULL, or why a problem does not go by three TF32 products. */
 const char *matmul_unsupported_3xtf32(const tsr_matmul_problem *p, plan *out);
