@@ -31,10 +31,19 @@ bool result_same_device(const result_row *a, const result_row *b)
     return !strcmp(a->device, b->device) && !strcmp(a->device_id, b->device_id);
 }
 
+/* ":0" of "1:0": a platform's number changes with what other drivers are installed. */
+static const char *within_platform(const char *id)
+{
+    const char *colon = strchr(id, ':');
+
+    return colon ? colon : id;
+}
+
 bool result_same_driver(const result_row *a, const result_row *b)
 {
-    return result_same_device(a, b) && !strcmp(a->platform, b->platform) &&
-           !strcmp(a->driver, b->driver);
+    return !strcmp(a->device, b->device) && !strcmp(a->platform, b->platform) &&
+           !strcmp(a->driver, b->driver) &&
+           !strcmp(within_platform(a->device_id), within_platform(b->device_id));
 }
 
 void result_start(result_row *row, const tsr_device *device)

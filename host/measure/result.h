@@ -150,8 +150,9 @@ typedef struct result_row {
 /** The time of day as rows have it: UTC, ISO 8601. */
 void result_now(char out[RESULT_WHEN_SIZE]);
 
-/** Whether two rows are of one device, its number included, and one driver. */
+/** Whether two rows are of one device, its number included. */
 bool result_same_device(const result_row *a, const result_row *b);
+/** Of one driver, on the same device of its platform, whose number other drivers may change. */
 bool result_same_driver(const result_row *a, const result_row *b);
 
 /** Fill in who and where: device, driver, version, time of day. */

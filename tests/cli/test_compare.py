@@ -54,6 +54,15 @@ class Compare(Case):
         r = self.succeed("compare", "a.json")
         self.assertRegex(r.out, r"\n  tiled +7\.111\n")
 
+    def test_a_platform_of_another_number(self):
+        """It is the same device when other drivers are installed; another device of it is not."""
+        rows = list(self.base)
+        number = rows[0]["device_id"]
+        for other, columns in (("7:" + number.split(":")[1], 1), ("%s7" % number, 2)):
+            half = len(rows) // 2
+            self.rows("c.json", rows[:half] + [dict(r, device_id=other) for r in rows[half:]])
+            self.assertEqual("\n[2] " in "\n" + self.succeed("compare", "c.json").out, columns == 2, other)
+
     def test_losses(self):
         self.rows("b.json", slowed(self.base, 0.9, "tiled"))
         r = self.fail_with(3, "compare", "a.json", "b.json", "--fail-below", "0.95",

@@ -395,6 +395,11 @@ class Charts(Page):
         dom = self.dump(self.report(made_up_rows.gpu() + made_up_rows.lab_rows()))
         self.assertEqual(self.figures(dom, "lab"), [["read", "read, courses", "write"]])
         self.assertNotRegex(dom, r'<section id="[a-z]+" hidden')
+        self.assertIn("GB/s over stride", dom)  # not 0.09 TB/s
+        rows = made_up_rows.lab_rows()
+        for r in rows:
+            r["x"] = {"1": "4 KiB", "2": "4 B", "": ""}[r["x"]]
+        self.assertIn(["4 B", "4 KiB"], self.labels(self.report(rows)))
         # Without other rows, parts that are about jobs are left out.
         alone = self.dump(self.report(made_up_rows.lab_rows()))
         hidden = re.findall(r'<section id="([a-z]+)" hidden', alone)
