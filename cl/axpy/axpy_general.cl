@@ -1,7 +1,7 @@
 /* z := alpha x + y: vectors of any type, and elements at any distance.
  *
  * Idea: as axpy_vector, of VEC elements; a work-group takes a block of neighbouring vectors, whose
- *     number the compiler knows, so that several loads of a work-item are on their way at once.
+ *     number the compiler knows, so that several loads of a work-item are in flight at once.
  *     Elements that lie apart are taken one by one.
  * Work split: work-group g computes the block of GROUP * VECTORS * VEC elements from g times as
  *     many on; its work-items take vectors in turns.
@@ -56,7 +56,7 @@ typedef REAL_N(VEC) numbers;
 #define STORE_VEC(v, n, to)   STORE_AT(v, n, to)
 #endif
 
-/* Vectors whose loads are on their way at once. */
+/* Vectors whose loads are in flight at once. */
 #define AHEAD (VECTORS < 4 ? VECTORS : 4)
 
 /* A call, as one argument; the host's axpy_call has the same members. */

@@ -4,7 +4,7 @@
  *     at one word of its table.  Here neighbours count in different copies of the
  *     table, so that up to COPIES of them do not meet.  The copies of a bin lie
  *     side by side: neighbours that hit one bin then use different banks of local
- *     memory, too.  Several elements of a work-item are on their way at once.  Groups
+ *     memory, too.  Several elements of a work-item are in flight at once.  Groups
  *     add up by atomics, and the last one stores the counts where one can be the last,
  *     else each adds to them by itself.
  * Work split: as histogram_local, LOADS elements at once; work-item i counts in copy i

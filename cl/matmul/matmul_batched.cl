@@ -1,7 +1,7 @@
 /* C := alpha op(A) op(B) + beta C: batches of small products, whole ones in a work-group.
  *
  * Idea: of a small product everything is read once and written once, so what
- *     counts is bytes under way.  A group takes PRODUCTS whole ones, and each
+ *     counts is bytes in flight.  A group takes PRODUCTS whole ones, and each
  *     item asks for all its vectors of A and B before it waits for the first.
  *     Tiles lie in local memory as the matrices do in global memory, transposed
  *     or not, so that copying is vectors in and vectors out; the arithmetic

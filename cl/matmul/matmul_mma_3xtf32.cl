@@ -53,7 +53,7 @@
 #error "DEPTH: extent of the blocks along k, 16 or 32"
 #endif
 #if !defined(STAGES) || STAGES < 2
-#error "STAGES: blocks of A and B under way, 2 or more"
+#error "STAGES: blocks of A and B in flight, 2 or more"
 #endif
 #if !defined(ALIGNED_A) || !defined(ALIGNED_B) || !defined(ALIGNED_C)
 #error "ALIGNED_A, ALIGNED_B, ALIGNED_C: 1 where vectors are aligned, else 0"

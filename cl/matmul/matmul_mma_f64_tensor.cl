@@ -52,7 +52,7 @@ static inline bool is_last_consumer(__global group_counter *done, uint groups, _
 #error "DEPTH, MAP_BYTES: 16 elements along k of a block, and bytes of a map"
 #endif
 #if !defined(STAGES) || STAGES < 2
-#error "STAGES: blocks of A and B under way, 2 or more"
+#error "STAGES: blocks of A and B in flight, 2 or more"
 #endif
 #if !defined(ALIGNED_C) || !defined(UNIT_GROUPS)
 #error "ALIGNED_C: 1 where vectors of 2 are aligned, else 0; UNIT_GROUPS: groups on a unit"

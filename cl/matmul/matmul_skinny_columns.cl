@@ -4,7 +4,7 @@
  *     rows.  So work-items do what a matvec's would: each takes VECTOR columns, walks down k, and
  *     keeps a sum for each row and column; neighbours read neighbours.  What A has in those steps
  *     is the same for all of them, and lies in local memory.  Memory answers late: a work-item has
- *     the loads of its next BATCH steps under way while it multiplies, SLICES sets of work-items
+ *     the loads of its next BATCH steps in flight while it multiplies, SLICES sets of work-items
  *     take every SLICES-th step of the same columns, and groups share k (matmul_parts.clh).
  *     With FEW_ROWS 0 the same text computes a C of few columns, whose large factor A is
  *     transposed.

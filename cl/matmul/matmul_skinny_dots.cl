@@ -6,7 +6,7 @@
  *     sum for each of them and each row of C: what it reads of A, which lies in local memory, then
  *     serves LINES dot products.  The smaller the team, the more teams read the same of A at the
  *     same time, which costs local memory one access.  Memory answers late: a work-item has its
- *     next BATCH vectors of each line under way while it multiplies, and groups share k
+ *     next BATCH vectors of each line in flight while it multiplies, and groups share k
  *     (matmul_parts.clh).
  *     With FEW_ROWS 0 the same text computes a C of few columns, whose large factor is A.
  * Work split: a group computes ITEMS / TEAM * LINES columns of C.

@@ -91,7 +91,7 @@ IN_REGISTERS void multiply(real4 *sum, const product *x, uint i0, uint j, uint a
                           ? load_factor(x->a + at_a(i0 + r, p0 + lane, x->lda))
                           : 0;
         }
-        /* Several rows of B are on their way at once; and volatile assembly in an unmarked loop is
+        /* Several rows of B are in flight at once; and volatile assembly in an unmarked loop is
          * unrolled up to a thousand times. */
 #pragma unroll 4
         for (uint p = 0; p < steps; p++) {

@@ -15,7 +15,7 @@
  *     Of few rows, C^T = op(B)^T op(A)^T is computed: wgmma multiplies 64 rows at least, but as few
  *     columns as there are.
  * Work split: a group computes tiles of C, TILE_M x TILE_N each, or parts of them: a producer keeps
- *     STAGES blocks of A and B under way, a warp group or two multiply 64 or 128 rows each.  While
+ *     STAGES blocks of A and B in flight, a warp group or two multiply 64 or 128 rows each.  While
  *     they store a tile, the producer fills the stages for the group's next one.
  * Parameters: FORMAT of the factors (below); FACTOR and RESULT (matmul_elements.clh); TILE_M, 64,
  *     128 or 256, and TILE_N, 16 or a multiple of 32 up to 256, not both 256; TURNED, 1 where C is
@@ -66,7 +66,7 @@
 #error "TILE_N: its columns, 16, 32, 64, ... 256; 256 x 256 is more than registers hold"
 #endif
 #ifndef STAGES
-#error "STAGES: blocks of A and B under way"
+#error "STAGES: blocks of A and B in flight"
 #endif
 #if !defined(STAGED_A) || !defined(STAGED_B)
 #error "STAGED_A, STAGED_B: 1 where an operand comes from workspace, else 0"
@@ -558,7 +558,7 @@ static inline void end_staging(__global group_counter *counters)
 #else
 #define MULTIPLY_FIRST(a, b) MULTIPLY(a, b)
 #endif
-/* sums += A B for one stage of 64 rows, or = A B, under way on return. */
+/* sums += A B for one stage of 64 rows, or = A B, in flight on return. */
 #define MULTIPLY_STAGE(sums, a, b)                                                                 \
     __asm__ volatile(                                                                              \
         "{\n\t"                                                                                    \

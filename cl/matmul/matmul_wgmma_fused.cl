@@ -51,7 +51,7 @@
 #include "matmul/matmul_strict.clh"
 
 #ifndef STAGES
-#error "STAGES: blocks along k under way"
+#error "STAGES: blocks along k in flight"
 #endif
 #ifndef COPY
 #error "COPY: bytes of B that a copy brings, 16 or 1024"

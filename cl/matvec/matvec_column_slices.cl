@@ -2,7 +2,7 @@
  *
  * Idea: neighbours in memory have sums of their own.  A work-item keeps those of a vector of
  *     columns of A, so that a load is 128 bits wide and nothing is added across a vector; and
- *     LOADS rows of A are on their way at once; with two STAGES the next ones arrive while these
+ *     LOADS rows of A are in flight at once; with two STAGES the next ones arrive while these
  *     are added up.
  * Work split: of `tiles` tiles of WIDTH columns of A, work-group g takes part g / tiles
  *     of tile g % tiles: groups that run together read the same rows, one beside another.

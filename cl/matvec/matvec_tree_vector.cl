@@ -1,7 +1,7 @@
 /* Matrix-vector product: a row of A per team of work-items, which loads explicit vectors.
  *
  * Idea: tree with loads of VEC neighbours, the widest that hardware has: fewer
- *     instructions for as many bytes, and more of them on their way at once.  Elements of
+ *     instructions for as many bytes, and more of them in flight at once.  Elements of
  *     16 bits, of which a lane's own is narrow, need it most.
  * Work split: work-group g computes rows g * TEAMS to g * TEAMS + TEAMS - 1, team t of it
  *     one row; lane l takes the vectors l, l + TEAM, ... and, of what is left behind the

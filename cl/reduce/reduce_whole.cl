@@ -57,7 +57,7 @@ static inline reduced take_share(__global const ELEMENT *restrict x, ulong n, bo
     for (ulong i = whole + get_global_id(0); i < n; i += 4 * get_global_size(0)) {
         ELEMENT next[4];
 
-        /* All that is left of a short array is on its way at once. */
+        /* All that is left of a short array is in flight at once. */
 #pragma unroll
         for (uint l = 0; l < 4; l++)
             if (i + l * get_global_size(0) < n)

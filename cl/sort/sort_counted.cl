@@ -78,7 +78,7 @@ static inline void count_before(uint before[KEYS], const word order[KEYS],
         count_one(before, order, orders[i], equal);
 }
 
-/* The keys that a work-item brings to the tile from `start` on: all of them are on their way at once,
+/* The keys that a work-item brings to the tile from `start` on: all of them are in flight at once,
  * and one beyond the last is the last again. */
 static inline void load_keys(word loaded[LOADED], __global const word *keys, uint start, uint n)
 {

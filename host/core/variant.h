@@ -23,7 +23,7 @@ typedef enum cause {
     CAUSE_LAUNCHES,   /* the host, and how many launches there are */
     CAUSE_BYTES,      /* memory is as fast as it is, and all of that must move */
     CAUSE_REUSE,      /* work-items ask for the same bytes again and again */
-    CAUSE_ACCESS,     /* accesses lie apart, or too few are under way */
+    CAUSE_ACCESS,     /* accesses lie apart, or too few are in flight */
     CAUSE_LOCAL,      /* local memory: too many accesses for each result, bank conflicts */
     CAUSE_BARRIERS,   /* work-items wait for each other */
     CAUSE_DIVERGENCE, /* lanes have nothing to do */

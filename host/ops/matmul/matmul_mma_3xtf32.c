@@ -31,7 +31,7 @@ static const tunable tunables[] = {
      .host_only = true},
 };
 
-/* Tiles, the parts of them that warps take, and blocks under way. */
+/* Tiles, the parts of them that warps take, and blocks in flight. */
 typedef struct tiling {
     share_tile tile;
     uint32_t warp_m, warp_n, stages;

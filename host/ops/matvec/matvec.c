@@ -258,7 +258,7 @@ static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
     return prefer_all(out, count, order, ARRAY_COUNT(order));
 }
 
-/* Columns up to which a work-item has a whole row on its way at once, and bytes of a row from which
+/* Columns up to which a work-item has a whole row in flight at once, and bytes of a row from which
  * flat-rows reads in less time. */
 enum { ROW_ITEM_COLUMNS = 16, ROW_ITEM_BYTES = 64 };
 

@@ -59,7 +59,7 @@ static inline reduce_shape reduce_shape_of(const tsr_reduce_problem *p)
     return s;
 }
 
-/** Number of results; reduce_check has seen that it fits. */
+/** Number of results; operation.check has seen that it fits. */
 static inline size_t reduce_results(const tsr_reduce_problem *p)
 {
     const reduce_shape s = reduce_shape_of(p);
