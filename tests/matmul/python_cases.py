@@ -56,7 +56,7 @@ def check_int8(rng, ts, device):
     ts.matmul(a, b.T, out, beta=2, device=device)
     assert np.array_equal(out, want)
     wrong = np.zeros((m, n), np.int64)
-    for says, dtype, into in (("int8 wraps", None, None), ("dtype is int8", np.int8, None),
+    for says, dtype, into in (("is int8, and wraps", None, None), ("dtype is int8", np.int8, None),
                               ("dtype is int64", np.int64, None), ("out is int64", None, wrong),
                               ("out is int8", None, wrong.astype(np.int8)),
                               ("out must be an array, not list", np.int32, [[1]])):
