@@ -460,23 +460,6 @@ static tsr_status find_points(classroom *c, char *name, const points **out, tsr_
     return TSR_OK;
 }
 
-/* "32", "4 KiB"; -1 where it is none of these. */
-static double number_of_x(const char *x)
-{
-    static const char *const units[] = {"", " B", " KiB", " MiB", " GiB"};
-    char *end;
-    double value = strtod(x, &end);
-
-    if (end == x || !strcmp(end, units[0]) || !strcmp(end, units[1]))
-        return end == x ? -1 : value;
-    for (size_t i = 2; i < sizeof units / sizeof *units; i++) {
-        value *= 1024;
-        if (!strcmp(end, units[i]))
-            return value;
-    }
-    return -1;
-}
-
 /* Devices may end a series early, as they have less memory, units or room in a group; what no
  * series has, or is left out within one, is mistyped. */
 static tsr_status no_point(const points *p, const char *series, const char *x, tsr_error *err)
@@ -485,11 +468,11 @@ static tsr_status no_point(const points *p, const char *series, const char *x, t
 
     for (size_t i = 0; i < p->count; i++)
         if (!strcmp(p->rows[i].name, series) &&
-            (!last || number_of_x(p->rows[i].x) > number_of_x(last->x)))
+            (!last || lab_amount(p->rows[i].x) > lab_amount(last->x)))
             last = &p->rows[i];
     if (!last)
         return tsr_fail(err, TSR_ENAME, 0, "%s has no series '%s'", p->what->name, series);
-    if (number_of_x(last->x) >= 0 && number_of_x(x) > number_of_x(last->x))
+    if (lab_amount(last->x) >= 0 && lab_amount(x) > lab_amount(last->x))
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s, %s ends at %s here", p->what->name, series,
                         last->x);
     return tsr_fail(err, TSR_ENAME, 0, "%s, %s has no point '%s'", p->what->name, series, x);

@@ -235,6 +235,21 @@ static size_t index_of(const char *const *names, size_t count, const char *name)
     return i;
 }
 
+/* In ascending order where each is a number. */
+static void sort_labels(const char **x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (lab_amount(x[i]) < 0)
+            return;
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i; k > 0 && lab_amount(x[k - 1]) > lab_amount(x[k]); k--) {
+            const char *other = x[k];
+
+            x[k] = x[k - 1];
+            x[k - 1] = other;
+        }
+}
+
 static void print_chart(const laboratory *l)
 {
     const size_t count = l->drawn_count;
@@ -249,6 +264,8 @@ static void print_chart(const laboratory *l)
         if (!seen_before(l->drawn, i, true))
             x[chart.x_count++] = l->drawn[i].x;
     }
+    if (x)
+        sort_labels(x, chart.x_count);
     values = calloc(chart.series_count * chart.x_count + 1, sizeof *values);
     for (size_t i = 0; values && i < count; i++)
         values[index_of(series, chart.series_count, l->drawn[i].series) * chart.x_count +

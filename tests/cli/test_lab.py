@@ -156,6 +156,11 @@ class Measured(Case):
             if len({r["x"] for r in rows if r["outcome"] == "timed"}) > 1:
                 self.assertRegex(text, r"(?m)^ {10}(?:logarithmic, )?%s$" % re.escape(rows[0]["unit"]))
                 self.assertRegex(text, r"(?m)^ *[\d.e+]+ \|")
+                # Sizes along the axis ascend, whichever series has them.
+                axis = re.search(r"(?m)^ {10}((?:\d+ (?:B|KiB|MiB|GiB) *)+)\w+$", text)
+                sizes = [int(n) * 1024 ** ["B", "KiB", "MiB", "GiB"].index(unit)
+                         for n, unit in re.findall(r"(\d+) (\w+)", axis[1])] if axis else []
+                self.assertEqual(sizes, sorted(sizes))
 
     def test_ratios(self):
         """A ratio is to the base that comes last before it."""

@@ -299,6 +299,22 @@ lab_text lab_bytes(size_t n)
     return out;
 }
 
+double lab_amount(const char *x)
+{
+    static const char *const units[] = {"", " B", " KiB", " MiB", " GiB"};
+    char *end;
+    double value = strtod(x, &end);
+
+    if (end == x || !strcmp(end, units[0]) || !strcmp(end, units[1]))
+        return end == x ? -1 : value;
+    for (size_t i = 2; i < sizeof units / sizeof *units; i++) {
+        value *= 1024;
+        if (!strcmp(end, units[i]))
+            return value;
+    }
+    return -1;
+}
+
 /* ---- running -------------------------------------------------------------------------------- */
 
 tsr_status lab_run(tsr_session *s, const experiment *e, const lab_options *how, tsr_error *err)

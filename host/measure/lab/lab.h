@@ -158,4 +158,7 @@ lab_text lab_number(size_t n);
 /** Bytes: "4 KiB". */
 lab_text lab_bytes(size_t n);
 
+/** What such a text says, "32" or "4 KiB"; -1 of any other. */
+double lab_amount(const char *x);
+
 #endif
