@@ -65,7 +65,7 @@ typedef struct sweep {
     size_t problems;                            /* that ran, of all types */
     bool worked; /* one of those with something to do gave a result */
     bool pairs;  /* as the options say, in the sweep with the defaults */
-    programs_met met;
+    programs_met *met;
 } sweep;
 
 static tsr_type type_of(const problem *p)
@@ -228,7 +228,7 @@ static tsr_status shows_new(sweep *s, const problem *p, const params *chosen, bo
     /* Where there is no call, run_one says so. */
     if (!s->pairs || dispatch_call_of(s->session, p, &sel, IN_ARRAYS, &call, NULL))
         return TSR_OK;
-    return programs_met_shows(&s->met, s->variant, session_facts(s->session), &call->plan, out,
+    return programs_met_shows(s->met, s->variant, session_facts(s->session), &call->plan, out,
                               err);
 }
 
@@ -505,7 +505,12 @@ tsr_status verify_operation(tsr_session *session, const operation *op,
 
     for (size_t i = 0; i < op->variant_count && st == TSR_OK && more; i++) {
         const variant *v = op->variants[i];
-        sweep s = {.session = session, .op = op, .variant = v, .options = options};
+        programs_met own = {0};
+        sweep s = {.session = session,
+                   .op = op,
+                   .variant = v,
+                   .options = options,
+                   .met = options->met ? options->met : &own};
 
         if (options->variant ? strcmp(options->variant, v->name) != 0
                              : !variant_is_for(v, session_facts(session)))
@@ -516,7 +521,7 @@ tsr_status verify_operation(tsr_session *session, const operation *op,
         for (int t = 0; t < TSR_TYPE_COUNT; t++)
             text_free(&s.build_log[t]);
         text_free(&s.never_ran);
-        programs_met_free(&s.met);
+        programs_met_free(&own);
     }
     return st;
 }

@@ -19,6 +19,7 @@
 
 #include "base/fail.h"
 #include "core/registry.h"
+#include "measure/programs_met.h"
 #include "measure/verify.h"
 #include "tessera/tessera.h"
 
@@ -37,6 +38,7 @@ static bool read_type(const char *name, tsr_type *out)
 
 /* What a RUN says. */
 typedef struct sweep_run {
+    const variant *variant;
     verify_options options;
     bool unoptimized;
 } sweep_run;
@@ -67,11 +69,10 @@ static bool read_run(const operation *op, char *run, sweep_run *out)
     char *rest = NULL;
     const char *name = strtok_r(run, ",", &rest);
     const char *type = strtok_r(NULL, ",", &rest);
-    const variant *v;
     tsr_error err = {0};
 
     *out = (sweep_run){.options = {.variant = name, .typed = true, .seed = 1}};
-    return name && type && variant_find(op, name, &v, &err) == TSR_OK &&
+    return name && type && variant_find(op, name, &out->variant, &err) == TSR_OK &&
            read_type(type, &out->options.type) && read_words(&rest, out);
 }
 
@@ -94,6 +95,8 @@ typedef struct bench {
     const tsr_device *device;
     tsr_session *session;
     bool unoptimized;
+    const variant *variant; /* of the last run */
+    programs_met met;       /* by its runs */
 } bench;
 
 static tsr_status open_session(bench *b, bool unoptimized, tsr_error *err)
@@ -126,6 +129,11 @@ static bool sweep(bench *b, const operation *op, const char *words)
         fprintf(stderr, "sweep: '%s' is no run\n", words);
         return false;
     }
+    /* Types differ in few lines: two values that met in one need not meet in another. */
+    if (run.variant != b->variant)
+        programs_met_free(&b->met);
+    b->variant = run.variant;
+    run.options.met = &b->met;
     if (open_session(b, run.unoptimized, &err) ||
         verify_operation(b->session, op, &run.options, on_row, &failed, &err)) {
         fprintf(stderr, "sweep: %s\n", err.message);
@@ -159,6 +167,7 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc && b.device; i++)
         status |= !sweep(&b, op, argv[i]);
     tsr_session_close(b.session);
+    programs_met_free(&b.met);
     tsr_devices_close(list);
     return status;
 }

@@ -19,6 +19,9 @@ the copy writes neighbours.  Both are wrong: with `__local float tile[4]`, 4 ele
 are copied right, and reading tile[1] complains; after 2 of them tile[3] is not written, and reading
 it does not complain.  Copies without a stride are right, so in every run strided_copy.h makes the
 others of them, an element each, which all checks see.  The call itself is left to real devices.
+
+What is compiled without optimizations keeps each variable in memory, which takes Oclgrind as long as
+all else; promote_layer.c puts them into registers.
 """
 
 import os
@@ -65,7 +68,8 @@ class Run:
                        OCLGRIND_NUM_THREADS="1", OCLGRIND_LOG=log,
                        # A new one: programs are kept by options that these do not change.
                        TESSERA_CACHE_DIR=os.path.join(folder, "cache"),
-                       OPENCL_LAYERS=os.environ["FAULT_LAYER"], TESSERA_KEEP_BUFFERS="1",
+                       OPENCL_LAYERS=os.environ["PROMOTE_LAYER"] + ":" + os.environ["FAULT_LAYER"],
+                       TESSERA_KEEP_BUFFERS="1",
                        TESSERA_FAULT_REPORT=report)
             with subprocess.Popen([os.environ[program], *args], env=env, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE) as process:
