@@ -50,6 +50,7 @@ static struct {
     void *(*LLVMGetNextFunction)(void *function);
     unsigned (*LLVMGetEnumAttributeKindForName)(const char *name, size_t length);
     void (*LLVMRemoveEnumAttributeAtIndex)(void *function, unsigned index, unsigned kind);
+    unsigned (*LLVMCountParams)(void *function);
     void *(*LLVMCreatePassManager)(void);
     void (*LLVMDisposePassManager)(void *passes);
     void (*LLVMAddFunctionInliningPass)(void *passes);
@@ -100,6 +101,7 @@ static const char *load_llvm(void)
     LOAD(LLVMGetNextFunction);
     LOAD(LLVMGetEnumAttributeKindForName);
     LOAD(LLVMRemoveEnumAttributeAtIndex);
+    LOAD(LLVMCountParams);
     LOAD(LLVMCreatePassManager);
     LOAD(LLVMDisposePassManager);
     LOAD(LLVMAddFunctionInliningPass);
@@ -108,17 +110,24 @@ static const char *load_llvm(void)
     return NULL;
 }
 
-/* What clang without optimizations puts on functions keeps passes away from them. */
+static void remove_attribute(void *function, unsigned index, const char *name)
+{
+    llvm.LLVMRemoveEnumAttributeAtIndex(function, index,
+                                        llvm.LLVMGetEnumAttributeKindForName(name, strlen(name)));
+}
+
+/* What clang without optimizations puts on functions keeps passes away from them; and where a
+ * parameter that is `restrict` goes, inlining leaves a call that Oclgrind does not know. */
 static void let_passes_in(void *module)
 {
-    static const char *const names[] = {"optnone", "noinline"};
     const unsigned function_itself = -1u;
 
-    for (void *f = llvm.LLVMGetFirstFunction(module); f; f = llvm.LLVMGetNextFunction(f))
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-            llvm.LLVMRemoveEnumAttributeAtIndex(
-                f, function_itself,
-                llvm.LLVMGetEnumAttributeKindForName(names[i], strlen(names[i])));
+    for (void *f = llvm.LLVMGetFirstFunction(module); f; f = llvm.LLVMGetNextFunction(f)) {
+        remove_attribute(f, function_itself, "optnone");
+        remove_attribute(f, function_itself, "noinline");
+        for (unsigned i = 1; i <= llvm.LLVMCountParams(f); i++) /* 0 is the result */
+            remove_attribute(f, i, "noalias");
+    }
 }
 
 /* The bitcode, to be freed by LLVMDisposeMemoryBuffer. */
