@@ -38,9 +38,9 @@ typedef struct verify_options {
     bool pairs;         /* of problems with a program of their own only those that show two of
                            its values side by side for the first time (measure/programs_met.h);
                            and new values of tunables at once, on any device */
-    struct programs_met *met; /* of `pairs`: what sweeps of the variant met before, to which this one
-                                 adds; NULL: nothing */
-    bool typed;         /* only problems of `type` */
+    struct programs_met *met; /* of `pairs`: what sweeps of the variant met before, to which this
+                                 one adds; NULL: nothing */
+    bool typed;               /* only problems of `type` */
     tsr_type type;
     void (*progress)(const operation *op, const variant *v, size_t problems,
                      void *context); /* before each problem: those that ran so far.  May be NULL */
