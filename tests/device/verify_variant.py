@@ -3,8 +3,9 @@
 The operation's main type has the whole sweep with defaults, and of the tiny one a problem for every
 value of every tunable that a CPU's compiler is not minutes over.  In no sweep does each value of a
 -D meet each of the others: a problem that needs one more program runs where two of its -Ds, or of the
-sizes of its groups, come together for the first time (measure/programs_met.h); those that share a
-program run all.  A GPU's sweep has every combination.  Types differ in few lines, and a program
+sizes of its groups, come together for the first time (measure/programs_met.h) in any sweep of the
+variant, of whatever type; those that share a program run all.  A GPU's sweep has every combination,
+and with TESSERA_LONG=1 so have these.  Types differ in few lines, and a program
 takes that compiler a quarter of a second and more: of the others one has the whole sweep with small
 tiles, of which there are many then.  One of each other width has the tiny one, where the simulator
 does not run just that and judge it (oclgrind/sweep.py).  Variants made for CPUs have it here too, and
@@ -33,6 +34,8 @@ from variant_runs import (has_many_programs, is_optimized, is_simulated, one_of_
 
 def runs(op, name):
     """What sweep.c runs of a variant."""
+    if os.environ.get("TESSERA_LONG") == "1":
+        return all_runs(op, name)
     return [run.replace(",", ",pairs,", 1) for run in all_runs(op, name)]
 
 
