@@ -30,7 +30,7 @@ OPTIONS = ("-DTESSERA_WERROR=OFF", "-DTESSERA_PEERS=OFF")
 SANITIZED = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-O1", "-DTESSERA_SANITIZE=address,undefined")
 PLAIN = ("-DCMAKE_BUILD_TYPE=Release",)
 # What a test runs besides the command, by the first part of its name; a test under unit/ is a target.
-BESIDE = {"device": ["variant_tests", "sweep"], "oclgrind": ["variant_tests", "sweep", "fault_layer"], "cli": ["exiting_driver"],
+BESIDE = {"device": ["variant_tests", "sweep"], "oclgrind": ["variant_tests", "sweep", "fault_layer", "promote_layer"], "cli": ["exiting_driver"],
           "forged": ["forged_layer"],
           "faults": ["fault_layer", *("warm_calls_" + os.path.basename(os.path.dirname(path)) for path in
                                      glob.glob(os.path.join(ROOT, "tests", "*", "warm_call.c")))]}
