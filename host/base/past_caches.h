@@ -24,14 +24,14 @@ static inline size_t past_caches_head(const void *at, size_t size, size_t n)
     return head < n ? head : n;
 }
 
-/** Copy `bytes` bytes, a multiple of CACHE_LINE, to where a line begins, from memory aligned to 16.
- *  Others see them after past_caches_end(). */
+/** Copy `bytes` bytes, a multiple of CACHE_LINE, to where a line begins.  Others see them after
+ *  past_caches_end(). */
 static inline void past_caches_store(void *to, const void *from, size_t bytes)
 {
 #ifdef __x86_64__
     for (size_t i = 0; i < bytes; i += sizeof(__m128i))
         _mm_stream_si128((__m128i *)(void *)((char *)to + i),
-                         _mm_load_si128((const __m128i *)(const void *)((const char *)from + i)));
+                         _mm_loadu_si128((const __m128i *)(const void *)((const char *)from + i)));
 #else
     memcpy(to, from, bytes);
 #endif

@@ -5,19 +5,21 @@ PLAN = "unit/test_transpose_plan"
 
 MUTANTS = {
     "transpose-rest-of-a-row":
-        ("host/ops/transpose/transpose_blocks.c", "memcpy(to + lines, from + lines, row - lines);",
-         0, "", HOST),
+        ("host/ops/transpose/transpose_blocks.c",
+         "memcpy(to + head + lines, from + head + lines, row - head - lines);", 0, "", PLAN),
     "transpose-columns-left":
         ("host/ops/transpose/transpose_blocks.c",
          "move_elements(&above, bytes, 0, columns, to, to_pitch);", 0, "", HOST),
     "transpose-lines-past-the-caches":
-        ("host/ops/transpose/transpose_blocks.c", "row / CACHE_LINE * CACHE_LINE : 0", 0,
-         "row : 0", PLAN),
+        ("host/ops/transpose/transpose_blocks.c", "(row - head) / CACHE_LINE * CACHE_LINE", 0,
+         "row - head", PLAN),
+    "transpose-head-past-the-caches":
+        ("host/ops/transpose/transpose_blocks.c", "memcpy(to, from, head);", 0, "", HOST),
     "transpose-diagonal-twice":
-        ("host/ops/transpose/transpose_host.c", "i % x->down <= i / x->down % x->across", 0, "true",
+        ("host/ops/transpose/transpose_host.c", "i / x->across % x->down <= i % x->across", 0, "true",
          HOST),
     "transpose-block-at-the-edge":
-        ("host/ops/transpose/transpose_host.c", "size_min(x->side, p->rows - row)", 0, "x->side",
+        ("host/ops/transpose/transpose_host.c", "size_min(x->rows, p->rows - row)", 0, "x->rows",
          HOST),
     "transpose-piece-of-b":
         ("host/ops/transpose/transpose_partition.c", "b.column, b.columns, b.row, b.rows}", 0,

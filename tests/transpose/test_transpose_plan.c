@@ -202,29 +202,31 @@ static void what_is_no_problem(void **state)
                 TSR_EOVERFLOW);
 }
 
-/* One block by the loops, apart and past the caches, beside its definition. */
+/* One block by the loops, apart and past the caches from where a line begins and from elsewhere,
+ * beside its definition. */
 static void check_block(size_t rows, size_t columns, size_t bytes)
 {
-    enum { PITCH = 128 * 16, BYTES = PITCH * 128 };
+    enum { PITCH = 128 * 16, BYTES = PITCH * 256, WAYS = 3, SHIFT = 20 };
     static _Alignas(64) unsigned char from[BYTES], to[BYTES], wanted[BYTES];
-    static _Alignas(64) unsigned char memory[TRANSPOSE_BLOCK_BYTES];
+    static _Alignas(64) unsigned char memory[2 * TRANSPOSE_BLOCK_BYTES];
 
     for (size_t i = 0; i < BYTES; i++)
         from[i] = (unsigned char)(i * 167 + i / 256 * 31);
-    memset(wanted, 0xAA, BYTES);
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < columns; j++)
-            memcpy(wanted + j * PITCH + i * bytes, from + i * PITCH + j * bytes, bytes);
-    for (int past = 0; past < 2; past++) {
+    for (int way = 0; way < WAYS; way++) {
+        const size_t shift = way == 2 ? SHIFT : 0;
         const transpose_block b = {.from = from,
-                                   .to = to,
+                                   .to = to + shift,
                                    .rows = rows,
                                    .columns = columns,
                                    .bytes = bytes,
                                    .pitch = PITCH,
                                    .to_pitch = PITCH,
-                                   .past_caches = past};
+                                   .past_caches = way > 0};
 
+        memset(wanted, 0xAA, BYTES);
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < columns; j++)
+                memcpy(wanted + shift + j * PITCH + i * bytes, from + i * PITCH + j * bytes, bytes);
         memset(to, 0xAA, BYTES);
         transpose_block_apart(&b, memory);
         assert_memory_equal(to, wanted, BYTES);
@@ -236,10 +238,10 @@ static void blocks_of_every_size(void **state)
     (void)state;
     for (size_t bytes = 1; bytes <= ELEMENT_BYTES_MAX; bytes++) {
         const size_t side = transpose_side(bytes);
-        const size_t counts[] = {1, 3, 16, side - 1, side};
+        const size_t counts[] = {1, 3, 16, side - 1, side, 2 * side - 1, 2 * side};
 
         for (size_t i = 0; i < ARRAY_COUNT(counts); i++)
-            for (size_t j = 0; j < ARRAY_COUNT(counts); j++)
+            for (size_t j = 0; j < ARRAY_COUNT(counts) && counts[j] <= side; j++)
                 check_block(counts[i], counts[j], bytes);
     }
 }

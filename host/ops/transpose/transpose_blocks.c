@@ -55,15 +55,27 @@ enum { VECTOR_BYTES = 16 };
 #define NAMED   square_8
 #include "ops/transpose/transpose_square_body.h"
 
+/* `rows` rows of what is read next, from `row` on.  An address is only asked for: it may be beyond
+ * the matrix. */
+static inline void fetch(const transpose_block *b, const void *next, size_t row, size_t rows)
+{
+    for (size_t i = row; i < row + rows && next; i++)
+        for (size_t at = 0; at < b->columns * b->bytes; at += CACHE_LINE)
+            __builtin_prefetch((const char *)next + i * b->pitch + at, 0, 2);
+}
+
 /* Elements of any size, of rows from `row` on and columns from `column` on.  The size is a constant
  * where it is called. */
 static inline void move_elements(const transpose_block *b, size_t bytes, size_t row, size_t column,
                                  char *to, size_t to_pitch)
 {
-    for (size_t i = row; i < b->rows; i++)
+    for (size_t i = row; i < b->rows; i++) {
+        if (column == 0)
+            fetch(b, b->next, i, 1);
         for (size_t j = column; j < b->columns; j++)
             memcpy(to + j * to_pitch + i * bytes, (const char *)b->from + i * b->pitch + j * bytes,
                    bytes);
+    }
 }
 
 typedef void square_of(const char *from, size_t pitch, char *to, size_t to_pitch);
@@ -77,21 +89,15 @@ static inline void move_squares(const transpose_block *b, square_of *square, siz
     transpose_block above = *b;
 
     /* Along the rows, whose lines may all want one place in the cache. */
-    for (size_t i = 0; i < rows; i += side)
+    for (size_t i = 0; i < rows; i += side) {
+        fetch(b, b->next, i, side);
         for (size_t j = 0; j < columns; j += side)
             square((const char *)b->from + i * b->pitch + j * bytes, b->pitch,
                    to + j * to_pitch + i * bytes, to_pitch);
+    }
     move_elements(b, bytes, rows, 0, to, to_pitch);
     above.rows = rows;
     move_elements(&above, bytes, 0, columns, to, to_pitch);
-}
-
-/* An address is only asked for: it may be beyond the matrix. */
-static void fetch(const transpose_block *b, const void *next)
-{
-    for (size_t i = 0; i < b->rows && next; i++)
-        for (size_t at = 0; at < b->columns * b->bytes; at += CACHE_LINE)
-            __builtin_prefetch((const char *)next + i * b->pitch + at, 0, 2);
 }
 
 static void transpose_to(const transpose_block *b, char *to, size_t to_pitch)
@@ -133,18 +139,18 @@ void transpose_block_apart(const transpose_block *b, void *memory)
     /* Rows that are whole lines, and begin at one. */
     const size_t pitch = size_round_up(row, CACHE_LINE);
 
-    fetch(b, b->next);
     transpose_to(b, memory, pitch);
     for (size_t j = 0; j < b->columns; j++) {
         char *to = (char *)b->to + j * b->to_pitch;
         const char *from = (const char *)memory + j * pitch;
-        const size_t lines = b->past_caches ? row / CACHE_LINE * CACHE_LINE : 0;
+        /* To where a line begins, lines, and what is left behind them. */
+        const size_t head = b->past_caches ? past_caches_head(to, 1, row) : row;
+        const size_t lines = (row - head) / CACHE_LINE * CACHE_LINE;
 
-        past_caches_store(to, from, lines);
-        memcpy(to + lines, from + lines, row - lines);
+        memcpy(to, from, head);
+        past_caches_store(to + head, from + head, lines);
+        memcpy(to + head + lines, from + head + lines, row - head - lines);
     }
-    if (b->past_caches)
-        past_caches_end();
 }
 
 static void copy_rows(const char *from, size_t pitch, char *to, size_t to_pitch, size_t rows,
@@ -164,8 +170,7 @@ void transpose_block_swap(const transpose_block *b, void *memory)
     char *one = memory, *other = one + TRANSPOSE_BLOCK_BYTES;
     const size_t row = b->rows * b->bytes, column = b->columns * b->bytes;
 
-    fetch(b, b->next);
-    fetch(b, b->other);
+    fetch(b, b->other, 0, b->rows);
     transpose_to(b, one, row);
     if (b->from != b->to) {
         transpose_to(&back, other, column);

@@ -5,11 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Bytes of the memory that a block passes through, and rows and columns of its largest, of
- * elements of so many bytes. */
+/** Bytes of the largest square block. */
 enum { TRANSPOSE_BLOCK_BYTES = 16 << 10 };
 
-/** Rows and columns that a block of elements of so many bytes has, at most. */
+/** Rows and columns of a square block of elements of so many bytes, at most. */
 static inline size_t transpose_side(size_t bytes)
 {
     return bytes == 1 ? 128 : bytes <= 4 ? 64 : 32;
@@ -22,12 +21,12 @@ typedef struct transpose_block {
     void *to;
     size_t rows, columns, bytes;
     size_t pitch, to_pitch;
-    bool past_caches;         /* `to` and its pitch are multiples of a cache line, and large */
+    bool past_caches; /* lines of `to` are stored past the caches: past_caches_end() is due */
     const void *next, *other; /* what is read next, in rows as far apart, is fetched meanwhile;
                                  NULL: nothing is, or no other */
 } transpose_block;
 
-/** `memory` has TRANSPOSE_BLOCK_BYTES bytes, aligned to a cache line. */
+/** `memory` has room for rows of whole cache lines, and is aligned to one. */
 void transpose_block_apart(const transpose_block *b, void *memory);
 
 /** In place: `from` and `to` are blocks of one matrix, which change places, or one on the diagonal,

@@ -11,6 +11,10 @@
 /* Bytes of A and B that are worth more threads than one. */
 enum { PARALLEL_MIN = 1 << 20 };
 
+/* Squares that a block is high, but where it changes places with another: rows of B are written in
+ * longer pieces. */
+enum { HIGH_BLOCK = 2 };
+
 /* Turns that a thread has, on average: one that begins late leaves some to others. */
 enum { TURNS = 16 };
 
@@ -67,41 +71,41 @@ const variant transpose_loop = {.name = "loop",
 typedef struct blocks {
     const tsr_transpose_problem *problem;
     stored_matrix a, b;
-    size_t side, across, down, count;
+    size_t rows, columns; /* of a block */
+    size_t across, down, count;
     bool past_caches;
 } blocks;
 
-static blocks blocks_of(const tsr_transpose_problem *p, const void *b_array)
+static blocks blocks_of(const tsr_transpose_problem *p)
 {
     const size_t bytes = transpose_bytes(p), side = transpose_side(bytes);
     blocks x = {.problem = p,
                 .a = transpose_stored(p, TRANSPOSE_A),
                 .b = transpose_stored(p, TRANSPOSE_B),
-                .side = side,
-                .across = size_div_up(p->columns, side),
-                .down = size_div_up(p->rows, side)};
+                .rows = p->in_place ? side : HIGH_BLOCK * side,
+                .columns = side};
 
+    x.across = size_div_up(p->columns, x.columns);
+    x.down = size_div_up(p->rows, x.rows);
     x.count = transpose_batch(p) * x.across * x.down;
-    x.past_caches = !p->in_place &&
-                    p->rows * p->columns * transpose_batch(p) > PAST_CACHES_MIN / 2 / bytes &&
-                    ((uintptr_t)b_array + x.b.offset * bytes) % CACHE_LINE == 0 &&
-                    x.b.ld * bytes % CACHE_LINE == 0 && x.b.stride * bytes % CACHE_LINE == 0;
+    x.past_caches =
+        !p->in_place && p->rows * p->columns * transpose_batch(p) > PAST_CACHES_MIN / 2 / bytes;
     return x;
 }
 
-/* Block number i; those of the same columns of A follow one another, so that the pages of B that
- * they write are the same. */
+/* Block number i.  Those of the same rows of A follow one another, so that the pages of A that they
+ * read are the same. */
 static transpose_block block_at(const blocks *x, size_t i, void *const operands[])
 {
     const tsr_transpose_problem *p = x->problem;
     const size_t e = i / (x->across * x->down), bytes = transpose_bytes(p);
-    const size_t row = i % x->down * x->side, column = i / x->down % x->across * x->side;
+    const size_t row = i / x->across % x->down * x->rows, column = i % x->across * x->columns;
     void *from = operands[p->in_place ? TRANSPOSE_B : TRANSPOSE_A];
 
     return (transpose_block){.from = element_at(p, &x->a, from, e, row, column),
                              .to = element_at(p, &x->b, operands[TRANSPOSE_B], e, column, row),
-                             .rows = size_min(x->side, p->rows - row),
-                             .columns = size_min(x->side, p->columns - column),
+                             .rows = size_min(x->rows, p->rows - row),
+                             .columns = size_min(x->columns, p->columns - column),
                              .bytes = bytes,
                              .pitch = x->a.ld * bytes,
                              .to_pitch = x->b.ld * bytes,
@@ -135,15 +139,16 @@ static void transpose_some(void *context, size_t item, size_t who)
         }
         if (!in_place)
             transpose_block_apart(&b, memory);
-        else if (i % x->down <= i / x->down % x->across) /* the others are their partners */
+        else if (i / x->across % x->down <= i % x->across) /* the others are their partners */
             transpose_block_swap(&b, memory);
     }
+    if (x->past_caches)
+        past_caches_end();
 }
 
 static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
 {
-    transposing t = {.blocks = blocks_of(transpose_of(q), operands[TRANSPOSE_B]),
-                     .operands = operands};
+    transposing t = {.blocks = blocks_of(transpose_of(q)), .operands = operands};
     const size_t threads = q->op->bytes(q) < PARALLEL_MIN ? 1 : team_threads();
 
     (void)err;
