@@ -1,8 +1,8 @@
 /* Reductions of elements of one type, T; reduce_simd_loops.c includes this for each.
  *
- * OF(name) is the name of a function for T.  EXACT is a type that holds the sum of BLOCK elements,
- * or wraps as sums do; REAL and SIGNED say what T is; BAD is an integer as wide as T. COMPENSATED:
- * a sum in double precision needs a carry, because T has as many bits.
+ * OF(name) is the name of a function for T.  EXACT is a type that holds the sum of STREAMS * BLOCK
+ * elements, or wraps as sums do; REAL and SIGNED say what T is; BAD is an integer as wide as T.
+ * COMPENSATED: a sum in double precision needs a carry, because T has as many bits.
  */
 
 static void OF(sum)(const void *from, size_t n, size_t first, reduce_part *part)
@@ -13,14 +13,30 @@ static void OF(sum)(const void *from, size_t n, size_t first, reduce_part *part)
 #if REAL && COMPENSATED
     COMPENSATED_LANES((double)x[i], n, part);
 #else
-    for (size_t at = 0; at < n; at += BLOCK, x += BLOCK) {
+    size_t at = 0;
+
+    for (; n - at >= STREAMS * BLOCK; at += STREAMS * BLOCK, x += STREAMS * BLOCK) {
+        EXACT lane[LANES] = {0}, sum = 0;
+
+        STREAMS_OF(x, lane[l] += (EXACT)here[l];);
+        for (size_t l = 0; l < LANES; l++)
+            sum += lane[l];
+#if REAL
+        part->value.real += (double)sum;
+#else
+        part->value.u += (uint64_t)sum;
+#endif
+    }
+    for (; at < n; at += BLOCK, x += BLOCK) {
         const size_t count = n - at < BLOCK ? n - at : BLOCK;
         EXACT lane[LANES] = {0}, sum = 0;
         size_t i = 0;
 
-        for (; i + LANES <= count; i += LANES)
+        for (; i + LANES <= count; i += LANES) {
+            fetch(x + i, AHEAD, LANES * sizeof(T));
             for (size_t l = 0; l < LANES; l++)
                 lane[l] += (EXACT)x[i + l];
+        }
         for (size_t l = 0; l < LANES && count >= LANES; l++)
             sum += lane[l];
         for (; i < count; i++)
@@ -62,14 +78,26 @@ static void OF(norm2)(const void *from, size_t n, size_t first, reduce_part *par
 
     (void)first;
 #if REAL && !COMPENSATED
-    for (size_t at = 0; at < n; at += BLOCK, x += BLOCK) {
+    size_t at = 0;
+
+    for (; n - at >= STREAMS * BLOCK; at += STREAMS * BLOCK, x += STREAMS * BLOCK) {
+        double lane[LANES] = {0}, sum = 0;
+
+        STREAMS_OF(x, lane[l] += (double)here[l] * (double)here[l];);
+        for (size_t l = 0; l < LANES; l++)
+            sum += lane[l];
+        part->value.real += sum;
+    }
+    for (; at < n; at += BLOCK, x += BLOCK) {
         const size_t count = n - at < BLOCK ? n - at : BLOCK;
         double lane[LANES] = {0}, sum = 0;
         size_t i = 0;
 
-        for (; i + LANES <= count; i += LANES)
+        for (; i + LANES <= count; i += LANES) {
+            fetch(x + i, AHEAD, LANES * sizeof(T));
             for (size_t l = 0; l < LANES; l++)
                 lane[l] += (double)x[i + l] * (double)x[i + l];
+        }
         for (; i < count; i++)
             lane[i % LANES] += (double)x[i] * (double)x[i];
         for (size_t l = 0; l < LANES; l++)
@@ -127,11 +155,16 @@ static void OF(count)(const void *from, size_t n, size_t first, reduce_part *par
                 lane[l] = x[l];                                                                    \
                 bad[l] = IS_BAD(x[l]);                                                             \
             }                                                                                      \
-            for (i = LANES; i + LANES <= n; i += LANES)                                            \
+            for (i = LANES; i + STREAMS * BLOCK <= n; i += STREAMS * BLOCK)                        \
+                STREAMS_OF(x + i, lane[l] = here[l] BEYOND lane[l] ? here[l] : lane[l];            \
+                           bad[l] |= IS_BAD(here[l]););                                            \
+            for (; i + LANES <= n; i += LANES) {                                                   \
+                fetch(x + i, AHEAD, LANES * sizeof(T));                                            \
                 for (size_t l = 0; l < LANES; l++) {                                               \
                     lane[l] = x[i + l] BEYOND lane[l] ? x[i + l] : lane[l];                        \
                     bad[l] |= IS_BAD(x[i + l]);                                                    \
                 }                                                                                  \
+            }                                                                                      \
             for (size_t reach = LANES / 2; reach > 0; reach /= 2)                                  \
                 for (size_t l = 0; l < reach; l++) {                                               \
                     lane[l] = lane[l + reach] BEYOND lane[l] ? lane[l + reach] : lane[l];          \
@@ -200,15 +233,17 @@ EXTREME_ROWS(max, argmax, largest, >)
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
-/* Run BODY for each element of the rows, x[j] in column j. */
+/* Run BODY for each element of the rows, x[j] in column j; the next row is fetched meanwhile. */
 #define EACH_ROW(...)                                                                              \
     do {                                                                                           \
         const T *restrict x = from;                                                                \
                                                                                                    \
-        for (size_t r = 0; r < rows; r++, x += pitch)                                              \
+        for (size_t r = 0; r < rows; r++, x += pitch) {                                            \
+            fetch(x, pitch * sizeof(T), width * sizeof(T));                                        \
             for (size_t j = 0; j < width; j++) {                                                   \
                 __VA_ARGS__                                                                        \
             }                                                                                      \
+        }                                                                                          \
     } while (0)
 
 /* The same of a sum in double precision with a carry. */

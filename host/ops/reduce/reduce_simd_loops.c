@@ -3,15 +3,44 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/past_caches.h"
 #include "ops/reduce/reduce_simd.h"
 
 /* Results side by side, for vectors and to hide the latency of an addition; they are combined in
- * one order.  A block's sum of integers is exact in EXACT. */
+ * one order.  The sum of integers of some blocks is exact in EXACT. */
 enum { LANES = 32, BLOCK = 4096 };
 
 /* Elements whose extreme is found before that of the next ones, and in which the place of the best
  * is looked for in the end. */
 enum { SEARCHED = 1 << 11 };
+
+/* Bytes ahead of a loop over neighbours that are fetched: processors stop at the end of a page. */
+enum { AHEAD = 2048 };
+
+/* An address is only asked for: it may be beyond the array. */
+static inline void fetch(const void *at, size_t ahead, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += CACHE_LINE)
+        __builtin_prefetch((const char *)((uintptr_t)at + ahead + i));
+}
+
+/* A large array is read at so many places at once, BLOCK elements apart: each is a stream that the
+ * processor fetches for itself, and one brings three quarters of what four do. */
+enum { STREAMS = 4 };
+
+/* Do something with each element here[l] of STREAMS blocks from `from` on, of lane l. */
+#define STREAMS_OF(from, ...)                                                                      \
+    do {                                                                                           \
+        for (size_t in_block = 0; in_block < BLOCK; in_block += LANES)                             \
+            for (size_t s = 0; s < STREAMS; s++) {                                                 \
+                const __typeof__(*(from)) *here = (from) + s * BLOCK + in_block;                   \
+                                                                                                   \
+                fetch(here, AHEAD, LANES * sizeof(*here));                                         \
+                for (size_t l = 0; l < LANES; l++) {                                               \
+                    __VA_ARGS__                                                                    \
+                }                                                                                  \
+            }                                                                                      \
+    } while (0)
 
 /* Add `number`, of element i, in double precision, n times, each lane with a carry. */
 #define COMPENSATED_LANES(number, n, part)                                                         \
@@ -19,7 +48,8 @@ enum { SEARCHED = 1 << 11 };
         double lane[LANES] = {0}, carry[LANES] = {0};                                              \
         size_t at = 0;                                                                             \
                                                                                                    \
-        for (; at + LANES <= (n); at += LANES)                                                     \
+        for (; at + LANES <= (n); at += LANES) {                                                   \
+            fetch(&x[at], AHEAD, LANES * sizeof(*x));                                              \
             for (size_t l = 0, i = at; l < LANES; l++, i++) {                                      \
                 const double term = (number)-carry[l], sum = lane[l] + term;                       \
                 const double lost = (sum - lane[l]) - term;                                        \
@@ -27,6 +57,7 @@ enum { SEARCHED = 1 << 11 };
                 carry[l] = fabs(lost) <= DBL_MAX ? lost : 0;                                       \
                 lane[l] = sum;                                                                     \
             }                                                                                      \
+        }                                                                                          \
         for (size_t l = 0; l < LANES; l++) {                                                       \
             reduce_add(part, -carry[l]);                                                           \
             reduce_add(part, lane[l]);                                                             \
