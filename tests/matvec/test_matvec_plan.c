@@ -406,6 +406,9 @@ static void tunables_follow_device_and_shape(void **state)
         {"split-vector", &gpu, 100000, 100, false, NULL, "TEAM", 8},
         {"split-vector", &gpu, 1000, 1000, false, NULL, "TEAM", 64},
         {"split-vector", &gpu, 100, 1, false, NULL, "TEAM", 8},
+        /* Two vectors a lane of few rows. */
+        {"split-vector", &gpu, 88, 220, false, NULL, "TEAM", 32},
+        {"split-vector", &gpu, 100000, 220, false, NULL, "TEAM", 16},
         {"column-slices", &gpu, 4096, 4096, true, NULL, "ACROSS", 8},
         {"column-slices", &gpu, 4096, 4096, true, NULL, "STAGES", 2},
         {"column-slices", &gpu, 4096, 3600, true, NULL, "ACROSS", 32},
@@ -617,6 +620,9 @@ static void loads_of_large_aligned_rows_are_checked(void **state)
                  {"split-vector", 4096, 4096, 4097, TSR_F32, 0, 16},
                  {"split-vector", 777, 7777, 7777, TSR_F32, 0, 16},
                  {"split-vector", 121698, 459, 459, TSR_BF16, 0, 4},
+                 /* By pairs; few rows by elements. */
+                 {"split-vector", 100000, 142, 142, TSR_F32, 0, 5},
+                 {"split-vector", 100, 142, 142, TSR_F32, 0, 5},
                  {"column-slices", 4096, 4096, 4096, TSR_F32, 1, 8},
                  {"column-slices", 10000, 10000, 10000, TSR_F32, 1, 8},
                  {"column-slices", 4096, 4096, 4097, TSR_F32, 0, 0},

@@ -134,14 +134,20 @@ static bool is_shifted(const job *j)
            matvec_aligned(j, &first, vec) && matvec_aligned(j, &x, vec);
 }
 
+/* Whether teams of TEAM_MAX, a row each, would not fill the device. */
+static bool has_few_rows(const job *j)
+{
+    return matvec_view_of(matvec_of(j->problem)).rows < matvec_groups_wanted(j, 1024) / TEAM_MAX;
+}
+
 /* Elements of the vectors that a lane loads: of 128 bits, or of 64 where rows of float32 start at
- * multiples of those alone. */
+ * multiples of those alone, and are not few: of those lanes take elements one by one sooner. */
 static size_t lane_vector(const job *j)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t vec = matvec_load_elements(p), half = vec / 2;
     const bool in_halves = p->type == TSR_F32 && !matvec_vectors_aligned(j, vec) &&
-                           !is_shifted(j) && matvec_vectors_aligned(j, half);
+                           !is_shifted(j) && !has_few_rows(j) && matvec_vectors_aligned(j, half);
 
     return in_halves ? half : vec;
 }
@@ -177,25 +183,21 @@ static bool rows_are_whole(const job *j)
     return v.columns <= steps * step_columns(j, group_fit(j->device, 0, FEW_ROWS_TEAM_MAX));
 }
 
-/* Whether teams of TEAM_MAX, a row each, would not fill the device. */
-static bool has_few_rows(const job *j)
-{
-    return matvec_view_of(matvec_of(j->problem)).rows < matvec_groups_wanted(j, 1024) / TEAM_MAX;
-}
-
-/* Lanes up to which a team takes a vector each, of few rows that do not start at vectors: to shift
- * a vector in place takes longer than to add up its sum. */
-enum { SHIFTED_TEAM = 32 };
+/* Vectors that lanes of a team take before it has more of them, where rows are few and it has less
+ * than a warp: what a lane does alone takes longer there than to add up one more sum.  To shift a
+ * vector in place takes longer still. */
+enum { WARP = 32, VECTORS_OF_FEW_ROWS = 2 };
 
 /* The lanes of a team, of up to `most`: as many as a row has work for. */
 static size_t team_by_shape(const job *j, size_t vectors, size_t most, bool whole)
 {
     const size_t rows = matvec_view_of(matvec_of(j->problem)).rows;
     const size_t to_fill = matvec_groups_wanted(j, 1024);
-    const size_t one_each = is_shifted(j) && has_few_rows(j) ? SHIFTED_TEAM : 0;
+    const size_t of_few = is_shifted(j) ? 1 : VECTORS_OF_FEW_ROWS;
+    const bool few = has_few_rows(j);
     size_t team = size_min(TEAM_MIN, most);
 
-    while (team * 2 <= most && team * (team < one_each ? 1 : VECTORS_AT_ONCE) < vectors &&
+    while (team * 2 <= most && team * (few && team < WARP ? of_few : VECTORS_AT_ONCE) < vectors &&
            (team < TEAM_MAX || (whole && rows < to_fill / team)))
         team *= 2;
     return team;
