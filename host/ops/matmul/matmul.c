@@ -433,14 +433,13 @@ static bool packing_pays(const tsr_matmul_problem *p)
                                  outputs * (double)p->k >= 0x1.8p28);
 }
 
-/* Whether small tiles by a warp's matrix instructions are faster than packing, where that pays:
+/* Whether small tiles, or chains of multiply-adds, are faster than packing where that pays else:
  * with A transposed, and A or B not aligned, as measured on an H100 and an H200. */
-static bool warps_pay(const tsr_matmul_problem *p)
+static bool packing_is_slow(const tsr_matmul_problem *p)
 {
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
 
-    return matmul_batch(p) == 1 && p->type == TSR_F32 && real_is_plain(p->type, p->precision) &&
-           p->trans_a && !(matmul_starts_at(&a, 4) && matmul_starts_at(&b, 4));
+    return p->trans_a && !(matmul_starts_at(&a, 4) && matmul_starts_at(&b, 4));
 }
 
 /* Whether whole products in a group pay: where there is one or more for each compute unit, or, of
@@ -495,7 +494,8 @@ static bool fills_largest(const tsr_matmul_problem *p, const device_facts *d)
 static bool is_by_time(const tsr_matmul_problem *p, const device_facts *d)
 {
     const bool strict = p->precision == TSR_PRECISION_F32_STRICT;
-    const bool large = fills_largest(p, d) || (size_min(p->m, p->n) >= 256 && packing_pays(p));
+    const bool large = fills_largest(p, d) ||
+                       (size_min(p->m, p->n) >= 256 && packing_pays(p) && !packing_is_slow(p));
 
     return p->type == TSR_F32 && (strict || real_is_plain(p->type, p->precision)) &&
            matmul_batch(p) == 1 && d->nv_capability >= 80 && (strict || p->k < 64 || !large);
@@ -573,8 +573,6 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     if (fills_largest(matmul_of(q), d))
         return names_of_gpu(largest, ARRAY_COUNT(largest), q, d, out);
     packs = size_min(matmul_of(q)->m, matmul_of(q)->n) >= 256 && packing_pays(matmul_of(q));
-    if (packs && warps_pay(matmul_of(q)))
-        return names_of_gpu(thrice, ARRAY_COUNT(thrice), q, d, out);
     if (packs)
         return names_of_gpu(large, ARRAY_COUNT(large), q, d, out);
     return names_of_gpu(small, ARRAY_COUNT(small), q, d, out);
