@@ -234,7 +234,7 @@ typedef struct layout {
 } layout;
 
 /* Groups on each unit that parts of k make, at most, and the least that one takes of k. */
-enum { PARTS_A_UNIT = 2, SPAN_MIN = 64 };
+enum { PARTS_A_UNIT = 2, SPAN_MIN = 32 };
 
 /* Whole tiles, a group each, or the best number of parts of k, or as many as SPLIT says: *ns is
  * what they take. */
