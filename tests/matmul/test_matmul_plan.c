@@ -315,8 +315,8 @@ static void copied_tiles_follow_the_shape(void **state)
         size_t size;
         const char *wanted;
     } cases[] = {{448, "TILE_M=32 TILE_N=32 SUMS=32 DEPTH=16 STAGES=4 SLICES=4 SPLIT=1"},
-                 {1000, "TILE_M=128 TILE_N=64 SUMS=64 DEPTH=8 STAGES=4 SLICES=1 SPLIT=1"},
-                 {1024, "TILE_M=128 TILE_N=64 SUMS=64 DEPTH=16 STAGES=4 SLICES=1 SPLIT=1"},
+                 {1000, "TILE_M=64 TILE_N=64 SUMS=32 DEPTH=16 STAGES=4 SLICES=2 SPLIT=1"},
+                 {2048, "TILE_M=128 TILE_N=128 SUMS=128 DEPTH=16 STAGES=3 SLICES=1 SPLIT=1"},
                  {1792, "TILE_M=128 TILE_N=64 SUMS=64 DEPTH=16 STAGES=4 SLICES=1 SPLIT=1"},
                  {4096, "TILE_M=128 TILE_N=128 SUMS=128 DEPTH=16 STAGES=3 SLICES=1 SPLIT=1"}};
     const device_facts d = ampere(); /* of 132 compute units */
@@ -642,24 +642,18 @@ static void matrix_units_follow_the_shape(void **state)
 
         assert_string_equal(first_supported(&p, &d), cases[i].name);
     }
-    /* What is not aligned takes FP32 chains, and packing, longer where it is transposed. */
     p = matmul_problem((tsr_matmul_problem){
         .m = 1063, .n = 938, .k = 833, .alpha = 1, .trans_a = true, .trans_b = true});
     assert_string_equal(first_supported(&p, &d), "cp-async");
-    expect_params("cp-async", NULL, &p, &d, "TILE_M=64 TILE_N=32 SLICES=2");
+    expect_params("cp-async", NULL, &p, &d, "TILE_M=64 TILE_N=64 SLICES=2");
+    /* Packing serves what is not aligned, transposed or not. */
     p = matmul_problem(
         (tsr_matmul_problem){.m = 1354, .n = 935, .k = 1175, .alpha = 1, .trans_a = true});
-    assert_string_equal(first_supported(&p, &d), "mma-3xtf32");
-    matmul_in(&p)->m = 1356; /* A^T is aligned, and B alone is not; then A^T alone; then none */
-    assert_string_equal(first_supported(&p, &d), "mma-3xtf32");
-    matmul_in(&p)->m = 1354;
-    matmul_in(&p)->n = 936;
-    assert_string_equal(first_supported(&p, &d), "mma-3xtf32");
-    matmul_in(&p)->m = 1356;
     assert_string_equal(first_supported(&p, &d), "wgmma-3xtf32");
-    matmul_in(&p)->n = 935;
     matmul_in(&p)->trans_a = false;
     assert_string_equal(first_supported(&p, &d), "wgmma-3xtf32");
+    matmul_in(&p)->precision = TSR_PRECISION_F32_STRICT;
+    assert_string_not_equal(first_supported(&p, &d), "wgmma-3xtf32");
     /* A batch fills the device without. */
     assert_string_equal(first_supported(&batch, &d), "cp-async");
 }

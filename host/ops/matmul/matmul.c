@@ -433,15 +433,6 @@ static bool packing_pays(const tsr_matmul_problem *p)
                                  outputs * (double)p->k >= 0x1.8p28);
 }
 
-/* Whether small tiles, or chains of multiply-adds, are faster than packing where that pays else:
- * with A transposed, and A or B not aligned, as measured on an H100 and an H200. */
-static bool packing_is_slow(const tsr_matmul_problem *p)
-{
-    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
-
-    return p->trans_a && !(matmul_starts_at(&a, 4) && matmul_starts_at(&b, 4));
-}
-
 /* Whether whole products in a group pay: where there is one or more for each compute unit, or, of
  * less work, for every fourth one. */
 static bool batched_pays(const tsr_matmul_problem *p, const device_facts *d)
@@ -494,8 +485,7 @@ static bool fills_largest(const tsr_matmul_problem *p, const device_facts *d)
 static bool is_by_time(const tsr_matmul_problem *p, const device_facts *d)
 {
     const bool strict = p->precision == TSR_PRECISION_F32_STRICT;
-    const bool large = fills_largest(p, d) ||
-                       (size_min(p->m, p->n) >= 256 && packing_pays(p) && !packing_is_slow(p));
+    const bool large = fills_largest(p, d) || (size_min(p->m, p->n) >= 256 && packing_pays(p));
 
     return p->type == TSR_F32 && (strict || real_is_plain(p->type, p->precision)) &&
            matmul_batch(p) == 1 && d->nv_capability >= 80 && (strict || p->k < 64 || !large);
