@@ -29,7 +29,7 @@ static const family families[] = {
 size_t matmul_by_time(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     const bool rounds = !real_is_plain(TSR_F32, matmul_of(q)->precision);
-    double times[ARRAY_COUNT(families)];
+    double times[ARRAY_COUNT(families)] = {0};
     size_t count = 0;
 
     for (size_t i = 0; i < ARRAY_COUNT(families); i++) {
