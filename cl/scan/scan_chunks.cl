@@ -6,7 +6,9 @@
  *     chunk, the third is the only one.
  * Work split: one work-item for a chunk of a line; neighbours take neighbouring
  *     columns where there are any, and so read neighbouring elements.
- * Parameters: those of scan.clh.  GROUP, PER_UNIT and CHUNK decide on the host alone.
+ * Parameters: those of scan.clh; COLUMNS, 1 where lines stand side by side; UNROLLED, 1
+ *     where compilers may copy the bodies of loops: more loads on their way, against the
+ *     time to compile.  GROUP, PER_UNIT and CHUNK decide on the host alone.
  * Launch: 1-D, a work-item for each chunk of each line, or for each line, in any
  *     work-groups.
  * Local memory: none.
@@ -14,6 +16,10 @@
  *     on GPUs where there are many columns.  Indexes in 64 bits.
  */
 #include "scan/scan.clh"
+
+#if !defined(COLUMNS) || !defined(UNROLLED)
+#error "COLUMNS, UNROLLED: whether lines stand side by side, and loops may be unrolled"
+#endif
 
 /* A call, as one argument; the host's chunks_call has the same members. */
 typedef struct chunks_call {
@@ -33,7 +39,7 @@ typedef struct chunk {
 
 static inline chunk chunk_of(const chunks_call *call, ulong id)
 {
-    const ulong column = id % call->inner, row = id / call->inner;
+    const ulong column = COLUMNS ? id % call->inner : 0, row = COLUMNS ? id / call->inner : id;
     const ulong number = row % call->chunks, outer = row / call->chunks;
     const ulong line = outer * call->n * call->inner + column;
     chunk c;
@@ -71,6 +77,9 @@ __kernel void scan_chunk_totals(__global const X *x, __global const ulong *offse
             c.begin = last;
     }
 #endif
+#if !UNROLLED
+#pragma unroll 1
+#endif
     for (ulong i = c.begin; i < c.end; i++)
         value = combine(value, load_x(x, call.from + c.first + i * c.step));
     totals[id] = value;
@@ -87,6 +96,9 @@ __kernel void scan_chunk_carries(__global VALUE *totals, __global const uchar *s
     if (id >= call.lines)
         return;
     slot = id / call.inner * call.chunks * call.inner + id % call.inner;
+#if !UNROLLED
+#pragma unroll 1
+#endif
     for (ulong i = 0; i < call.chunks; i++, slot += call.inner) {
         const VALUE own = totals[slot];
 
@@ -120,6 +132,9 @@ __kernel void scan_chunks(__global const X *x, __global const ulong *offsets,
     segment = segment_from(offsets, call.segments, call.n, c.begin);
     start = segment < call.segments ? segment_start(offsets, call.segments, call.n, segment)
                                     : call.n;
+#endif
+#if !UNROLLED
+#pragma unroll 1
 #endif
     for (ulong i = c.begin; i < c.end; i++) {
         const ulong place = c.first + i * c.step;

@@ -7,7 +7,8 @@
  *     x.
  * Work split: as select_three_launches.cl; tiles are taken by tickets.
  * Parameters: those of select.clh; GROUP, work-items in a work-group; STATES, how
- *     tiles publish (look_back.clh).  ITEMS decides on the host alone.
+ *     tiles publish (look_back.clh); UNROLLED (select_three_launches.cl).  ITEMS decides
+ *     on the host alone.
  * Launch: 1-D, a work-group for each tile, behind a fill that clears states and
  *     ticket: one of each tile, and the ticket behind them.
  * Local memory: GROUP + 2 words.

@@ -7,7 +7,9 @@
  * Work split: a tile of GROUP work-items for a work-group, each work-item elements
  *     that follow one another; the second launch is one work-group.
  * Parameters: those of select.clh; GROUP, work-items in a work-group; PLACES_GROUP,
- *     in that of the second launch.  ITEMS decides on the host alone.
+ *     in that of the second launch; UNROLLED, 1 where compilers may copy the bodies of
+ *     loops: more loads on their way, against the time to compile.  ITEMS decides on the
+ *     host alone.
  * Launch: 1-D, a work-group for each tile; one of PLACES_GROUP; again.
  * Local memory: GROUP words; PLACES_GROUP numbers of 64 bits.
  * Limits: x is read twice.
@@ -40,16 +42,25 @@ select_places(__global ulong *counts, __global ulong *count, const select_call c
     const ulong first = min(item * each, call.tiles), end = min(first + each, call.tiles);
     ulong place = 0;
 
+#if !UNROLLED
+#pragma unroll 1
+#endif
     for (ulong i = first; i < end; i++)
         place += counts[i];
     sums[item] = place;
     /* All sums are there before they are added up. */
     barrier(CLK_LOCAL_MEM_FENCE);
     place = 0;
+#if !UNROLLED
+#pragma unroll 1
+#endif
     for (uint i = 0; i < item; i++)
         place += sums[i];
     if (item == PLACES_GROUP - 1)
         count[call.to_count] = place + sums[item];
+#if !UNROLLED
+#pragma unroll 1
+#endif
     for (ulong i = first; i < end; i++) {
         const ulong own = counts[i];
 

@@ -12,8 +12,8 @@ BUGS = {
         ("look-back", "select/select_look_back.cl", "STATE_PREFIX + first + all", 0,
          "STATE_PREFIX + all", TILES),
     "sweep-select-counts":
-        ("three-launches", "select/select_three_launches.cl", "place = 0;\n    for (uint", 0,
-         "for (uint", TILES),
+        ("three-launches", "select/select_three_launches.cl", "place = 0;\n#if", 0,
+         "\n#if", TILES),
     "sweep-select-index":
         ("three-launches", "select/select.clh", "call->to_indices + place", 0, "place", TILES),
     "sweep-select-comparison":

@@ -141,6 +141,10 @@ static const char *plan_chunks(const job *j, plan *out)
 
     if (why)
         return why;
+    plan_define(out, "COLUMNS=%d", call.inner > 1);
+    /* Lines that follow one another are scanned like this on a GPU where nothing better is compiled
+     * yet. */
+    plan_define(out, "UNROLLED=%d", j->device->kind == DEVICE_CPU || call.inner > 1);
     plan_set(out, "CHUNK", (uint32_t)least);
     if (elements == 0)
         return NULL;

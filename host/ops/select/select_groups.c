@@ -266,6 +266,8 @@ static const char *plan_three_launches(const job *j, plan *out)
     if (why)
         return why;
     plan_define(out, "PLACES_GROUP=%zu", adding);
+    /* On a GPU it runs where nothing better is compiled yet. */
+    plan_define(out, "UNROLLED=%d", j->device->kind == DEVICE_CPU);
     if (p->n == 0) {
         clear_count(p, out);
         return NULL;
@@ -314,6 +316,7 @@ static const char *plan_look_back(const job *j, plan *out)
 
     if (why)
         return why;
+    plan_define(out, "UNROLLED=1");
     if (way == LAST_GROUP_NONE)
         return "it needs atomic operations of device scope";
     if (p->n > INT32_MAX)
