@@ -118,10 +118,10 @@ def median_try(tries):
     return {**chosen, "tries": [[r[name]["process_s"] for name in ("first", "second")] for r in tries]}
 
 
-def write_results(path, measured, bare):
+def write_results(path, note, measured, bare):
     fresh = path + ".fresh"
     with open(fresh, "w") as f:
-        json.dump({"schema": "tessera-first-calls-2", "bare": list(bare.values()),
+        json.dump({"schema": "tessera-first-calls-2", "note": note, "bare": list(bare.values()),
                    "rows": [median_try(tries) for tries in measured.values()]}, f, indent=1)
         f.write("\n")
     os.replace(fresh, path)
@@ -131,7 +131,7 @@ def measure_all(options, path):
     end = time.monotonic() + options.budget
     measured, bare = {}, {}
     refused = set()
-    write_results(path, measured, bare)
+    write_results(path, options.note, measured, bare)
     for op, factor, kind, way, number in (
             (op, factor, kind, way, number) for number in range(options.tries)
             for factor in options.factors for op in options.ops for kind in options.types
@@ -153,7 +153,7 @@ def measure_all(options, path):
         print("%-8s %-28s %-8s %-16s %7.2f s %7.2f s"
               % (row["op"], row["problem"], way, row["variant"],
                  row["first"]["process_s"], row["second"]["process_s"]), flush=True)
-        write_results(path, measured, bare)
+        write_results(path, options.note, measured, bare)
 
 
 def operations(tessera):
@@ -224,7 +224,8 @@ def summary(rows, wanted):
     parts = []
     for name in ("first", "second"):
         seconds = [float(np.median(seconds_of(r, name))) for r in rows]
-        parts.append("%s calls %s s at the median, %s at most" % (name, cell(np.median(seconds)), cell(max(seconds))))
+        parts.append("%s calls %s s at the median, %s at most"
+                     % (name, cell(np.median(seconds)), cell(max(seconds))))
         if wanted:
             parts[-1] += " (%d of them at most %.2f)" % (
                 sum(round(s, 2) <= wanted[name] for s in seconds), wanted[name])
@@ -235,10 +236,10 @@ def table(name, results):
     rows, bare = results["rows"], results.get("bare")
     device = rows[0]["device"]
     several = "tries" in rows[0]
-    lines = ["", "## %s" % name, "", "%s, %s %s. %s" % (
-        device["name"], device["platform"], device["driver"],
-        "The median of each call's tries, and the longest." if several else
-        "Of each call's tries that with the shortest first call.")]
+    about = ["%s, %s %s." % (device["name"], device["platform"], device["driver"]),
+             "The median of each call's tries, and the longest." if several else
+             "Of each call's tries that with the shortest first call.", results.get("note", "")]
+    lines = ["", "## %s" % name, "", " ".join(about).rstrip()]
     lines += bare_table(bare) if bare else []
     columns = ["operation", "problem", "way", "kernel", "first, s", *["longest"] * several, "of it compiling",
                "probing", "second, s", *["longest"] * several]
@@ -291,6 +292,7 @@ def main():
     parser.add_argument("--factors", type=numbers, default=list(FACTORS),
                         help="default: %s" % ",".join(map(str, FACTORS)))
     parser.add_argument("--ways", type=names, default=list(WAYS), help="default: %s" % ",".join(WAYS))
+    parser.add_argument("--note", default="", help="sentences about the machine, for the document")
     parser.add_argument("--output", help="a file for the times; the document is then left as it is")
     parser.add_argument("--random", type=int, metavar="N", help="random problems of each operation")
     parser.add_argument("--seed", type=int, default=1, help="of --random")
