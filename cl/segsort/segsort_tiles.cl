@@ -10,7 +10,8 @@
  * Work split: segsort_short: `batch` segments for a work-group.  The other
  *     kernels take tiles of long segments (segsort_long.clh).
  * Parameters: GROUP work-items in a work-group; TILE positions, a power of 2, at
- *     most 2^15; BATCH_MAX (segsort_batch.clh); KEY, DESCENDING, WITH_INDEX
+ *     most 2^15; UNROLLED, 1 where compilers may copy the bodies of loops, against
+ *     the time to compile; BATCH_MAX (segsort_batch.clh); KEY, DESCENDING, WITH_INDEX
  *     (sort_key.clh), WITH_ROWS 0, VALUE_BYTES (sort_values.clh).
  * Launch: 1-D, work-groups of GROUP.  segsort_short with one per started
  *     batch.  Then, where a segment may be longer than TILE, with any number of
@@ -31,6 +32,9 @@
 #ifndef TILE
 #error "TILE: positions of a tile, a power of 2, at least 2"
 #endif
+#ifndef UNROLLED
+#error "UNROLLED: whether loops over keys and stages may be unrolled"
+#endif
 
 #define SHIFT_MIN 0
 
@@ -44,6 +48,9 @@ static inline void round_sort(__local word *orders, __local long *indices,
 {
     const uint positions = blocks << shift, width = 1u << shift;
 
+#if !UNROLLED
+#pragma unroll 1
+#endif
     for (uint i = get_local_id(0); i < positions; i += GROUP) {
         const uint column = i & (width - 1), place = at + (i >> shift);
         element e = element_missing();
@@ -56,11 +63,20 @@ static inline void round_sort(__local word *orders, __local long *indices,
     }
     /* The tile is filled before pairs of it are read. */
     barrier(CLK_LOCAL_MEM_FENCE);
+#if !UNROLLED
+#pragma unroll 1
+#endif
     for (uint size = 2; size <= width; size *= 2) {
         part_exchange(orders, indices, positions, size / 2, 1);
+#if !UNROLLED
+#pragma unroll 1
+#endif
         for (uint stride = size / 4; stride > 0; stride /= 2)
             part_exchange(orders, indices, positions, stride, 0);
     }
+#if !UNROLLED
+#pragma unroll 1
+#endif
     for (uint i = get_local_id(0); i < positions; i += GROUP) {
         const uint column = i & (width - 1), place = at + (i >> shift);
 
@@ -85,6 +101,9 @@ segsort_short(__global word *keys, __global long *index, __global const ulong *s
     index += call.offset_index;
     batch_fill(&list, segment_offsets + call.offset_segments, first,
                (uint)min((ulong)call.batch, call.segments - first), call.n);
+#if !UNROLLED
+#pragma unroll 1
+#endif
     for (uint shift = 0; shift < SHIFTS && (1u << shift) <= TILE; shift++) {
         const uint end = list.end[shift], most = (uint)TILE >> shift;
 
@@ -116,8 +135,14 @@ segsort_tile(__global word *keys, __global long *index, __global const ulong *se
         tile_load_first(orders, indices, keys + t.segment, t.start, t.n);
         /* The tile is filled before pairs of it are read. */
         barrier(CLK_LOCAL_MEM_FENCE);
+#if !UNROLLED
+#pragma unroll 1
+#endif
         for (uint size = 2; size <= TILE; size *= 2) {
             tile_exchange(orders, indices, size / 2, 1);
+#if !UNROLLED
+#pragma unroll 1
+#endif
             for (uint stride = size / 4; stride > 0; stride /= 2)
                 tile_exchange(orders, indices, stride, 0);
         }
@@ -143,6 +168,9 @@ segsort_merge(__global word *keys, __global long *index, __global const ulong *s
         tile_load(orders, indices, keys + t.segment, index + t.segment, t.start, t.n);
         /* The tile is filled before pairs of it are read. */
         barrier(CLK_LOCAL_MEM_FENCE);
+#if !UNROLLED
+#pragma unroll 1
+#endif
         for (uint stride = TILE / 2; stride > 0; stride /= 2)
             tile_exchange(orders, indices, stride, 0);
         tile_store(orders, indices, keys + t.segment, index + t.segment, t.start, t.n);

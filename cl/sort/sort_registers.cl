@@ -45,6 +45,7 @@
 #define TILE (GROUP * HELD)
 
 #include "sort/sort_row.clh"
+#define UNROLLED 1
 #include "sort/sort_tile.clh"
 #include "sort/sort_values.clh"
 

@@ -29,6 +29,7 @@
 
 #define TILE (GROUP * KEYS_PER_ITEM)
 
+#define UNROLLED 1
 #include "sort/sort_tile_pairs.clh"
 #include "sort/sort_value.clh"
 

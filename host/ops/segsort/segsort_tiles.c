@@ -292,6 +292,8 @@ static const char *plan_pairs(const job *j, plan *out)
     if ((why = layout_unsupported(j, &l, out)))
         return why;
     plan_set(out, "TILE", (uint32_t)l.tile);
+    /* On a GPU it runs where nothing better is compiled yet. */
+    plan_define(out, "UNROLLED=%d", j->device->kind == DEVICE_CPU);
     return plan_segments(j, &l, out);
 }
 
