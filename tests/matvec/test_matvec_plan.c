@@ -406,8 +406,9 @@ static void tunables_follow_device_and_shape(void **state)
         {"split-vector", &gpu, 100000, 100, false, NULL, "TEAM", 8},
         {"split-vector", &gpu, 1000, 1000, false, NULL, "TEAM", 64},
         {"split-vector", &gpu, 100, 1, false, NULL, "TEAM", 8},
-        /* Two vectors a lane of few rows. */
+        /* A vector a lane of few rows. */
         {"split-vector", &gpu, 88, 220, false, NULL, "TEAM", 32},
+        {"split-vector", &gpu, 216, 61, false, NULL, "TEAM", 16},
         {"split-vector", &gpu, 100000, 220, false, NULL, "TEAM", 16},
         {"column-slices", &gpu, 4096, 4096, true, NULL, "ACROSS", 8},
         {"column-slices", &gpu, 4096, 4096, true, NULL, "STAGES", 2},

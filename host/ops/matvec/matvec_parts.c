@@ -183,21 +183,19 @@ static bool rows_are_whole(const job *j)
     return v.columns <= steps * step_columns(j, group_fit(j->device, 0, FEW_ROWS_TEAM_MAX));
 }
 
-/* Vectors that lanes of a team take before it has more of them, where rows are few and it has less
- * than a warp: what a lane does alone takes longer there than to add up one more sum.  To shift a
- * vector in place takes longer still. */
-enum { WARP = 32, VECTORS_OF_FEW_ROWS = 2 };
+/* Lanes up to which a team of few rows takes a vector each: what a lane does alone takes longer
+ * than to add up one more sum, and so does to shift a vector in place. */
+enum { WARP = 32 };
 
 /* The lanes of a team, of up to `most`: as many as a row has work for. */
 static size_t team_by_shape(const job *j, size_t vectors, size_t most, bool whole)
 {
     const size_t rows = matvec_view_of(matvec_of(j->problem)).rows;
     const size_t to_fill = matvec_groups_wanted(j, 1024);
-    const size_t of_few = is_shifted(j) ? 1 : VECTORS_OF_FEW_ROWS;
     const bool few = has_few_rows(j);
     size_t team = size_min(TEAM_MIN, most);
 
-    while (team * 2 <= most && team * (few && team < WARP ? of_few : VECTORS_AT_ONCE) < vectors &&
+    while (team * 2 <= most && team * (few && team < WARP ? 1 : VECTORS_AT_ONCE) < vectors &&
            (team < TEAM_MAX || (whole && rows < to_fill / team)))
         team *= 2;
     return team;
