@@ -344,7 +344,8 @@ matmul_mma_f64(__global const factor *restrict a, __global const factor *restric
         multiply_tile(sum, (lines){a + at_a(0, front, lda), lda, i0, m},
                       (lines){b + at_b(front, 0, ldb), ldb, j0, n},
                       min(at.count * DEPTH, k - front), local_address(memory));
-        if (at.count == s.each || add_up(sum, &s, &at, sums, counters, &last))
+        if (at.count == s.each ||
+            add_up(sum, &s, &at, (uint2)(m - i0, n - j0), sums, counters, &last))
             store(&o, call.alpha, sum, call.beta, before);
         /* Fragments of this piece, loaded ahead, are read before the next piece's blocks come. */
         barrier(CLK_LOCAL_MEM_FENCE);

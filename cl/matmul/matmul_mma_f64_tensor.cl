@@ -497,7 +497,8 @@ matmul_mma_f64_tensor(__global const factor *a, __global const factor *b,
             double sum[SUMS];
 
             multiply_tile(sum, &t, &p, &l, blocks_of(&at, k));
-            if (at.count == s.each || add_up(sum, &s, &at, sums, counters, &last))
+            if (at.count == s.each ||
+                add_up(sum, &s, &at, (uint2)(TILE_M, TILE_N), sums, counters, &last))
                 store(c + call.offset_c, call.ldc,
                       TURNED ? (uint2)(tile.s0 * TILE_N, tile.s1 * TILE_M)
                              : (uint2)(tile.s1 * TILE_M, tile.s0 * TILE_N),

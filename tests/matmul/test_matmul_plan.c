@@ -834,11 +834,11 @@ static void skinny_products_share_a_long_k(void **state)
         const char *name, *wanted;
     } cases[] = {
         {TSR_F32, 353, 5, 8223, true, false, "skinny-columns", "LANES=32 SLICES=8 SPLIT=37"},
-        {TSR_F32, 6, 7, 10311, true, true, "skinny-dots", "TEAM=32 SPLIT=81"},
+        {TSR_F32, 6, 7, 10311, true, true, "skinny-dots", "TEAM=32 SPLIT=41"},
         {TSR_F32, 7, 27, 5588, false, true, "skinny-dots", "TEAM=8 SPLIT=30"},
         {TSR_F16, 1, 13, 353, false, false, "skinny-columns", "LANES=8 SLICES=32 SPLIT=1"},
-        {TSR_BF16, 398, 1, 397, false, true, "skinny-dots", "TEAM=32 VECTOR=4 SPLIT=1"},
-        {TSR_F32, 13, 26, 173, false, true, "skinny-dots", "TEAM=8 VECTOR=1 SPLIT=6"},
+        {TSR_BF16, 398, 1, 397, false, true, "skinny-dots", "TEAM=32 VECTOR=2 SPLIT=1"},
+        {TSR_F32, 13, 26, 173, false, true, "skinny-dots", "TEAM=8 VECTOR=1 SPLIT=1"},
     };
     const device_facts d = hopper();
 

@@ -172,8 +172,9 @@ static bool is_whole(const layout *s)
 
 /* ---- the cost of a layout ------------------------------------------------------------------ */
 
-/* Microseconds, by the size of the tile: fitted to 78 timings on an H200, from 2x9x26 to
- * 14146x10910x54, within 8% (RMS), and of boxes as measured there, of which 49 are within 7%. */
+/* Microseconds, by the size of the tile: fitted to 123 timings on an H200, from 2x9x26 to
+ * 14146x10910x54, within 9% (RMS), and of boxes to 33, from 490x444x444 to 7550x8817x10702, within
+ * 5%. */
 static const struct costs {
     /* Of a block along k of a tile: of a group alone on a unit, and of each where groups fill it.
      */
@@ -186,20 +187,20 @@ static const struct costs {
     double turn;   /* for the last group of a tile to find that it is, */
     double sharer; /* and to add up what a group kept of 64 x 64 or less */
     double output; /* to store it, and again to read what it was */
-} usual = {.block = {{1.25, 1.0}, {0.77, 0.81}, {0.29, 0.50}, {0.30, 0.26}, {0.15, 0.165}},
-           .odd = 1.25,
-           .group = 1.7,
-           .launch = 1.2,
-           .turn = 1.5,
-           .sharer = 0.25,
-           .output = 0.27e-3},
-  of_boxes = {.block = {{1.10, 1.10}, {0.59, 0.59}, {0.41, 0.36}, {0.27, 0.175}, {0.27, 0.175}},
+} usual = {.block = {{1.20, 1.04}, {0.74, 0.84}, {0.29, 0.48}, {0.34, 0.25}, {0.14, 0.195}},
+           .odd = 1.24,
+           .group = 0.64,
+           .launch = 2.3,
+           .turn = 3.2,
+           .sharer = 0.17,
+           .output = 0.33e-3},
+  of_boxes = {.block = {{1.19, 1.10}, {0.64, 0.59}, {0.41, 0.32}, {0.24, 0.19}, {0.27, 0.175}},
               .odd = 1,
-              .group = 2.3,
-              .launch = 1.5,
+              .group = 1.4,
+              .launch = 4.5,
               .turn = 2.7,
-              .sharer = 0.08,
-              .output = 0.28e-3};
+              .sharer = 0.095,
+              .output = 0.2e-3};
 
 /* Bytes that memory moves in a microsecond. */
 static const double moved_a_us = 3.6e6;
@@ -259,7 +260,7 @@ static double round_of(const job *j, const layout *s, size_t together, double bl
     const double alone = fmax(costs->block[size_of(s)].alone, wait_for_memory(j, s));
     const double full =
         costs->block[size_of(s)].full * (aligned(&a) && aligned(&b) ? 1 : costs->odd);
-    const double outputs = (double)s->tile.rows * s->tile.columns * (matmul_reads_c(p) ? 2 : 1);
+    const double outputs = (double)s->tile.rows * s->tile.columns * (matmul_reads_c(p) ? 1.7 : 1);
 
     return blocks * fmax(alone, (double)together * full) + costs->group +
            (double)together * outputs * costs->output;

@@ -23,6 +23,7 @@ enum {
     TEAM_MAX = 32,
     VECTOR_BYTES = 16,
     BRIEF_BYTES = 1 << 20,
+    FETCH = 8,              /* elements of the small factor that a work-item loads at once */
     BATCH_BYTES = 64,       /* whose loads a work-item has under way */
     TILE_BYTES = 16384,     /* of the small factor in local memory */
     SUMS_BYTES = 24576,     /* of sums there that are added up together */
@@ -117,15 +118,15 @@ static size_t vector_of(const job *j, const skinny *s, size_t batch)
 
 /* ---- the share of k ------------------------------------------------------------------------ */
 
-/* Microseconds, fitted to 316 timings on an H200, of 1 to 16 rows or columns in all types: within
+/* Microseconds, fitted to 430 timings on an H200, of 1 to 16 rows or columns in all types: within
  * 13% (RMS).  Of a launch; of a group from its start to its end; of a batch of loads, beside what
- * its bytes and its multiply-adds take; of a second launch, or a last group's turn, and of each
- * round in which its work-items load parts. */
-static const double start_us = 1.28, group_us = 0.98, batch_us = 0.26, launch_us = 2.2,
-                    turn_us = 1.6, round_us = 0.46;
+ * its bytes and its multiply-adds take; of a round of loads of the small factor, beside the first;
+ * of a second launch, or a last group's turn, and of each round in which it loads parts. */
+static const double start_us = 1.44, group_us = 0.91, batch_us = 0.22, fetch_us = 1.28,
+                    launch_us = 2.2, turn_us = 1.6, round_us = 0.47;
 /* What a unit does in a microsecond: bytes that memory brings it, and multiply-adds of FP32; and
  * bytes of sums of parts that a second launch and the one before move. */
-static const double unit_bytes_a_us = 29e3, unit_adds_a_us = 1e5, sum_bytes_a_us = 1.5e6;
+static const double unit_bytes_a_us = 27e3, unit_adds_a_us = 1.5e5, sum_bytes_a_us = 1.5e6;
 
 /* How parts are added up, of outputs that so many groups have. */
 static last_group adding_up(const job *j, size_t groups, k_parts k)
@@ -166,11 +167,14 @@ static double cost_us(const job *j, const skinny *s, const layout *x, size_t gro
     const double each = ceil(all / (double)units); /* groups of a unit, */
     const double together = fmin(each, most);      /* and of those at once */
     const double batches = (double)size_div_up(k.span, x->quantum);
-    const double loaded = together * (double)(x->items * x->loads * x->vector);
+    const double there = fmin((double)s->many / (double)x->outputs, 1); /* of a group's lines */
+    const double loaded = together * there * (double)(x->items * x->loads * x->vector);
     const double adds = loaded * (double)s->few * ((double)real / sizeof(float));
     const double batch =
         batch_us + loaded * (double)s->type / unit_bytes_a_us + adds / unit_adds_a_us;
-    const double us = start_us + each / together * (group_us + batches * batch);
+    const double fetches = (double)s->few * (double)k.span / (double)(x->items * FETCH);
+    const double fetched = fetch_us * fmax(fetches - 1, 0);
+    const double us = start_us + each / together * (group_us + fetched + batches * batch);
 
     if (k.parts == 1)
         return us;
