@@ -12,12 +12,12 @@
  *     (matmul_warp_block.clh).
  * Parameters: TILE_M, TILE_N, powers of two; SUMS (matmul_warp_block.clh); DEPTH, a multiple of 8;
  *     STAGES, 2 or more; SLICES, sets of work-items; SPLITS, 1 where groups share k; BAND
- * (matmul_bands.clh); ALIGNED_A, ALIGNED_B: whether four neighbours across k that start at a
- * multiple of 4 are an aligned vector, 0 where neighbours lie along k; REAL, REAL_BITS, FACTOR,
- * RESULT (matmul_elements.clh), of float; TRANS_A, TRANS_B (matmul_access.clh). Launch: 3-D,
- * work-groups of TILE_M * TILE_N / SUMS * SLICES x 1 x 1, along the first dimension one per started
- * tile of C, a layer of them for each product of the batch, or for each span of k; then
- *     matmul_sum_parts.
+ *     (matmul_bands.clh); ALIGNED_A, ALIGNED_B: whether four neighbours across k that start at a
+ *     multiple of 4 are an aligned vector, 0 where neighbours lie along k; REAL, REAL_BITS, FACTOR,
+ *     RESULT (matmul_elements.clh), of float; TRANS_A, TRANS_B (matmul_access.clh).
+ * Launch: 3-D, work-groups of TILE_M * TILE_N / SUMS * SLICES x 1 x 1, along the first dimension
+ *     one per started tile of C, a layer of them for each product of the batch, or for each span
+ *     of k; then matmul_sum_parts.
  * Local memory: STAGES * DEPTH * (TILE_M + TILE_N + 8) elements, or, of several slices, SLICES *
  *     TILE_M * (TILE_N + 4) where that is more.
  * Limits: float32; m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 8.0.

@@ -14,14 +14,15 @@
  *     class.  Neighbours along LANES have neighbouring vectors.
  * Parameters: LANES and ROWS, powers of two, ROWS up to 8; ITEMS, a multiple of LANES; DEPTH, a
  *     power of two; PASSES, a power of two, and 1 where k is longer than DEPTH; READS_C: whether
- * beta is not 0; VECTOR, results in 16 bytes; ALIGNED: 1 where arrays start at multiples of 16
- * bytes, else 0, and all rows are one class; REAL, REAL_BITS (real.clh); FACTOR, RESULT
- * (matmul_elements.clh); ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
- * call.classes; call.across: groups side by side. Launch: 3-D, work-groups of ITEMS x 1 x 1:
- * `across` for each started block of rows of each class, a layer of them for each product of the
- * batch. Local memory: DEPTH * (LANES * VECTOR + ITEMS / LANES * ROWS * PASSES + 8 and fewer) of
- * REAL. Traffic: C once, A once for each group across, B once for each block of rows. Limits: m, n,
- * k and the leading dimensions up to 2^31.
+ *     beta is not 0; VECTOR, results in 16 bytes; ALIGNED: 1 where arrays start at multiples of 16
+ *     bytes, else 0, and all rows are one class; REAL, REAL_BITS (real.clh); FACTOR, RESULT
+ *     (matmul_elements.clh); ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
+ *     call.classes; call.across: groups side by side.
+ * Launch: 3-D, work-groups of ITEMS x 1 x 1: `across` for each started block of rows of each class,
+ *     a layer of them for each product of the batch.
+ * Local memory: DEPTH * (LANES * VECTOR + ITEMS / LANES * ROWS * PASSES + 8 and fewer) of REAL.
+ * Traffic: C once, A once for each group across, B once for each PASSES blocks of rows.
+ * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "common/in_registers.clh"
 #include "matmul/matmul_access.clh"

@@ -11,10 +11,11 @@
  *     others an equal share.  A work-item computes SUMS of a tile (matmul_warp_block.clh).
  * Parameters: as matmul_cp_async.cl, without SPLITS; LAST_ADDS (last_group.clh), not 0.
  * Launch: 1-D, groups of TILE_M * TILE_N / SUMS * SLICES: PER_UNIT for each compute unit, or SPLIT
- * for each tile, and no more than there are shared steps. Workspace: two tiles of sums for each
- * group. Local memory: as matmul_cp_async.cl, and an element more. Limits: float32; one product; m,
- * n, k and the leading dimensions up to 2^31; a counter for each shared tile; NVIDIA's compute
- * capability 8.0.
+ *     for each tile, and no more than there are shared steps.
+ * Workspace: two tiles of sums for each group.
+ * Local memory: as matmul_cp_async.cl, and an element more.
+ * Limits: float32; one product; m, n, k and the leading dimensions up to 2^31; a counter for each
+ *     shared tile; NVIDIA's compute capability 8.0.
  */
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_call.clh"
