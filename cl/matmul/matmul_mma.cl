@@ -2,7 +2,7 @@
  *
  * Idea: a warp of 32 work-items multiplies 16 x K by K x 8 in one instruction, its operands spread
  *     over their registers.  Blocks of A and B come by asynchronous copies, STAGES - 1 of them
- *     under way, and lie in local memory in the order in which they come, along k or across it,
+ *     in flight, and lie in local memory in the order in which they come, along k or across it,
  *     padded so that what a warp reads together lies in different banks.  Those copies are of 16
  *     bytes, aligned; of 4 they take several times as long as loads.  So lines that start anywhere
  *     come through registers, a block ahead: TF32 and FP64 an element at a time, others 16 bytes
@@ -57,7 +57,7 @@
 #error "a warp takes 16 x 16 outputs, or multiples"
 #endif
 #if !defined(STAGES) || STAGES < 2
-#error "STAGES: blocks of A and B under way, 2 or more"
+#error "STAGES: blocks of A and B in flight, 2 or more"
 #endif
 #if !defined(COPY_A) || !defined(COPY_B)
 #error "COPY_A, COPY_B: bytes at whose multiples lines start"

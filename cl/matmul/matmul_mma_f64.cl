@@ -2,7 +2,7 @@
  *
  * Idea: matmul_mma.cl loads the fragments of a block, multiplies them, and meets at a barrier: its
  *     matrix units idle in between.  Here blocks of A and B come by asynchronous copies, STAGES - 1
- *     of them under way, and fragments come from local memory one step ahead: those of A while the
+ *     of them in flight, and fragments come from local memory one step ahead: those of A while the
  *     16 rows before them are multiplied, those of B as soon as their last product is on its way,
  *     so that the barrier before the next block has products to hide behind.
  *     Groups take a tile each, or, where tiles do not fill the compute units, equal shares of the
@@ -47,7 +47,7 @@
 #error "DEPTH: extent of the blocks along k, a multiple of 16, which one instruction takes"
 #endif
 #if !defined(STAGES) || STAGES < 2
-#error "STAGES: blocks of A and B under way, 2 or more"
+#error "STAGES: blocks of A and B in flight, 2 or more"
 #endif
 #if !defined(ALIGNED_A) || !defined(ALIGNED_B) || !defined(ALIGNED_C)
 #error "ALIGNED_A, ALIGNED_B, ALIGNED_C: 1 where vectors of 2 are aligned, else 0"
@@ -309,7 +309,7 @@ IN_REGISTERS void multiply_tile(double *sum, lines a, lines b, uint k, uint star
             }
         }
     }
-    /* None is under way, though of zeros alone, once the group goes on. */
+    /* None is in flight, though of zeros alone, once the group goes on. */
     COPIES_WAIT(0);
 }
 

@@ -15,7 +15,7 @@
  *     writes the sums of its part of k into workspace, and a third kernel adds
  *     them up (matmul_parts.clh).
  * Work split: a group of 384 computes TILE_M x TILE_N of C, or of a part's sums: a
- *     producer keeps STAGES tiles of A and B under way, two warp groups multiply
+ *     producer keeps STAGES tiles of A and B in flight, two warp groups multiply
  *     half the rows each.
  * Parameters: PRODUCTS, 1 (TF32) or 3 (FP32); TILE_M and TILE_N, 128 and 256 either
  *     way round, or both 128; STAGES; BAND, rows of groups that run side by side,
@@ -53,7 +53,7 @@
 #error "TILE_M, TILE_N: its sums are more than the registers hold"
 #endif
 #ifndef STAGES
-#error "STAGES: tiles of A and B under way"
+#error "STAGES: tiles of A and B in flight"
 #endif
 #if !defined(ALONG_A) || !defined(ALONG_B)
 #error "ALONG_A, ALONG_B: 1 where rows along k are aligned to 16 bytes, else 0"
@@ -271,7 +271,7 @@ matmul_wgmma_pack(__global const float *a, __global const float *b, __global uch
                      : "l"(a), "l"(b)                                                              \
                      : "memory")
 #else
-/* sums += A B for one stage of 64 rows, under way on return. */
+/* sums += A B for one stage of 64 rows, in flight on return. */
 #define MULTIPLY_STAGE(sums, a, b)                                                                 \
     __asm__ volatile(BEGIN MULTIPLY("a0", "b0", "1") MULTIPLY("a1", "b1", "1")                     \
                          MULTIPLY("a2", "b2", "1") MULTIPLY("a3", "b3", "1") WGMMA_COMMIT "}"      \

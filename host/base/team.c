@@ -26,10 +26,10 @@ enum { LOOK_NS = 200000, LOOK_AWAKE_NS = 1000000 };
 /* So many looks, 10 us at most, and others that want the core get it. */
 enum { LOOKS_A_YIELD = 64 };
 
-/* So many yields, some 100 us, and a thread that waits for the lock sleeps in between: a yield
- * leaves the core to nobody whose real-time priority is lower, and that may be whoever holds the
- * lock. */
-enum { YIELDS_A_SLEEP = 32, SLEEP_NS = 50000 };
+/* After so many yields, some 300 us where nobody else wants the core, a thread that waits for the
+ * lock sleeps between its looks: a yield leaves the core to nobody whose real-time priority is
+ * lower, and that may be whoever holds the lock. */
+enum { YIELDS_MAX = 32, SLEEP_NS = 50000 };
 
 /* A call of team_run, on its caller's stack.  All but `next` and `active` is the lock's. */
 typedef struct job {
@@ -90,17 +90,19 @@ static void pause_core(void)
  * call, which makes the helpers. */
 static void take_lock(void)
 {
-    for (int yields = 0;; yields++) {
+    for (int yields = 0;;) {
         for (int i = 0; i < LOOKS_A_YIELD; i++) {
             if (!atomic_load_explicit(&locked, memory_order_relaxed) &&
                 !atomic_exchange_explicit(&locked, true, memory_order_acquire))
                 return;
             pause_core();
         }
-        if (yields < YIELDS_A_SLEEP)
-            sched_yield();
-        else
+        if (yields == YIELDS_MAX) {
             nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
+            continue;
+        }
+        sched_yield();
+        yields++;
     }
 }
 

@@ -1,7 +1,6 @@
 #include "core/findings.h"
 
 #include <stdio.h>
-
 #include <string.h>
 
 void findings_join(findings *f, const verdict *part, size_t at)
@@ -20,10 +19,10 @@ void findings_join(findings *f, const verdict *part, size_t at)
     }
 }
 
-const char *findings_product(size_t batch, size_t product, char out[40])
+const char *findings_product(size_t batch, size_t product, char out[PRODUCT_TEXT_SIZE])
 {
     out[0] = '\0';
     if (batch > 1)
-        snprintf(out, 40, " of product %zu", product);
+        snprintf(out, PRODUCT_TEXT_SIZE, " of product %zu", product);
     return out;
 }

@@ -15,6 +15,7 @@ typedef struct findings {
 void findings_join(findings *f, const verdict *part, size_t at);
 
 /** " of product 3" for messages, where a batch has several; else "". */
-const char *findings_product(size_t batch, size_t product, char out[40]);
+enum { PRODUCT_TEXT_SIZE = 40 };
+const char *findings_product(size_t batch, size_t product, char out[PRODUCT_TEXT_SIZE]);
 
 #endif

@@ -451,26 +451,23 @@ static bool batch_is_long(const tsr_matmul_problem *p)
            p->k > 4 * size_max(p->m, p->n) && size_min(p->m, p->n) > 16;
 }
 
-/* What a clear gain leaves: less is within the error of what both are taken to take. */
-static const double CLEAR = 0.92;
-
 /* Whether matrix units take less time for a C of few rows or columns. */
 static bool units_pay(const problem *q, const device_facts *d)
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const bool many = (double)size_max(p->m, p->n) * (double)p->k > 0x1p23;
-    double skinny; /* in microseconds */
+    double skinny;
 
     /* Where memory alone decides, what reads each line once does so fastest. */
     if (matmul_batch(p) > 1 || p->k < 16 || (many && size_min(p->m, p->n) <= 4))
         return false;
-    skinny = fmin(matmul_skinny_columns_time(q, d), matmul_skinny_dots_time(q, d)) / 1e3;
+    skinny = fmin(matmul_skinny_columns_time(q, d), matmul_skinny_dots_time(q, d));
     if (p->type == TSR_F64)
         return d->nv_capability >= 90 && matmul_mma_f64_time(q, d) < skinny;
     if (d->nv_capability < 80 ||
         (tsr_type_size(p->type) != 2 && p->precision != TSR_PRECISION_TF32))
         return false;
-    return fmin(matmul_mma_time(q, d), matmul_tensor_time(q, d)) < CLEAR * skinny;
+    return matmul_gains_clearly(fmin(matmul_mma_time(q, d), matmul_tensor_time(q, d)), skinny);
 }
 
 /* Tiles of 128 x 256 for two thirds of the compute units or more: nothing need be packed. */

@@ -193,9 +193,9 @@ static void define(const job *j, const tiling *t, plan *out)
 /* ---- what they take ---------------------------------------------------------------------- */
 
 /* Sizes of tiles, rates of the loop along k alone, and steps of k that take as long as beginning
- * and storing a tile: by a fit to 489 times of whole products on an H200,
- * whose root mean square of errors is 8%.  A group that takes one whole tile needs fewer registers
- * than one that shares steps, so that more run side by side. */
+ * and storing a tile: by a fit to 489 times of whole products on an H200, whose root mean
+ * square of errors is 8%.  A group that takes one whole tile needs fewer registers than one that
+ * shares steps, so that more run side by side. */
 typedef struct rating {
     share_tile tile;
     uint32_t slices;

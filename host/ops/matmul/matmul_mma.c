@@ -56,7 +56,7 @@ enum {
 typedef struct mma_layout {
     size_t tile_m, tile_n, warps_m, warps_n;
     size_t sets;          /* of so many warps, which share the steps of a block */
-    size_t depth, stages; /* blocks along k, and how many are under way */
+    size_t depth, stages; /* blocks along k, and how many are in flight */
     size_t local;         /* bytes of local memory */
     k_parts k;
 } mma_layout;
@@ -320,7 +320,7 @@ double matmul_mma_time(const problem *q, const device_facts *d)
     const job j = {q, &known, &chosen, false, false};
     const mma_layout s = mma_layout_of(&j);
 
-    return mma_time(&j, &s);
+    return 1e3 * mma_time(&j, &s);
 }
 
 bool matmul_mma_gains(const problem *q, const device_facts *d)

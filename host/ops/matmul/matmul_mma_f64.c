@@ -1,4 +1,4 @@
-/* Matrix instructions of a warp in float64, with copies and fragments under way:
+/* Matrix instructions of a warp in float64, with copies and fragments in flight:
  * cl/matmul/matmul_mma_f64.cl. */
 #include <float.h>
 #include <math.h>
@@ -222,7 +222,7 @@ static size_t resident_of(const job *j, const layout *s)
 {
     const size_t sums = s->warp_m * s->warp_n / 32;
     const size_t registers = sums >= 64 ? 255 : sums >= 32 ? 216 : 128;
-    const size_t room = (size_t)65536 / (registers * s->items);
+    const size_t room = (size_t)UNIT_REGISTERS / (registers * s->items);
 
     if (s->tensor)
         return size_max(size_min(s->a_unit, UNIT_LOCAL / (s->local + 1024)), 1);
@@ -328,7 +328,7 @@ static layout shared_best(const job *j, layout s, double *cost)
 }
 
 /* A group alone on its unit waits for each block, as no other group has work meanwhile: of small
- * and short ones more are to be under way. */
+ * and short ones more are to be in flight. */
 static void stage_alone(const job *j, layout *s)
 {
     const size_t local = local_of_copies(matmul_of(j->problem), s, STAGES_ALONE);
@@ -502,7 +502,7 @@ const variant matmul_mma_f64_tensor = {
     .tunable_count = ARRAY_COUNT(tensor_tunables),
     .plan = plan_mma_f64_tensor};
 
-/* What the best layout with boxes takes, or without them. */
+/* Microseconds that the best layout with boxes takes, or without them. */
 static double least_cost(const problem *q, const device_facts *d, bool tensor)
 {
     const params chosen = params_default(tensor ? &matmul_mma_f64_tensor : &matmul_mma_f64);
@@ -517,9 +517,9 @@ double matmul_mma_f64_time(const problem *q, const device_facts *d)
     const tsr_matmul_problem *p = matmul_of(q);
     const device_facts known = matmul_known(d);
 
-    return p->m && p->n ? fmin(least_cost(q, &known, false),
-                               matmul_boxes_gain(q, d) ? least_cost(q, &known, true) : INFINITY)
-                        : INFINITY;
+    if (!p->m || !p->n)
+        return INFINITY;
+    return 1e3 * fmin(least_cost(q, &known, false), least_cost(q, &known, true));
 }
 
 bool matmul_boxes_gain(const problem *q, const device_facts *d)

@@ -131,6 +131,12 @@ double matmul_tiles_a_unit(const tsr_matmul_problem *p, const device_facts *d, s
  * Hopper's where it is not probed yet, so that a session's first choice is no other than later. */
 device_facts matmul_known(const device_facts *d);
 
+/** Whether one time is so much below another that their models' errors do not decide. */
+static inline bool matmul_gains_clearly(double time, double other)
+{
+    return time < 0.92 * other;
+}
+
 /** Compute units of the job's device, 1 at least. */
 static inline size_t matmul_units(const job *j)
 {

@@ -49,7 +49,7 @@ typedef struct judgement {
 
 static void note_error(const judged *j, size_t i, size_t column, judgement x, verdict *out)
 {
-    char product[40];
+    char product[PRODUCT_TEXT_SIZE];
 
     if (x.error > out->worst)
         out->worst = x.error;
@@ -131,7 +131,7 @@ static void judge_int8(const judged *j, size_t i, size_t column, verdict *out)
     const uint32_t *before = j->before, *after = j->after;
     const size_t at = matmul_index_c(p, i, column);
     uint32_t sum = 0;
-    char product[40];
+    char product[PRODUCT_TEXT_SIZE];
 
     for (size_t q = 0; q < p->k && matmul_reads_factors(p); q++)
         sum += (uint32_t)(a[matmul_index_a(p, i, q)] * b[matmul_index_b(p, q, column)]);
@@ -518,7 +518,7 @@ static void judge_row(const judged *j, size_t i, const projection *x, verdict *o
     const long double beta = matmul_beta(p), beta_im = matmul_beta_im(p);
     row_sums r = {.a = 0};
     long double tolerance;
-    char product[40];
+    char product[PRODUCT_TEXT_SIZE];
 
     if (!isfinite(scale) || !sum_row_a(j, i, x, &r))
         return;
@@ -600,7 +600,7 @@ static void judge_int8_row(const judged *j, size_t i, const uint32_t *weights,
     const int8_t *a = j->a;
     const uint32_t *before = j->before, *after = j->after;
     uint32_t sum = 0, old = 0, got = 0;
-    char product[40];
+    char product[PRODUCT_TEXT_SIZE];
 
     for (size_t q = 0; q < p->k; q++)
         sum += (uint32_t)a[matmul_index_a(p, i, q)] * image[q];

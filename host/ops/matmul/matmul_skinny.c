@@ -24,7 +24,7 @@ enum {
     VECTOR_BYTES = 16,
     BRIEF_BYTES = 1 << 20,
     FETCH = 8,              /* elements of the small factor that a work-item loads at once */
-    BATCH_BYTES = 64,       /* whose loads a work-item has under way */
+    BATCH_BYTES = 64,       /* whose loads a work-item has in flight */
     TILE_BYTES = 16384,     /* of the small factor in local memory */
     SUMS_BYTES = 24576,     /* of sums there that are added up together */
     UNIT_ITEMS = 2048,      /* of a unit at once, at most, */
@@ -46,11 +46,11 @@ typedef struct skinny {
 typedef struct layout {
     size_t vector;       /* elements of a line that a work-item takes at once */
     bool aligned;        /* whether they are an aligned vector */
-    size_t batch;        /* such vectors of a line, or of a column, under way together */
+    size_t batch;        /* such vectors of a line, or of a column, in flight together */
     size_t items, peers; /* of a group; that share an output */
     size_t outputs;      /* of a group, in each row */
     size_t quantum;      /* of k, that a group takes at once */
-    size_t loads, sums;  /* of a work-item: vectors under way, and sums */
+    size_t loads, sums;  /* of a work-item: vectors in flight, and sums */
 } layout;
 
 static skinny skinny_of(const tsr_matmul_problem *p)
@@ -134,7 +134,7 @@ static last_group adding_up(const job *j, size_t groups, k_parts k)
     return last_group_for(j->device, k.parts > 1, groups);
 }
 
-/* Work-items of a unit that registers let run at once: sums, vectors under way and those after
+/* Work-items of a unit that registers let run at once: sums, vectors in flight and those after
  * them, and what else NVIDIA's compiler was seen to take. */
 static double items_a_unit(const skinny *s, const layout *x, size_t real)
 {
@@ -213,9 +213,6 @@ static double best_us(const job *j, const skinny *s, const layout *x)
 
     return cost_us(j, s, x, groups, split(j, s, x, groups));
 }
-
-/* What a clear gain leaves: less is within the model's error. */
-static const double CLEAR = 0.92;
 
 /* Whether the large factor is soon read: what counts then are the loads that wait for one another,
  * not how long the streams are. */
@@ -390,7 +387,7 @@ static layout columns_layout(const job *j, const skinny *s)
 
         lanes /= 2;
         x = columns_of(j, s, vector, lanes);
-        if (best_us(j, s, &x) < CLEAR * best_us(j, s, &best))
+        if (matmul_gains_clearly(best_us(j, s, &x), best_us(j, s, &best)))
             best = x;
     }
     return best;
@@ -502,7 +499,7 @@ static size_t team_by_cost(const job *j, const skinny *s, size_t vector, size_t 
             break;
         x = dots_of(s, vector, team, lines);
         us = best_us(j, s, &x);
-        if (us >= CLEAR * least)
+        if (!matmul_gains_clearly(us, least))
             continue;
         least = us;
         best = team;
@@ -523,7 +520,7 @@ static size_t lines_by_cost(const job *j, const skinny *s, size_t vector, size_t
         const layout x = dots_of(s, vector, team, lines);
         const double us = best_us(j, s, &x);
 
-        if (us >= CLEAR * least)
+        if (!matmul_gains_clearly(us, least))
             continue;
         least = us;
         best = lines;
@@ -559,7 +556,7 @@ static layout dots_layout(const job *j, const skinny *s)
 
         vector *= 2;
         x = dots_for(j, s, vector);
-        if (best_us(j, s, &x) < CLEAR * best_us(j, s, &best))
+        if (matmul_gains_clearly(best_us(j, s, &x), best_us(j, s, &best)))
             best = x;
     }
     return best;

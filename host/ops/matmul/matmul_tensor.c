@@ -315,7 +315,7 @@ double matmul_tensor_time(const problem *q, const device_facts *d)
         us += outputs / (element == 2 ? single_halves : single_words);
     if (matmul_reads_c(p))
         us += outputs / (element == 2 ? read_halves : read_words);
-    return us;
+    return 1e3 * us;
 }
 
 /* ---- commands ------------------------------------------------------------------------------ */

@@ -85,10 +85,10 @@ extern const variant matmul_mma_3xtf32;
 extern const variant matmul_wgmma_tf32, matmul_wgmma_3xtf32, matmul_wgmma_tensor,
     matmul_wgmma_3xtf32_fused;
 
-/** Microseconds that `wgmma-tensor` takes, where it supports the problem, as far as is known. */
+/** Nanoseconds that `wgmma-tensor` takes, where it supports the problem, as far as is known. */
 double matmul_tensor_time(const problem *q, const device_facts *d);
 
-/** Microseconds that a product of 16 bits or TF32 takes by `mma`, and float64 by `mma-f64` or
+/** Nanoseconds that a product of 16 bits or TF32 takes by `mma`, and float64 by `mma-f64` or
  *  `mma-f64-tensor`, whichever takes less. */
 double matmul_mma_time(const problem *q, const device_facts *d);
 double matmul_mma_f64_time(const problem *q, const device_facts *d);

@@ -229,7 +229,7 @@ static void judge_row(const judged *j, const matvec_view *v, size_t row, const r
     const double c = v->beta == 0 ? 0 : real_get(type, j->before[MATVEC_Y], at);
     const double got = real_get(type, j->after[MATVEC_Y], at);
     const double ratio = real_judge(sum, v->alpha, v->beta, c, got);
-    char product[40];
+    char product[PRODUCT_TEXT_SIZE];
 
     if (isfinite(ratio) || out->ok)
         out->worst = fmax(out->worst, ratio);

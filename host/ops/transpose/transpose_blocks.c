@@ -61,7 +61,7 @@ static inline void fetch(const transpose_block *b, const void *next, size_t row,
 {
     for (size_t i = row; i < row + rows && next; i++)
         for (size_t at = 0; at < b->columns * b->bytes; at += CACHE_LINE)
-            __builtin_prefetch((const char *)next + i * b->pitch + at, 0, 2);
+            __builtin_prefetch((const char *)((uintptr_t)next + i * b->pitch + at), 0, 2);
 }
 
 /* Elements of any size, of rows from `row` on and columns from `column` on.  The size is a constant
