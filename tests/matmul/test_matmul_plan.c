@@ -443,6 +443,19 @@ static void outer_groups_follow_the_rows_of_c(void **state)
     }
 }
 
+/* A group goes on to other rows with the tile of B that it has, where that is all of B. */
+static void passes_of_outer_need_all_of_k(void **state)
+{
+    const problem fits = product(4096, 4096, 4), longer = product(4096, 4096, 40);
+    const device_facts d = large_gpu();
+
+    (void)state;
+    expect_params("outer", "PASSES=4", &fits, &d, "DEPTH=4 PASSES=4");
+    expect_params("outer", "PASSES=1", &longer, &d, "DEPTH=32 PASSES=1");
+    expect_reason("outer", "PASSES=4", &longer, &d, "PASSES=4 needs tiles that hold all of k",
+                  NULL);
+}
+
 /* Both ways around bank conflicts are one text: what is built differs. */
 static void padding_and_swizzling_differ(void **state)
 {
@@ -1421,6 +1434,7 @@ int main(void)
         cmocka_unit_test(copied_tiles_follow_the_shape),
         cmocka_unit_test(shares_follow_the_shape),
         cmocka_unit_test(outer_groups_follow_the_rows_of_c),
+        cmocka_unit_test(passes_of_outer_need_all_of_k),
         cmocka_unit_test(padding_and_swizzling_differ),
         cmocka_unit_test(preference_of_a_gpu_counts_products),
         cmocka_unit_test(preference_of_a_cpu_follows_the_shape),

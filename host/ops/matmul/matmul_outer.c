@@ -155,7 +155,7 @@ static void choose_passes(const job *j, layout *s)
     const size_t set = param(j->params, "PASSES");
     layout more = *s;
 
-    if (s->depth < p->k || (!set && (matmul_reads_c(p) || s->vector <= 4)))
+    if (s->depth < matmul_k_read(p) || (!set && (matmul_reads_c(p) || s->vector <= 4)))
         return;
     more.rows = 4;
     if (!param(j->params, "ROWS") && s->rows == 2 && serves(j, &more))
@@ -251,8 +251,13 @@ static const char *plan_outer(const job *j, plan *out)
     const layout s = layout_of(j);
     matmul_call call = matmul_call_of(p);
     const char *why = matmul_unsupported_rounding(j, out);
+    const uint32_t passes = param(j->params, "PASSES");
     command *c;
 
+    if (!why && passes > s.passes)
+        why = plan_unsupported(out,
+                               "PASSES=%u needs tiles that hold all of k, and k is %zu: DEPTH=%zu",
+                               passes, p->k, s.depth);
     if (!why)
         why = matmul_unsupported_items(s.items, group_limit(j->device, 0), out);
     if (!why)

@@ -1,5 +1,4 @@
 /* The sort of segments of any lengths, each by itself: the operation. */
-
 #include "base/elements.h"
 #include "base/fail.h"
 #include "core/view.h"
