@@ -50,8 +50,10 @@ matmul_cp_async(__global const factor *restrict a, __global const factor *restri
     real4 sum[ROWS * VECTORS_N]; /* row by row */
     real4 before[VECTORS];
 
-    if (SLICES > 1 && PARTIAL == 0 && call.beta != 0)
+#if SLICES > 1 && !PARTIAL
+    if (call.beta != 0)
         load_gathered(before, &to, from_i, from_j);
+#endif
     multiply_tile(sum, a + in_batch(call.offset_a, call.stride_a) + at_a(0, front, lda),
                   b + in_batch(call.offset_b, call.stride_b) + at_b(front, 0, ldb),
                   (uint2)(lda, ldb), (uint2)(from_i, from_j), (uint2)(m, n),
