@@ -6,8 +6,13 @@
  * them, with every check.  So once a program is built this takes its LLVM bitcode, inlines
  * functions, takes structures apart and puts variables into registers, and builds a second program
  * of that, of which the kernels are made.  Accesses of global and local memory, arrays, barriers
- * and line numbers stay as they were.  A variable without a value is an undefined one, which
- * Oclgrind reports as it does memory that nobody wrote.
+ * and line numbers stay as they were.
+ *
+ * Limits.  A variable without a value is undefined, and Oclgrind reports its use; but where only
+ * some ways through a kernel set a variable, and all that do to one value, the passes take that
+ * value on every way, and nothing is reported: TESSERA_LONG=1 runs sweeps as compiled.  Programs
+ * are of one device and built by clBuildProgram, in one thread; second programs are kept to the end
+ * of the process, and a kernel that is asked for its program names the second.
  *
  * The passes are those of the LLVM that Oclgrind itself loaded, by its C interface.  LLVM 17 and
  * later have them no more by these names: a line on standard error says so, and kernels run as
