@@ -14,7 +14,7 @@
  *     claims values           claims are values in the figure's unit, not times the base
  *     says, why, wrong TEXT   what the document says, why a machine shows what it shows, and where
  *                             the document errs
- *     cpu TEXT                  why a CPU shows what it shows; `why` is of GPUs then
+ *     cpu TEXT                why a CPU shows what it shows; `why` is of GPUs then
  *     see COMMAND             that shows more
  *     series NAME             of the rows behind it: a curve of their own
  *     base X | SAYS | CLAIM | COMMAND    a row that those behind it are compared with
@@ -77,8 +77,8 @@ typedef struct course_row {
 } course_row;
 
 typedef struct course_table {
-    const char *name, *title, *lines, *knob, *says, *why, *cpu, *wrong,
-        *see; /* "" where not given */
+    /* "" where not given. */
+    const char *name, *title, *lines, *knob, *says, *why, *cpu, *wrong, *see;
     bool claims_values;
 } course_table;
 
