@@ -1,5 +1,7 @@
 /* A driver that ends the process which loads it, and says what NVIDIA's would find in the
  * environment. */
+#define _POSIX_C_SOURCE 200809L
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 """The global symbols of the libraries are the functions that the public headers declare, and no others.
 
-    check_symbols.py NM INCLUDE LIBRARY...  compare libraries (.a or .so) with the headers of a folder
+    check_symbols.py NM INCLUDE LIBRARY...  compare libraries (.a or .so), or Debian's lists of what they
+                                            export (.symbols), with the headers of a folder
     check_symbols.py --control              show that each kind of difference is found
 
 The headers are read as text, apart from the mark that exports a function: one that lacks it is found.
@@ -18,6 +19,9 @@ FUNCTION = re.compile(r"\b(tsr_\w+)\s*\([^;{}]*\)\s*;")
 
 # Headers of other libraries: libtessera-blas.
 OF_OTHERS = {"blas.h"}
+
+# A line of Debian's list: the symbol and its version node, the first package with it.
+OF_DEBIAN = re.compile(r"^ (\w+)@\w", re.M)
 
 # The node of the version script is a symbol of the shared library.
 VERSION_NODE = re.compile(r"TESSERA_\d+\.\d+")
@@ -73,10 +77,14 @@ def main():
             functions |= declared(f.read())
     failed = len(functions) < 20
     for library in libraries:
-        dynamic = ["-D"] if library.endswith(".so") else ["-g"]
-        listing = subprocess.run([nm, *dynamic, "--defined-only", library], check=True,
-                                 stdout=subprocess.PIPE, text=True).stdout
-        found = differences(functions, exported(listing))
+        if library.endswith(".symbols"):
+            with open(library, encoding="utf-8") as f:
+                symbols = {n for n in OF_DEBIAN.findall(f.read()) if not VERSION_NODE.match(n)}
+        else:
+            dynamic = ["-D"] if library.endswith(".so") else ["-g"]
+            symbols = exported(subprocess.run([nm, *dynamic, "--defined-only", library], check=True,
+                                              stdout=subprocess.PIPE, text=True).stdout)
+        found = differences(functions, symbols)
         print("%s: %s" % (os.path.basename(library), "; ".join(found) or "the %d functions of the "
                           "public headers" % len(functions)))
         failed = failed or found

@@ -42,7 +42,7 @@ static void nothing_is_probed(void **state)
         fail_msg("%s", err.message);
     assert_string_equal(report.variant, "tree");
     assert_true(stand_in_gpu_is_unprobed(&gpu));
-    assert_true(sum == LENGTH / 2 * (LENGTH - 1));
+    assert_true(sum == 0.5 * LENGTH * (LENGTH - 1));
 }
 
 int main(void)
