@@ -55,3 +55,9 @@ def _add_operations():
 
 
 _add_operations()
+
+
+def __getattr__(name):
+    """A function on arrays that is not there says what it needs."""
+    why = "" if _find_spec("numpy") else ": NumPy is not installed, and only operation(NAME) needs none"
+    raise AttributeError("module 'tessera' has no attribute %r%s" % (name, why))

@@ -439,9 +439,13 @@ def test_without_numpy():
             getattr(ts, %r)([3, 1])
         except TypeError as e:
             print("NumPy is not installed" in str(e), "list" in str(e))
+        try:
+            ts.asarray
+        except AttributeError as e:
+            print("asarray" in str(e), "NumPy is not installed" in str(e))
         """ % (ORDER, ORDER)
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert out.stdout == "[1.0, 2.0, 3.0]\nTrue True\n", out.stdout + out.stderr
+    assert out.stdout == "[1.0, 2.0, 3.0]\nTrue True\nTrue True\n", out.stdout + out.stderr
 
 
 def test_closing():
