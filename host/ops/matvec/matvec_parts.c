@@ -224,8 +224,8 @@ static const char *split_vector_plan(const job *j, plan *out)
     const bool aligned = matvec_vectors_aligned(j, vec),
                few_whole = has_few_rows(j) && rows_are_whole(j);
     /* Not of 16 bits: a branch that loads them waits for what it turns into float32. */
-    const bool checked = aligned && vec == matvec_load_elements(p) &&
-                         tsr_type_size(p->type) > 2 && !is_small(j) && !few_whole;
+    const bool checked = aligned && vec == matvec_load_elements(p) && tsr_type_size(p->type) > 2 &&
+                         !is_small(j) && !few_whole;
     const bool whole = per_unit ? per_unit == 1 : rows_are_whole(j) && !checked;
     const bool shifted = is_shifted(j);
     const size_t width = aligned || shifted ? vec : 1;
