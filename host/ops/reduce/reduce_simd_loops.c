@@ -17,7 +17,7 @@ enum { SEARCHED = 1 << 11 };
 /* Bytes ahead of a loop over neighbours that are fetched: processors stop at the end of a page. */
 enum { AHEAD = 2048 };
 
-/* An address is only asked for: it may be beyond the array. */
+/* As fetch_ahead (base/fetch_ahead.h), but into the first-level cache. */
 static inline void fetch(const void *at, size_t ahead, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += CACHE_LINE)

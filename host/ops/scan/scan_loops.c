@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fetch_ahead.h"
 #include "base/past_caches.h"
 #include "base/vector_half.h"
 #include "ops/scan/scan_vectors.h"
@@ -31,14 +32,6 @@ static size_t scan_head(const void *out, size_t size, ptrdiff_t step, size_t n)
         step > 0 ? past_caches_head(out, size, n) : ((uintptr_t)out + size) % CACHE_LINE / size;
 
     return lines < n ? lines : n;
-}
-
-/* `size` bytes `ahead` bytes behind x.  An address is only asked for: it may be beyond the array.
- */
-static inline void fetch_ahead(const void *x, ptrdiff_t ahead, size_t size)
-{
-    for (size_t i = 0; i < size; i += CACHE_LINE)
-        __builtin_prefetch((const char *)((uintptr_t)x + (uintptr_t)ahead + i), 0, 2);
 }
 
 /* Loops `name`: elements IN and OUT, values VALUE of so many BYTES, which LOAD and STORE

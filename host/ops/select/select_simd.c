@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/fetch_ahead.h"
 #include "base/isa.h"
-#include "base/past_caches.h"
 #include "base/sizes.h"
 #include "base/team.h"
 #include "core/block_scan.h"
@@ -60,12 +60,9 @@ static void put_block(void *with, size_t block, size_t next, block_value before)
         const size_t n = size_min(SELECT_STRETCH, end - i);
         const size_t count = w->compare(w->p, w->x, w->p->offset_x + i, n, holds);
 
-        if (next != block) /* an address is only asked for: it may be beyond the array */
-            for (size_t at = 0; at < n * bytes; at += CACHE_LINE)
-                __builtin_prefetch(
-                    (const char *)((uintptr_t)w->x + at +
-                                   (w->p->offset_x + i + (next - block) * BLOCK) * bytes),
-                    0, 2);
+        if (next != block)
+            fetch_ahead((const char *)w->x + (w->p->offset_x + i) * bytes,
+                        (ptrdiff_t)((next - block) * BLOCK * bytes), n * bytes);
         if (count == 0)
             continue;
         w->gather(w->x, w->p->offset_x + i, n, holds, gathered);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/fetch_ahead.h"
 #include "base/past_caches.h"
 #include "base/sizes.h"
 #include "ops/transpose/transpose_blocks.h"
@@ -55,13 +56,11 @@ enum { VECTOR_BYTES = 16 };
 #define NAMED   square_8
 #include "ops/transpose/transpose_square_body.h"
 
-/* `rows` rows of what is read next, from `row` on.  An address is only asked for: it may be beyond
- * the matrix. */
+/* `rows` rows of what is read next, from `row` on; they may be beyond the matrix. */
 static inline void fetch(const transpose_block *b, const void *next, size_t row, size_t rows)
 {
     for (size_t i = row; i < row + rows && next; i++)
-        for (size_t at = 0; at < b->columns * b->bytes; at += CACHE_LINE)
-            __builtin_prefetch((const char *)((uintptr_t)next + i * b->pitch + at), 0, 2);
+        fetch_ahead(next, (ptrdiff_t)(i * b->pitch), b->columns * b->bytes);
 }
 
 /* Elements of any size, of rows from `row` on and columns from `column` on.  The size is a constant
