@@ -199,9 +199,12 @@ def median_and_longest(seconds):
     return cell(float(np.median(seconds))), cell(max(seconds))
 
 
-def bare_table(bare):
-    lines = ["", "A program that does nothing of ours, in turn with these calls, %d times; by one channel as the "
-             "command has it for small problems ([cache.md](cache.md#first-calls)):" % len(bare[0]["empty"]), "",
+def bare_table(bare, platform):
+    one_channel = "NVIDIA" in platform
+    bare = [row for row in bare if one_channel or not BARE[row["what"]][1]]
+    lines = ["", "A program that does nothing of ours, in turn with these calls, %d times%s:" % (
+        len(bare[0]["empty"]), "; by one channel as the command has it for small problems "
+        "([cache.md](cache.md#first-calls))" if one_channel else ""), "",
              "| it | empty cache, s | longest | filled, s | longest |",
              "| --- | ---: | ---: | ---: | ---: |"]
     for row in bare:
@@ -240,7 +243,7 @@ def table(name, results):
              "The median of each call's tries, and the longest." if several else
              "Of each call's tries that with the shortest first call.", results.get("note", "")]
     lines = ["", "## %s" % name, "", " ".join(about).rstrip()]
-    lines += bare_table(bare) if bare else []
+    lines += bare_table(bare, device["platform"]) if bare else []
     columns = ["operation", "problem", "way", "kernel", "first, s", *["longest"] * several, "of it compiling",
                "probing", "second, s", *["longest"] * several]
     lines += ["", summary(rows, WANTED.get(name)), "", "| %s |" % " | ".join(columns),
@@ -283,7 +286,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tessera", help="the command; without it nothing is measured")
     parser.add_argument("--device", help="as the command takes it")
-    parser.add_argument("--name", help="of the device in results: pocl3-epyc2, h200")
+    parser.add_argument("--name", help="of the device in results: pocl3-xeon2, h200")
     parser.add_argument("--tries", type=int, default=TRIES)
     parser.add_argument("--budget", type=float, default=math.inf, help="seconds, after which no call starts")
     parser.add_argument("--bare", help="the program bare_opencl; without it the table has no floor")
