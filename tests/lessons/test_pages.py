@@ -351,7 +351,8 @@ class Pages(unittest.TestCase):
                 self.assertEqual([t for _, i, t in sorted(shown) if i == lane], self.lane(run, lane))
             # Nothing is cut off, and each line comes from a row above.
             self.assertEqual(self.browser.value('[...document.querySelectorAll("#views svg line")].filter('
-                                                'e => Number(e.getAttribute("y1")) < 20).length'), 0)
+                                                'e => Number(e.getAttribute("y1")) < 20).length'), 0,
+                             "lines from above the first row")
             self.assertEqual(self.browser.value('[...document.querySelectorAll("#views svg text.soft")].map('
                                                 'e => e.textContent).slice(0, 4)'), ["lane", "0", "1", "2"])
 
@@ -382,11 +383,11 @@ class Pages(unittest.TestCase):
         self.assertIn("the result is wrong", b.value(shown % "run-about"))
         b.key("1")
         self.assertEqual(b.value("document.body.dataset.mode"), "together")
-        self.assertTrue(b.value('document.getElementById("legend-fill").hidden'))
+        self.assertTrue(b.value('document.getElementById("legend-fill").hidden'), "a legend of fills that there are not")
         b.key("3")
-        self.assertFalse(b.value('document.getElementById("legend-fill").hidden'))
+        self.assertFalse(b.value('document.getElementById("legend-fill").hidden'), "no legend of fills")
         b.key("End")
-        self.assertTrue(b.value(shown % "said").startswith("After the phases: "))
+        self.assertRegex(b.value(shown % "said"), "^After the phases: ")
         b.value("run.right = true; choose(run.id); lesson.runs[5].right = true; choose(lesson.runs[5].id)")
         self.assertIn("the result is right", b.value(shown % "run-about"))
         self.assertNotIn("wrong.)", b.value(shown % "run-about"))
@@ -409,10 +410,11 @@ class Pages(unittest.TestCase):
         self.assertTrue(b.value('''new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
             const box = document.querySelector("#stage .scroll").getBoundingClientRect();
             done(document.querySelector("text[data-queue]").getBoundingClientRect().left >= box.left);
-        })))''', wait=True))
+        })))''', wait=True), "names of queues scroll out of view")
         b.open(self.page("coalescing"), 500)
         b.key("Home")
-        self.assertEqual(b.value('[...document.querySelectorAll("#views .sideways")].filter(e => !e.hidden).length'), 0)
+        self.assertEqual(b.value('[...document.querySelectorAll("#views .sideways")].filter(e => !e.hidden).length'), 0,
+                         "an empty map is as wide as the last one")
         self.assertEqual(b.errors, [])
 
     def test_every_page(self):
