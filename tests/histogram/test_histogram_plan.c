@@ -212,29 +212,47 @@ static void reasons_have_their_numbers(void **state)
     }
 }
 
-/* The table leaves room for whether a group is the last one. */
+/* Tables leave room for whether a group is the last one: 4 bytes, without which they fit. */
 static void tables_and_the_last_group_fit(void **state)
 {
-    const tsr_histogram_problem structure = {.type = TSR_F32, .n = (size_t)1 << 20, .bins = 1536};
-    const problem p = problem_from(&operation_histogram, &structure, sizeof(structure));
-    device_facts d = {.kind = DEVICE_GPU,
-                      .compute_units = 1,
-                      .max_work_group = 1024,
-                      .max_work_item = {1024, 1, 1},
-                      .local_memory = (size_t)1536 * 8 * sizeof(uint32_t),
-                      .nv_capability = 90};
-    params chosen = params_default(&histogram_copies);
-    const job j = {.problem = &p, .device = &d, .params = &chosen};
-    plan out;
+    static const struct {
+        const variant *v;
+        const char *set;
+        size_t bins, local_memory;
+        const char *why;
+    } cases[] = {{&histogram_copies, "COPIES=8", 1536, 49152,
+                  "it needs 49156 bytes of local memory, and the device has 49152"},
+                 {&histogram_few, "GROUP=256", 16, 18432,
+                  "it needs 18436 bytes of local memory, and the device has 18432"}};
 
     (void)state;
-    assert_int_equal(params_set(&histogram_copies, &chosen, "COPIES=8", NULL), TSR_OK);
-    assert_null(plan_make(&histogram_copies, &j, &out));
-    plan_free(&out);
-    d.feature[FEATURE_PTX] = FEATURE_YES;
-    assert_string_equal(plan_make(&histogram_copies, &j, &out),
-                        "it needs 49156 bytes of local memory, and the device has 49152");
-    plan_free(&out);
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const variant *v = cases[i].v;
+        const tsr_histogram_problem structure = {
+            .type = TSR_F32, .n = (size_t)1 << 20, .bins = cases[i].bins};
+        const problem p = problem_from(&operation_histogram, &structure, sizeof(structure));
+        device_facts d = {.kind = DEVICE_GPU,
+                          .compute_units = 1,
+                          .max_work_group = 1024,
+                          .max_work_item = {1024, 1, 1},
+                          .local_memory = cases[i].local_memory,
+                          .nv_capability = 90};
+        params chosen = params_default(v);
+        const job j = {.problem = &p, .device = &d, .params = &chosen};
+        const char *why;
+        plan out;
+
+        assert_int_equal(params_set(v, &chosen, cases[i].set, NULL), TSR_OK);
+        why = plan_make(v, &j, &out);
+        if (why)
+            fail_msg("%s: %s", v->name, why);
+        plan_free(&out);
+        d.feature[FEATURE_PTX] = FEATURE_YES;
+        why = plan_make(v, &j, &out);
+        if (!why || strcmp(why, cases[i].why) != 0)
+            fail_msg("%s with a last group: %s", v->name, why ? why : "supported");
+        plan_free(&out);
+    }
 }
 
 /* As many tables of bytes as local memory holds beside bins, edges and counts. */

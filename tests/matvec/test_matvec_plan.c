@@ -621,6 +621,7 @@ static void loads_of_large_aligned_rows_are_checked(void **state)
                  {"split-vector", 4096, 4096, 4097, TSR_F32, 0, 16},
                  {"split-vector", 777, 7777, 7777, TSR_F32, 0, 16},
                  {"split-vector", 121698, 459, 459, TSR_BF16, 0, 4},
+                 {"split-vector", 10000, 10000, 10000, TSR_BF16, 0, 0},
                  /* By pairs; few rows by elements. */
                  {"split-vector", 100000, 142, 142, TSR_F32, 0, 5},
                  {"split-vector", 100, 142, 142, TSR_F32, 0, 5},
