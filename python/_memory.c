@@ -14,6 +14,8 @@ typedef struct memory_object {
     PyObject head;
     session_object *session;
     cl_mem memory;
+    cl_mem root; /* the buffer that it is a part of, from byte `origin` on: itself, from 0 on */
+    size_t origin;
     size_t bytes;
     size_t pooled;   /* bytes that the session's pool counts; 0 of what it did not make */
     int shared;      /* others may have it: it does not go back to the pool */
@@ -80,11 +82,47 @@ static PyObject *memory_make(session_object *s, cl_mem memory, size_t bytes, PyO
     }
     Py_INCREF(&s->head);
     out->session = s;
-    out->memory = memory;
+    out->memory = out->root = memory;
     out->bytes = bytes;
     out->owner = owner;
     Py_XINCREF(owner);
     return (PyObject *)out;
+}
+
+/* The same for the caller's buffer, which may be a part of another. */
+static PyObject *memory_of_caller(session_object *s, cl_mem memory, size_t bytes, PyObject *owner)
+{
+    cl_mem root = NULL;
+    size_t origin = 0;
+    PyObject *out = memory_make(s, memory, bytes, owner);
+
+    if (out &&
+        !clGetMemObjectInfo(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(root), (void *)&root,
+                            NULL) &&
+        root && !clGetMemObjectInfo(memory, CL_MEM_OFFSET, sizeof(origin), &origin, NULL)) {
+        ((memory_object *)out)->root = root; /* which the part retains */
+        ((memory_object *)out)->origin = origin;
+    }
+    return out;
+}
+
+/* Whether commands of a session may use another one's memory: it is of the same device and context.
+ */
+static int may_use(const session_object *s, const session_object *other)
+{
+    return s == other || (other->session && s->session && s->context == other->context &&
+                          s->id == other->id && s->context);
+}
+
+/* Where memory is that a session may not use. */
+static const char *elsewhere(const session_object *s, const session_object *other)
+{
+    if (!other->session)
+        return "lost: its device was closed, or used before this process was forked";
+    if (s->id == other->id && s->id)
+        return "in another OpenCL context of the device, and memory stays in its own: "
+               "to_pyopencl(x).context is the one of Tessera's arrays";
+    return "on another device";
 }
 
 /* The session's queue, locked; NULL, and an exception, where there is none. */
@@ -230,7 +268,7 @@ PyObject *session_memory(PyObject *self, PyObject *args)
         rc = CL_INVALID_CONTEXT;
     rc = rc ? rc : clRetainMemObject(memory);
     pthread_mutex_unlock(&s->lock);
-    return rc ? raise_cl("the buffer", rc) : memory_make(s, memory, bytes, owner);
+    return rc ? raise_cl("the buffer", rc) : memory_of_caller(s, memory, bytes, owner);
 }
 
 /* clCreateBufferWithProperties, which loaders older than OpenCL 3.0 do not have, for a device; NULL
@@ -355,25 +393,38 @@ PyObject *session_finish(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-PyObject *session_mark(PyObject *self, PyObject *unused)
+/* An event that completes with all that was enqueued; NULL, and an exception, where it fails. */
+static cl_event mark(session_object *s)
 {
-    session_object *s = (session_object *)self;
     const cl_command_queue queue = queue_lock(s);
     cl_event event = NULL;
-    event_object *out;
     cl_int rc;
 
-    (void)unused;
     if (!queue)
         return NULL;
     rc = clEnqueueMarkerWithWaitList(queue, 0, NULL, &event);
     rc = rc ? rc : clFlush(queue); /* so that another queue may wait for it */
     pthread_mutex_unlock(&s->lock);
-    out = rc ? NULL : (event_object *)PyType_GenericAlloc(event_type, 0);
+    if (!rc)
+        return event;
+    if (event)
+        clReleaseEvent(event);
+    raise_cl("clEnqueueMarkerWithWaitList", rc);
+    return NULL;
+}
+
+PyObject *session_mark(PyObject *self, PyObject *unused)
+{
+    session_object *s = (session_object *)self;
+    const cl_event event = mark(s);
+    event_object *out;
+
+    (void)unused;
+    out = event ? (event_object *)PyType_GenericAlloc(event_type, 0) : NULL;
     if (!out) {
         if (event)
             clReleaseEvent(event);
-        return rc ? raise_cl("clEnqueueMarkerWithWaitList", rc) : NULL;
+        return NULL;
     }
     Py_INCREF(&s->head);
     out->session = s;
@@ -391,20 +442,17 @@ static cl_int wait_for(cl_event event)
     return rc;
 }
 
-PyObject *session_after(PyObject *self, PyObject *handle)
+/* What is enqueued later waits for an event; false, and an exception, where it fails. */
+static int wait_behind(session_object *s, cl_event event)
 {
-    session_object *s = (session_object *)self;
-    const cl_event event = (cl_event)PyLong_AsVoidPtr(handle);
     cl_command_queue queue, before = NULL; /* NULL is that of an event that the host completes */
     cl_context context = NULL;
     int on_queue;
     cl_int rc;
 
-    if (PyErr_Occurred())
-        return NULL;
     queue = queue_lock(s);
     if (!queue)
-        return NULL;
+        return 0;
     rc = clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof(context), &context, NULL);
     rc = rc ? rc
             : clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof(before), (void *)&before, NULL);
@@ -412,15 +460,47 @@ PyObject *session_after(PyObject *self, PyObject *handle)
     if (!rc && before && before != queue)
         rc = clFlush(before);
     /* A queue waits for events of its own context alone. */
-    on_queue = context == tsr_session_context(s->session);
+    on_queue = context == s->context;
     if (!rc && on_queue)
         rc = clEnqueueBarrierWithWaitList(queue, 1, &event, NULL);
     pthread_mutex_unlock(&s->lock);
     if (!rc && !on_queue)
         rc = wait_for(event);
     if (rc)
-        return raise_cl("waiting for the event", rc);
+        raise_cl("waiting for the event", rc);
+    return rc == CL_SUCCESS;
+}
+
+PyObject *session_after(PyObject *self, PyObject *handle)
+{
+    const cl_event event = (cl_event)PyLong_AsVoidPtr(handle);
+
+    if (PyErr_Occurred() || !wait_behind((session_object *)self, event))
+        return NULL;
     Py_RETURN_NONE;
+}
+
+/* What is enqueued later on one session waits for what is enqueued on another by now. */
+static int follow(session_object *s, session_object *first)
+{
+    const cl_event event = mark(first);
+    const int done = event && wait_behind(s, event);
+
+    if (event)
+        clReleaseEvent(event);
+    return done;
+}
+
+int order_sessions(session_object *s, const call_arguments *c, int others_follow)
+{
+    for (size_t i = 0; i < c->operand_count; i++) {
+        PyObject *x = PyTuple_GetItem(c->operands, (Py_ssize_t)i);
+        session_object *other = x == Py_None ? s : ((memory_object *)x)->session;
+
+        if (other != s && !(others_follow ? follow(other, s) : follow(s, other)))
+            return 0;
+    }
+    return 1;
 }
 
 PyObject *session_queue(PyObject *self, PyObject *unused)
@@ -446,8 +526,9 @@ int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t 
         PyErr_Format(PyExc_TypeError, "%s: %s is not in device memory", name, operand);
         return 0;
     }
-    if (((memory_object *)x)->session != s) {
-        PyErr_Format(PyExc_ValueError, "%s: %s is on another device", name, operand);
+    if (!may_use(s, ((memory_object *)x)->session)) {
+        PyErr_Format(PyExc_ValueError, "%s: %s is %s", name, operand,
+                     elsewhere(s, ((memory_object *)x)->session));
         return 0;
     }
     if (((memory_object *)x)->bytes < c->operand[i].bytes) { /* the buffer may be larger */
@@ -551,8 +632,13 @@ static PyObject *memory_copy(PyObject *self, PyObject *args)
                           &slice, &r[0], &r[1], &r[2]))
         return NULL;
     from = (memory_object *)x;
-    if (Py_TYPE(x) != memory_type || from->session != m->session) {
-        PyErr_SetString(PyExc_TypeError, "only memory of this device can be copied");
+    if (Py_TYPE(x) != memory_type) {
+        PyErr_SetString(PyExc_TypeError, "only memory of a device can be copied");
+        return NULL;
+    }
+    if (!may_use(m->session, from->session)) {
+        PyErr_Format(PyExc_ValueError, "the memory to copy from is %s",
+                     elsewhere(m->session, from->session));
         return NULL;
     }
     if (r[0] < 1 || r[1] < 1 || r[2] < 1 || from_at < 0 || at < 0 || row < 0 || slice < 0 ||
@@ -569,6 +655,8 @@ static PyObject *memory_copy(PyObject *self, PyObject *args)
         return NULL;
     from_origin[0] = (size_t)from_at;
     origin[0] = (size_t)at;
+    if (from->session != m->session && !follow(m->session, from->session))
+        return NULL;
     do {
         queue = queue_lock(m->session);
         if (!queue)
@@ -584,6 +672,8 @@ static PyObject *memory_copy(PyObject *self, PyObject *args)
     } while (may_try_again(m->session, TSR_OK, rc, &tried));
     if (rc)
         return raise_cl("clEnqueueCopyBufferRect", rc);
+    if (from->session != m->session && !follow(from->session, m->session))
+        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -645,6 +735,14 @@ static PyObject *memory_bytes(PyObject *self, void *unused)
     return PyLong_FromSize_t(((memory_object *)self)->bytes);
 }
 
+static PyObject *memory_place(PyObject *self, void *unused)
+{
+    const memory_object *m = (memory_object *)self;
+
+    (void)unused;
+    return Py_BuildValue("(Nn)", PyLong_FromVoidPtr(m->root), (Py_ssize_t)m->origin);
+}
+
 static PyObject *memory_session(PyObject *self, void *unused)
 {
     (void)unused;
@@ -662,6 +760,8 @@ static PyMethodDef memory_methods[] = {
 static PyGetSetDef memory_attributes[] = {
     {"handle", memory_handle, NULL, "The address of the cl_mem.", NULL},
     {"bytes", memory_bytes, NULL, "Its size.", NULL},
+    {"place", memory_place, NULL,
+     "(buffer, byte) where it starts: what is a part of another buffer is in that one.", NULL},
     {"session", memory_session, NULL, "The session whose device it is on.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
@@ -747,6 +847,28 @@ static PyType_Spec event_spec = {.name = "tessera.Event",
                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                  .slots = event_slots};
 
+/* ---- no buffer ------------------------------------------------------------------------------ */
+
+/* Of memory that the host does not see: what asks for it is told what there is instead. */
+static int refuse_buffer(PyObject *self, Py_buffer *out, int flags)
+{
+    (void)self, (void)flags;
+    out->obj = NULL;
+    PyErr_SetString(PyExc_TypeError, "the memory of an array on a device is not the host's: "
+                                     "tessera.to_numpy(x) copies it, for memoryview() too");
+    return -1;
+}
+
+static PyType_Slot bufferless_slots[] = {
+    {Py_bf_getbuffer, (void *)(uintptr_t)refuse_buffer},
+    {Py_tp_doc, "What arrays on a device are made of: it says why they have no buffer."},
+    {0, NULL}};
+
+static PyType_Spec bufferless_spec = {.name = "tessera._tessera.Bufferless",
+                                      .basicsize = sizeof(PyObject),
+                                      .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                                      .slots = bufferless_slots};
+
 /* ---- types ---------------------------------------------------------------------------------- */
 
 static PyType_Slot memory_slots[] = {{Py_tp_dealloc, (void *)(uintptr_t)memory_dealloc},
@@ -762,10 +884,15 @@ static PyType_Spec memory_spec = {.name = "tessera._tessera.Memory",
 
 int add_memory_types(PyObject *module)
 {
+    PyObject *bufferless = PyType_FromSpec(&bufferless_spec);
+    int failed;
+
     memory_type = (PyTypeObject *)PyType_FromSpec(&memory_spec);
     event_type = (PyTypeObject *)PyType_FromSpec(&event_spec);
-    if (!memory_type || !event_type ||
-        PyModule_AddObjectRef(module, "Memory", (PyObject *)memory_type))
-        return -1;
-    return PyModule_AddObjectRef(module, "Event", (PyObject *)event_type);
+    failed = !bufferless || !memory_type || !event_type ||
+             PyModule_AddObjectRef(module, "Bufferless", bufferless) ||
+             PyModule_AddObjectRef(module, "Memory", (PyObject *)memory_type) ||
+             PyModule_AddObjectRef(module, "Event", (PyObject *)event_type);
+    Py_XDECREF(bufferless);
+    return failed ? -1 : 0;
 }

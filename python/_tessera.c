@@ -6,12 +6,15 @@
 #include "_tessera.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The devices, found at the first use; after a fork found anew. */
 static tsr_devices *device_list;
 
 static _Thread_local tsr_report last_report;
+static _Thread_local Py_ssize_t report_device; /* -1 where the list has it not */
+static _Thread_local char report_name[256];
 static _Thread_local int has_report;
 
 static PyObject *error_class, *invalid_class, *memory_class, *unsupported_class;
@@ -325,9 +328,11 @@ static PyObject *py_operands(PyObject *self, PyObject *const *args, Py_ssize_t c
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
-static void keep_report(const tsr_report *report)
+static void keep_report(const tsr_report *report, const session_object *s)
 {
     last_report = *report;
+    report_device = s->device;
+    memcpy(report_name, s->name, sizeof(report_name));
     has_report = 1;
 }
 
@@ -335,14 +340,17 @@ static PyObject *py_last_report(PyObject *self, PyObject *unused)
 {
     static const char *const builds[] = {"none", "cached", "compiled"};
     const tsr_report *r = &last_report;
+    PyObject *number;
 
     (void)self, (void)unused;
     if (!has_report)
         Py_RETURN_NONE;
+    number = report_device < 0 ? Py_NewRef(Py_None) : PyLong_FromSsize_t(report_device);
     return Py_BuildValue(
-        "{s:s,s:s,s:s,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:n,s:n,s:n,s:n,s:O,s:n,s:n,s:n}", "kernel",
-        r->variant, "parameters", r->parameters, "chosen", r->chosen, "build", builds[r->build],
-        "probe_ns", (unsigned long long)r->probe_ns, "build_ns", (unsigned long long)r->build_ns,
+        "{s:s,s:N,s:s,s:s,s:s,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:n,s:n,s:n,s:n,s:O,s:n,s:n,s:n}",
+        "device", report_name, "device_number", number, "kernel", r->variant, "parameters",
+        r->parameters, "chosen", r->chosen, "build", builds[r->build], "probe_ns",
+        (unsigned long long)r->probe_ns, "build_ns", (unsigned long long)r->build_ns,
         "to_device_ns", (unsigned long long)r->to_device_ns, "device_ns",
         (unsigned long long)r->device_ns, "from_device_ns", (unsigned long long)r->from_device_ns,
         "wall_ns", (unsigned long long)r->wall_ns, "commands", (Py_ssize_t)r->commands,
@@ -524,6 +532,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, i
         ok = enqueued ? take_memory(s, x, &c, i, &memory[i]) : take_buffer(x, &c, i, &buffer[i]);
         array[i] = buffer[i].buf;
     }
+    ok = ok && (!enqueued || order_sessions(s, &c, 0));
     if (ok) {
         int tried = 0;
 
@@ -535,10 +544,11 @@ static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, i
             pthread_mutex_unlock(&s->lock);
             PyEval_RestoreThread(others);
         } while (st && may_try_again(s, st, err.cl, &tried) && is_repeatable(&c));
+        ok = !enqueued || order_sessions(s, &c, 1);
         if (st)
             raise_error(st, &err);
         else
-            keep_report(&report);
+            keep_report(&report, s);
     }
     for (size_t i = 0; i < c.operand_count; i++)
         if (buffer[i].obj)
@@ -590,6 +600,50 @@ static PyObject *session_abandon(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* What a session is on; its device is named as the list has it, or else as OpenCL does. */
+static void describe_session(session_object *s, const char *name)
+{
+    s->context = tsr_session_context(s->session);
+    s->queue = tsr_session_queue(s->session);
+    if (s->queue)
+        clGetCommandQueueInfo(s->queue, CL_QUEUE_DEVICE, sizeof(s->id), &s->id, NULL);
+    if (name)
+        snprintf(s->name, sizeof(s->name), "%s", name);
+    else
+        clGetDeviceInfo(s->id, CL_DEVICE_NAME, sizeof(s->name) - 1, s->name, NULL);
+}
+
+/* The index of a device of OpenCL's in the list, by its numbers; -1 where it has none. */
+static Py_ssize_t list_index(cl_device_id id)
+{
+    enum { MOST = 64 };
+    const tsr_devices *list = devices();
+    const tsr_device *found = NULL;
+    cl_platform_id platform = NULL, platforms[MOST];
+    cl_device_id ids[MOST];
+    cl_uint platform_count = 0, count = 0, p = 0, d = 0;
+    char numbers[32];
+    size_t found_count;
+
+    PyErr_Clear();
+    clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL);
+    clGetPlatformIDs(MOST, platforms, &platform_count);
+    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST, ids, &count);
+    while (p < platform_count && p < MOST && platforms[p] != platform)
+        p++;
+    while (d < count && d < MOST && ids[d] != id)
+        d++;
+    if (!list || p == platform_count || p == MOST || d == count || d == MOST)
+        return -1;
+    snprintf(numbers, sizeof(numbers), "%u:%u", p, d);
+    if (tsr_devices_select(list, numbers, &found, 1, &found_count, NULL))
+        return -1;
+    for (size_t i = 0; i < tsr_devices_count(list); i++)
+        if (tsr_devices_get(list, i) == found)
+            return (Py_ssize_t)i;
+    return -1;
+}
+
 static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     static char *names[] = {"device", "copies", "profile", "device_memory", NULL};
@@ -626,6 +680,7 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *named
     }
     out->session = session;
     out->device = index;
+    describe_session(out, tsr_device_name(device));
     pool_open(&out->pool, (size_t)(tsr_device_global_memory(device) / 4),
               (size_t)tsr_device_global_memory(device));
     pthread_mutex_init(&out->lock, NULL);
@@ -658,7 +713,8 @@ static PyObject *session_adopt(PyObject *type, PyObject *handle)
         return NULL;
     }
     out->session = session;
-    out->device = -1;
+    describe_session(out, NULL);
+    out->device = list_index(out->id);
     pool_open(&out->pool, 0, 0); /* its memory is the caller's affair: none is kept */
     pthread_mutex_init(&out->lock, NULL);
     return (PyObject *)out;
@@ -685,6 +741,12 @@ static PyObject *session_device(PyObject *self, void *unused)
 {
     (void)unused;
     return PyLong_FromSsize_t(((session_object *)self)->device);
+}
+
+static PyObject *session_handle(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromVoidPtr(((session_object *)self)->queue);
 }
 
 static PyMethodDef session_methods[] = {
@@ -716,7 +778,8 @@ static PyMethodDef session_methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef session_attributes[] = {
-    {"device", session_device, NULL, "Its index in devices().", NULL},
+    {"device", session_device, NULL, "Its index in devices(), or -1.", NULL},
+    {"handle", session_handle, NULL, "The address of its cl_command_queue; 0 of the host.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot session_slots[] = {{Py_tp_new, (void *)(uintptr_t)session_new},
@@ -746,6 +809,22 @@ static PyObject *py_empty_pools(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+static const char last_report_doc[] =
+    "What this thread's last call did: a dict; None before the first one.\n\n"
+    "device and device_number are what ran it, as devices() has it; kernel, parameters and chosen\n"
+    "the variant, its tunables, and why it was chosen; build is \"none\", \"cached\" or\n"
+    "\"compiled\".  Times are nanoseconds, 0 where they were not measured.  shared is whether the\n"
+    "arrays were worked on where they are, without a copy.\n\n"
+    ">>> import numpy as np\n"
+    ">>> import tessera as ts\n"
+    ">>> ts.sort(np.array([2.0, 1.0]), device=\"host\")\n"
+    "array([1., 2.])\n"
+    ">>> report = ts.last_report()\n"
+    ">>> report[\"device\"], report[\"to_device_bytes\"], report[\"shared\"]\n"
+    "('host', 0, True)\n"
+    ">>> report[\"wall_ns\"] > 0\n"
+    "True\n";
+
 static PyMethodDef functions[] = {
     {"version", py_version, METH_NOARGS, "Version of the library."},
     {"devices", py_devices, METH_NOARGS,
@@ -758,7 +837,7 @@ static PyMethodDef functions[] = {
     {"operands", (PyCFunction)(void (*)(void))py_operands, METH_FASTCALL,
      "(name, type, access, bytes) of each operand of a problem."},
     {"empty_pools", py_empty_pools, METH_NOARGS, "Release the memory that is kept for arrays."},
-    {"last_report", py_last_report, METH_NOARGS, "What this thread's last call did, or None."},
+    {"last_report", py_last_report, METH_NOARGS, last_report_doc},
     {NULL, NULL, 0, NULL}};
 
 static PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_tessera", .m_size = -1,

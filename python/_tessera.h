@@ -33,8 +33,12 @@ typedef struct session_object {
     PyObject head;
     tsr_session *session; /* NULL once it is closed */
     int abandoned;        /* in a forked child: its driver is not even told of releases */
-    Py_ssize_t device;    /* in the list of devices; -1 of an adopted queue */
-    int context_stays;    /* until the process ends: memory was imported to it (_memory.c) */
+    Py_ssize_t device;    /* in the list of devices; -1 of an adopted queue of another device */
+    cl_device_id id;      /* with its context and queue; NULL of the host */
+    cl_context context;
+    cl_command_queue queue;
+    char name[256];    /* of its device */
+    int context_stays; /* until the process ends: memory was imported to it (_memory.c) */
     pthread_mutex_t lock;
     memory_pool pool;
 } session_object;
@@ -54,9 +58,14 @@ typedef struct call_arguments {
 /* Set the exception of a failed call, with the library's line; returns NULL. */
 PyObject *raise_error(tsr_status status, const tsr_error *err);
 
-/* The buffer of an operand that is in a session's memory; false, and an exception, where it is
- * not. */
+/* The buffer of an operand that is in memory which a session can use; false, and an exception,
+ * where it is not. */
 int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t i, cl_mem *out);
+
+/* What is enqueued later on a session waits for what other sessions, whose memory is among a call's
+ * operands, have enqueued; or what they enqueue later waits for the session.  False, and an
+ * exception, where that fails. */
+int order_sessions(session_object *s, const call_arguments *c, int others_follow);
 
 /* Lock a session, without the interpreter's lock meanwhile; false, and an exception, if it is
  * closed. */

@@ -9,7 +9,7 @@ from reprlib import repr as shortened
 import numpy as np
 
 from . import _devices
-from ._device_array import DeviceArray
+from ._device_array import DeviceArray, host_array
 from ._operations import flat
 
 
@@ -20,11 +20,7 @@ AxisError = getattr(np, "exceptions", np).AxisError
 def as_array(x):
     """An array on a device, or anything that NumPy makes an array of; without a copy what has a
     buffer, or DLPack's interface, in host memory."""
-    if isinstance(x, (np.ndarray, DeviceArray)):
-        return x
-    if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
-        return np.from_dlpack(x)
-    return np.asarray(x)
+    return x if isinstance(x, (np.ndarray, DeviceArray)) else host_array(x)
 
 
 def run(op, problem, operands, offsets=(), device=None, kernel=None, settings=None):
@@ -36,7 +32,7 @@ def run(op, problem, operands, offsets=(), device=None, kernel=None, settings=No
                                      flat(settings))
         return
     session = operands[0].memory.session
-    if device is not None and _devices.session(device) is not session:
+    if device is not None and not _devices.is_on(session, device):
         raise ValueError("%s: the arrays are on another device than %s" % (op.name, device))
     memory, starts = [], {}
     for i, x in enumerate(operands):
@@ -193,9 +189,7 @@ def copied_side(x, op, dtype, batch, rank):
     """A copy of an operand that a batch of products takes, whose last `rank` extents are those of
     one product: one for each product where several are, and not all, share one."""
     if any(n != 1 for n in x.shape[:-rank]) and x.shape[:-rank] != batch:
-        if type(x) is DeviceArray:
-            raise TypeError("on a device matrices serve one product each, or all of them")
-        x = np.broadcast_to(x, batch + x.shape[-rank:])
+        x = broadcast(x, batch + x.shape[-rank:])
     return packed(x, dtype)
 
 
@@ -287,7 +281,9 @@ def result_in(out, shape, dtype, inputs, beta=0):
         return empty_beside(inputs[0], shape, dtype)
     checked_out(out, shape, dtype, inputs[0])
     if type(out) is DeviceArray:
-        return out
+        if not any(out.overlaps(x) for x in inputs):
+            return out
+        return out.copy() if beta else empty_beside(out, shape, dtype)
     if (out.dtype == dtype and out.dtype.isnative and out.flags.c_contiguous and
             not any(np.may_share_memory(out, x) for x in inputs)):
         return out
@@ -299,12 +295,7 @@ def result_in(out, shape, dtype, inputs, beta=0):
 
 def broadcast(x, shape):
     """The array in a shape that it is broadcast to."""
-    if type(x) is not DeviceArray:
-        return np.broadcast_to(x, shape)
-    if x.shape != shape:
-        raise TypeError("an array on a device has shape %s and is not broadcast to %s"
-                        % (x.shape, shape))
-    return x
+    return x.broadcast_to(shape) if type(x) is DeviceArray else np.broadcast_to(x, shape)
 
 
 def scalar(x):

@@ -36,6 +36,15 @@ def from_cuda(x, device=None):
     CUDA's runtime, and so of PyTorch and CuPy.  Work in other contexts is the program's to wait
     for.  Before CUDA uses the memory again, wait() for ours.  `device` is found by its place on the
     bus where it is not named.
+
+    >>> import torch  # with PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
+    >>> import tessera as ts
+    >>> t = torch.arange(4.0, device="cuda")
+    >>> x = ts.from_cuda(t)
+    >>> x += 10
+    >>> x = x.wait()
+    >>> t.tolist()
+    [10.0, 11.0, 12.0, 13.0]
     """
     source = _described(x)
     if 0 in source.shape:

@@ -39,13 +39,53 @@ def _is_sequence(x):
     return hasattr(x, "__len__") and not isinstance(x, str)
 
 
-class DeviceArray:
+# Kinds of devices that DLPack has: the host's memory, pinned for CUDA or ROCm, and CUDA's own, managed too.
+_DL_HOST, _DL_CUDA = (1, 3, 11), (2, 13)
+
+
+def host_array(x, dtype=None):
+    """NumPy's array of anything that it makes one of, and of what has DLPack's interface, without a copy
+    where that can be.  What is on a device is refused with what takes it."""
+    if isinstance(x, np.ndarray):
+        return np.asarray(x, dtype)
+    what = type(x).__name__
+    if hasattr(x, "base_data") and hasattr(x, "queue"):
+        raise TypeError("%s is on an OpenCL device: tessera.from_pyopencl(x) takes it without a copy, and "
+                        "x.get() copies it to the host" % what)
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        return np.asarray(x, dtype)
+    kind = x.__dlpack_device__()[0]
+    if kind in _DL_CUDA:
+        raise TypeError("%s is in CUDA's memory: tessera.from_cuda(x) takes it without a copy" % what)
+    if kind not in _DL_HOST:
+        raise TypeError("%s is on a device, of DLPack's kind %d: copy it to the host first" % (what, kind))
+    if hasattr(x, "__array__"):
+        return np.asarray(x, dtype)
+    try:
+        return np.asarray(np.from_dlpack(x), dtype)
+    except (RuntimeError, BufferError) as e:  # a type that NumPy has not, for instance
+        raise TypeError("%s, by DLPack: %s" % (what, e)) from None
+
+
+def _whole(key):
+    """An index that is a whole number."""
+    try:
+        if not isinstance(key, (bool, np.bool_)):
+            return operator.index(key)
+    except TypeError:
+        pass
+    raise IndexError("an array on a device is indexed by whole numbers, slices, '...' and None, not by %s: "
+                     "tessera.to_numpy(x) copies it to where NumPy does" % type(key).__name__)
+
+
+class DeviceArray(_tessera.Bufferless):
     """An array in the memory of an OpenCL device.
 
     Tessera's functions take it in place of a NumPy array, and their result is on the device too; so
     are x @ y, x + y, x - y, and +, - and * with a number, which for integers is one that their type
-    holds.  Slices and x.T are views.  Calls return once the work is enqueued, in order; wait() waits
-    for it.  Nothing is copied from or to the host but by ts.asarray() and ts.to_numpy().
+    holds.  x += y and the like, and x[key] = y, write into the array.  Slices and x.T are views.
+    Calls return once the work is enqueued, in order; wait() waits for it.  Nothing is copied from or
+    to the host but by ts.asarray() and ts.to_numpy().
     """
 
     __slots__ = ("memory", "offset", "shape", "strides", "dtype")
@@ -73,7 +113,7 @@ class DeviceArray:
 
     @property
     def device(self):
-        """The device that it is on; None for a queue of the caller's."""
+        """The device that it is on; None where devices() does not have it."""
         index = self.memory.session.device
         return None if index < 0 else _devices.devices()[index]
 
@@ -91,6 +131,9 @@ class DeviceArray:
         if not self.shape:
             raise TypeError("a 0-d array has no length")
         return self.shape[0]
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
 
     # ---- views ----
 
@@ -125,13 +168,17 @@ class DeviceArray:
                 strides.append(step * stride)
                 offset += start * step if length else 0
             else:
-                i = operator.index(k)
+                i = _whole(k)
                 if not -n <= i < n:
                     raise IndexError("index %d is out of bounds for axis %d of length %d"
                                      % (i, axis, n))
                 offset += i % n * step
             axis += 1
         return self._view(shape, strides, offset)
+
+    def __setitem__(self, key, value):
+        """Write a number, or an array on the device of the same type that is broadcast."""
+        self[key]._write(value)
 
     def transpose(self, *axes):
         """The axes in another order, reversed by default: a view."""
@@ -231,9 +278,15 @@ class DeviceArray:
         return out.transpose([order.index(i) for i in range(self.ndim)])
 
     def _boxes_copied(self):
-        """A contiguous copy, by commands that copy a box each: rows, and slices of them, at
-        distances that OpenCL allows."""
+        """A contiguous copy, by commands that copy a box each."""
         out = DeviceArray.empty(self.memory.session, self.shape, self.dtype)
+        for at, pitches, flat_at, flat_pitches, region in self._boxes():
+            out.memory.copy(self.memory, at, pitches, flat_at, flat_pitches, region)
+        return out
+
+    def _boxes(self):
+        """Boxes of the elements, and where they are in a contiguous copy: (byte, pitches, byte there,
+        pitches there, region).  A box are rows, and slices of them, at distances that OpenCL allows."""
         x = self._merged()
         to = _c_strides(x.shape, x.itemsize)
         row, axes = x.itemsize, x.ndim
@@ -250,10 +303,62 @@ class DeviceArray:
             least = n * pitch
             side += 1
         for i in product(*map(range, x.shape[:axes])):
-            out.memory.copy(x.memory, x.offset + sum(map(operator.mul, i, x.strides)),
-                            tuple(pitches), sum(map(operator.mul, i, to)), tuple(to_pitches),
-                            (row, *sides))
-        return out
+            yield (x.offset + sum(map(operator.mul, i, x.strides)), tuple(pitches),
+                   sum(map(operator.mul, i, to)), tuple(to_pitches), (row, *sides))
+
+    # ---- what is written into it ----
+
+    def _write(self, value):
+        """A number, or the elements of an array that is broadcast, to where this one has its own."""
+        if isinstance(value, DeviceArray):
+            x = value
+        else:
+            is_bool = self.dtype.kind == "b" and isinstance(value, (bool, np.bool_))
+            n = value if is_bool else self._number(value)
+            if n is None:
+                raise TypeError("numbers and arrays on the device are written into an array there, not %s"
+                                % type(value).__name__)
+            x = self._filled_like(n)
+        if x.dtype != self.dtype:
+            raise TypeError("an array on a device is %s, and what is written into it %s"
+                            % (self.dtype, x.dtype))
+        x = x.broadcast_to(self.shape)
+        if self.size == 0 or self._is_at(x):
+            return
+        # Both in the order that the axes have in memory here, the longest way first.
+        order = sorted(range(self.ndim), key=lambda i: -self.strides[i])
+        to, x = self.transpose(order), x.transpose(order)
+        if not x.is_contiguous or self.overlaps(x):
+            x = x.copy()
+        for at, pitches, flat_at, flat_pitches, region in to._boxes():
+            to.memory.copy(x.memory, x.offset + flat_at, flat_pitches, at, pitches, region)
+
+    def broadcast_to(self, shape):
+        """A view of the shape that it is broadcast to."""
+        try:
+            if np.broadcast_shapes(self.shape, shape) != shape:
+                raise ValueError
+        except ValueError:
+            raise ValueError("an array of shape %s is not broadcast to %s" % (self.shape, shape)) from None
+        missing = len(shape) - self.ndim
+        strides = [s if n == m else 0 for n, m, s in zip(self.shape, shape[missing:], self.strides)]
+        return self._view(shape, [0] * missing + strides)
+
+    def _is_at(self, x):
+        """Whether an array of this shape has its elements in the same places."""
+        return x._bytes() == self._bytes() and all(
+            n == 1 or a == b for n, a, b in zip(self.shape, self.strides, x.strides))
+
+    def _bytes(self):
+        """(buffer, first byte, one behind the last): where the elements are."""
+        root, at = self.memory.place
+        at += self.offset
+        return root, at, at + self.itemsize + sum((n - 1) * s for n, s in zip(self.shape, self.strides))
+
+    def overlaps(self, x):
+        """Whether some of its bytes may be those of another array: where both reach."""
+        (root, first, end), (other, other_first, other_end) = self._bytes(), x._bytes()
+        return bool(self.size and x.size) and root == other and first < other_end and other_first < end
 
     # ---- order of work ----
 
@@ -326,11 +431,23 @@ class DeviceArray:
             raise TypeError("an array on a device is %s, and the other %s" % (x.dtype, y.dtype))
         if x.dtype.kind != "c":
             return axpy(alpha, x, y)
-        if x.shape != y.shape:
-            raise TypeError("an array on a device has shape %s, and the other %s"
-                            % (x.shape, y.shape))
-        out = axpy(alpha, x._as_reals(), y._as_reals())
-        return DeviceArray(out.memory, x.shape, x.dtype, None, out.offset)
+        shape = np.broadcast_shapes(x.shape, y.shape)
+        out = axpy(alpha, x.broadcast_to(shape)._as_reals(), y.broadcast_to(shape)._as_reals())
+        return DeviceArray(out.memory, shape, x.dtype, None, out.offset)
+
+    def _add(self, alpha, x):
+        """Add alpha x, of a number or an array that is broadcast, in place; alpha is 1 or -1."""
+        x = x if isinstance(x, DeviceArray) else self._filled_like(x)
+        if x.dtype != self.dtype:
+            raise TypeError("an array on a device is %s, and what is added to it %s"
+                            % (self.dtype, x.dtype))
+        x = x.broadcast_to(self.shape)
+        y = self if self.is_contiguous else self.copy()
+        x, place = (x._as_reals(), y._as_reals()) if self.dtype.kind == "c" else (x, y)
+        _function("axpy", "axpy")(alpha, x, place, out=place)
+        if y is not self:
+            self._write(y)
+        return self
 
     def _as_reals(self):
         """Real and imaginary parts side by side, of a contiguous array without a copy."""
@@ -370,9 +487,11 @@ class DeviceArray:
     def _number(self, x):
         """A number as an operator takes it: of an array of integers one that their type holds, as
         the result is of that type too.  None for what is no number."""
-        if isinstance(x, np.ndarray) and x.ndim:
-            raise TypeError("one array is in host memory and another on a device: tessera.asarray "
-                            "and to_numpy copy")
+        if isinstance(x, np.ndarray):
+            if x.ndim:
+                raise TypeError("one array is in host memory and another on a device: tessera.asarray "
+                                "and to_numpy copy")
+            x = x[()]
         if self.dtype.kind == "c" and isinstance(x, (complex, np.complexfloating)):
             return complex(x)
         if isinstance(x, bool) or not isinstance(x, (int, float, np.integer, np.floating)):
@@ -413,6 +532,29 @@ class DeviceArray:
 
     __rmul__ = __mul__
 
+    def __iadd__(self, other):
+        n = other if isinstance(other, DeviceArray) else self._number(other)
+        return NotImplemented if n is None else self._add(1, n)
+
+    def __isub__(self, other):
+        if isinstance(other, DeviceArray):
+            return self._add(-1, other)
+        n = self._number(other)
+        return NotImplemented if n is None else self._add(1, -n)
+
+    def __imul__(self, other):
+        product = self * other
+        self._write(product)
+        return self
+
+    def __imatmul__(self, other):
+        product = self @ other
+        if product.shape != self.shape:
+            raise ValueError("matmul: the product has shape %s, and the array that it is written into %s"
+                             % (product.shape, self.shape))
+        self._write(product)
+        return self
+
     def __truediv__(self, other):
         raise TypeError("arrays on a device are not divided: x * (1 / n) is near x / n, and "
                         "tessera.to_numpy(x) copies one")
@@ -421,6 +563,17 @@ class DeviceArray:
 
     def __neg__(self):
         return self._scaled(-1)
+
+    def __float__(self):
+        raise TypeError("an array on a device is no number of Python's: tessera.to_numpy(x) copies it")
+
+    __int__ = __complex__ = __float__
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        return self.copy()
 
     def __bool__(self):
         raise TypeError("an array on a device is neither true nor false: tessera.to_numpy(x) copies "
@@ -434,22 +587,23 @@ class DeviceArray:
 
 
 def asarray(a, device=None, dtype=None):
-    """An array on a device: a copy, or `a` itself where it is there already.
+    """An array on a device: a copy, or `a` itself where it is there already.  `a` is anything that NumPy
+    makes an array of, or what has DLPack's interface in host memory.
 
     >>> import numpy as np
     >>> import tessera as ts
-    >>> x = ts.asarray(np.arange(6.0).reshape(2, 3), device="cpu")  # doctest: +SKIP
-    >>> ts.to_numpy(x @ x.T)  # doctest: +SKIP
+    >>> x = ts.asarray(np.arange(6.0).reshape(2, 3), device="cpu")
+    >>> ts.to_numpy(x @ x.T)
     array([[ 5., 14.],
            [14., 50.]])
     """
     if isinstance(a, DeviceArray):
-        if device is not None and _devices.session(device) is not a.memory.session:
+        if device is not None and not _devices.is_on(a.memory.session, device):
             raise ValueError("the array is on another device")
         if dtype is not None and np.dtype(dtype) != a.dtype:
             raise TypeError("the array is %s; a copy on the host can be converted" % a.dtype)
         return a
-    a = np.asarray(a, dtype)
+    a = host_array(a, dtype)
     _on_device(a.dtype)
     a = np.ascontiguousarray(a, a.dtype.newbyteorder("=")).reshape(a.shape)
     out = DeviceArray.empty(_devices.session(device), a.shape, a.dtype)
@@ -473,9 +627,16 @@ def _bytes_of(a):
 
 
 def to_numpy(x):
-    """A copy in host memory of an array on a device, once its work is done."""
+    """A copy in host memory of an array on a device, once its work is done.
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> x = ts.asarray(np.arange(4.0), device="cpu")
+    >>> ts.to_numpy(x[1::2] * 10)
+    array([10., 30.])
+    """
     if not isinstance(x, DeviceArray):
-        return np.asarray(x)
+        return host_array(x)
     if x.size == 0:
         return np.empty(x.shape, x.dtype)
     if x.is_contiguous:
@@ -490,7 +651,21 @@ def to_numpy(x):
 
 def from_pyopencl(arr):
     """The memory of a pyopencl.array.Array without a copy: calls go to its queue, once its events
-    are complete.  It is kept, that of a pool too, until no array has it."""
+    are complete.  It is kept, that of a pool too, until no array has it.
+
+    Arrays of one context work together, whatever queues they are on: calls wait for what was
+    enqueued on those of their arrays, and what is enqueued there later waits for them.  Tessera's
+    own arrays are in the context of to_pyopencl(x).
+
+    >>> import pyopencl, pyopencl.array
+    >>> import tessera as ts
+    >>> queue = pyopencl.CommandQueue(pyopencl.create_some_context(interactive=False))
+    >>> theirs = pyopencl.array.arange(queue, 4, dtype="f4")
+    >>> x = ts.from_pyopencl(theirs)
+    >>> x += 10
+    >>> theirs.get()
+    array([10., 11., 12., 13.], dtype=float32)
+    """
     if not hasattr(arr, "base_data"):
         raise TypeError("from_pyopencl takes a pyopencl.array.Array, not %s" % type(arr).__name__)
     if arr.queue is None:
@@ -502,7 +677,14 @@ def from_pyopencl(arr):
 
 def to_pyopencl(x):
     """A pyopencl.array.Array in the same memory, without a copy, on the device's own queue, with the
-    event of what was enqueued there."""
+    event of what was enqueued there.
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> x = ts.asarray(np.arange(4.0), device="cpu")
+    >>> ts.to_pyopencl(x + 1).get()
+    array([1., 2., 3., 4.])
+    """
     if not isinstance(x, DeviceArray):
         raise TypeError("to_pyopencl takes a tessera.DeviceArray, not %s" % type(x).__name__)
     import pyopencl

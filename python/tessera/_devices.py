@@ -53,6 +53,10 @@ def device(which=None):
     """
     if isinstance(which, Device):
         return which
+    if not isinstance(which, (str, type(None))):
+        what = repr(which) if isinstance(which, int) else type(which).__name__
+        raise TypeError("a device is a name, as 'gpu' or '0:1', or one of tessera.devices(), as "
+                        "devices()[0]; not %s" % what)
     try:
         index = _tessera.select(which)
     except _tessera.Error as e:
@@ -71,7 +75,10 @@ _opening = threading.Lock()
 
 def session(which=None):
     """The session of a device, which is opened at its first use and shared by all threads."""
-    found = _sessions.get(which)
+    try:
+        found = _sessions.get(which)
+    except TypeError:  # it has no hash, and device() says what has
+        found = None
     if found is None:
         one = device(which)
         with _opening:
@@ -82,13 +89,19 @@ def session(which=None):
     return found
 
 
+def is_on(one, which):
+    """Whether a session is one of the device of that name."""
+    return _sessions.get(which) is one or device(which).number == one.device
+
+
 def adopt(queue):
-    """The session on a queue of the caller's, by the address of the cl_command_queue, which it
-    retains."""
+    """The session on a queue, by the address of the cl_command_queue, which it retains: the one that
+    has it where it is ours."""
     with _opening:
-        found = _sessions.get(("queue", queue))
-        if found is None:
-            found = _sessions["queue", queue] = _tessera.Session.adopt(queue)
+        for found in _sessions.values():
+            if found.handle == queue:
+                return found
+        found = _sessions["queue", queue] = _tessera.Session.adopt(queue)
     return found
 
 

@@ -3,6 +3,8 @@
 77 where there is no OpenCL device.
 """
 
+import array
+import copy
 import os
 import sys
 import threading
@@ -117,8 +119,157 @@ def test_operators():
     equal(ts.asarray(np.array([2, 3]), device=DEVICE) * 5, [10, 15])
     raised(TypeError, lambda: x * y)
     raised(TypeError, lambda: x + "a")
-    raised(TypeError, lambda: x + y[0])
     equal(x - np.uint8(5), a - 5)
+    equal(x + np.array(2.0), a + 2)
+    raised(TypeError, float, ts.sum(x))
+
+
+def test_broadcast():
+    """Operands of + and -, of axpy and of batches of products."""
+    rng = np.random.default_rng(12)
+    for dtype in ("f4", "i8", "c16"):
+        for one, other in (((2, 3), (3,)), ((2, 3), (2, 1)), ((4, 1, 3), (2, 1)), ((), (2, 2)),
+                           ((1, 3), (5, 1)), ((0, 3), (3,)), ((1,), (0, 1))):
+            a, b = (rng.integers(0, 9, s).astype(dtype) for s in (one, other))
+            x, y = ts.asarray(a, device=DEVICE), ts.asarray(b, device=DEVICE)
+            for got, expected in ((x + y, a + b), (y - x, b - a), (x - y[..., :1], a - b[..., :1])
+                                  if b.ndim else (x + y, a + b)):
+                equal(got, expected)
+            if dtype != "c16":
+                equal(ts.axpy(2, x, y), 2 * a + b)
+    x = ts.asarray(np.zeros((2, 3)), device=DEVICE)
+    raised(ValueError, lambda: x + x.T)
+    a, b = rng.integers(0, 5, (3, 1, 4, 5)).astype("f8"), rng.integers(0, 5, (2, 5, 6)).astype("f8")
+    equal(ts.asarray(a, device=DEVICE) @ ts.asarray(b, device=DEVICE), a @ b)
+    v = rng.integers(0, 5, (2, 5)).astype("f8")
+    equal(ts.matvec(ts.asarray(a, device=DEVICE), ts.asarray(v, device=DEVICE)),
+          (a @ v[..., None])[..., 0])
+
+
+def random_place(rng, shape):
+    """A key of one of NumPy's arrays, of whole numbers and slices that go forwards."""
+    return tuple(slice(int(rng.integers(0, n)), None, int(rng.integers(1, 3))) if rng.random() < 0.7
+                 else int(rng.integers(-n, n)) for n in shape) + (Ellipsis,)
+
+
+def test_in_place():
+    """+=, -=, *= and @=, and x[key] = y, write into the array, views of it too, as NumPy's do."""
+    rng = np.random.default_rng(11)
+    for _ in range(300):
+        dtype = rng.choice(["f4", "f8", "i4", "u1", "c8"])
+        a = rng.integers(0, 50, tuple(rng.integers(1, 6, rng.integers(1, 5)))).astype(dtype)
+        x = ts.asarray(a, device=DEVICE)
+        memory = x.memory
+        axes = tuple(rng.permutation(a.ndim))
+        view, part = a.transpose(axes), x.transpose(axes)
+        key = random_place(rng, view.shape)
+        view, part = view[key], part[key]
+        shape = view.shape[int(rng.integers(0, view.ndim + 1)):]
+        b = rng.integers(0, 50, shape).astype(dtype)
+        y, how = ts.asarray(b, device=DEVICE), rng.integers(0, 6)
+        kept = part
+        if how == 0:
+            view += b
+            part += y
+        elif how == 1:
+            view -= b
+            part -= y
+        elif how == 2:
+            view += np.array(3, dtype)
+            part += 3
+        elif how == 3:
+            view *= np.array(2, dtype)
+            part *= 2
+        elif how == 4:
+            view[...] = b
+            part[...] = y
+        else:
+            view[...] = 7
+            part[...] = 7
+        assert part is kept and part.memory is memory
+        equal(x, a)
+    # What Python makes of x[key] += y.
+    a = np.arange(12.0).reshape(3, 4)
+    x = ts.asarray(a, device=DEVICE)
+    x[1] += x[0]
+    x[:, 1:3] -= 1
+    x[2, 3] = -1
+    x[0] = x[1]
+    x[:, ::2] = x[:, 1::2]
+    a[1] += a[0]
+    a[:, 1:3] -= 1
+    a[2, 3] = -1
+    a[0] = a[1]
+    a[:, ::2] = a[:, 1::2]
+    equal(x, a)
+
+
+def test_in_place_of_what_overlaps():
+    """The array is read as it was before."""
+    a = np.arange(10000.0)
+    x = ts.asarray(a, device=DEVICE)
+    x += x
+    a += a
+    x[1:] += x[:-1]
+    a[1:] += a[:-1].copy()
+    x[:-3] = x[3:]
+    a[:-3] = a[3:].copy()
+    ts.axpy(1.0, x[:-1], x[1:], out=x[1:])
+    a[1:] += a[:-1].copy()
+    equal(x, a)
+    b = np.random.default_rng(13).integers(-2, 3, (60, 60)).astype("f8")
+    y = ts.asarray(b, device=DEVICE)
+    y += y.T
+    equal(y, b + b.T)
+    y = ts.asarray(b, device=DEVICE)
+    view = y[1:3]
+    y @= y.T
+    equal(view, (b @ b.T)[1:3])
+    for f, expected in ((lambda y, out: ts.matmul(y, y, out=out, beta=2), b @ b + 2 * b),
+                        (lambda y, out: ts.transpose(y, out=out), b.T),
+                        (lambda y, out: ts.cumsum(y, axis=0, out=out), b.cumsum(0)),
+                        (lambda y, out: ts.sort(y, out=out), np.sort(b))):
+        y = ts.asarray(b, device=DEVICE)
+        assert f(y, y) is y
+        equal(y, expected)
+
+
+def test_in_place_refusals():
+    """As NumPy's: what has no place in the array changes nothing."""
+    a = np.arange(6, dtype="f4").reshape(2, 3)
+    x, wide = ts.asarray(a, device=DEVICE), ts.asarray(np.ones((2, 2, 3), "f4"), device=DEVICE)
+    i, square = ts.asarray(np.arange(3), device=DEVICE), ts.asarray(np.ones((3, 3), "f4"), device=DEVICE)
+
+    def refused(kind, statement, words=""):
+        e = raised(kind, exec, statement, {"x": x, "wide": wide, "i": i, "np": np, "square": square,
+                                           "double": ts.asarray(a.astype("f8"), device=DEVICE)})
+        assert words in str(e), e
+
+    refused(ValueError, "x += wide", "(2, 2, 3)")
+    refused(ValueError, "x[0] = x", "(2, 3)")
+    refused(ValueError, "x -= x.T", "(3, 2)")
+    refused(ValueError, "x @= x")
+    refused(ValueError, "x[:1] @= square[:, :2]", "(1, 2)")
+    refused(TypeError, "i += 0.5", "int64")
+    refused(TypeError, "i *= 0.5", "int64")
+    refused(TypeError, "i[0] = 0.5", "int64")
+    refused(TypeError, "x += double", "float64")
+    refused(TypeError, "x[...] = double", "float64")
+    refused(TypeError, "x += np.ones((2, 3), 'f4')", "host memory")
+    refused(TypeError, "x[0] = np.ones(3, 'f4')", "host memory")
+    refused(TypeError, "x *= x", "multiplied by numbers")
+    refused(TypeError, "x /= 2", "not divided")
+    refused(TypeError, "x += 'a'")
+    refused(TypeError, "x[0] = 'a'", "str")
+    refused(TypeError, "x **= 2")
+    refused(IndexError, "x[2] = 1")
+    equal(x, a)
+    x @= square
+    equal(x, a @ np.ones((3, 3), "f4"))
+    flags = ts.asarray(np.array([True, False, False]), device=DEVICE)
+    flags[1] = True
+    flags[0] = np.bool_(False)
+    equal(flags, [False, True, False])
     raised(TypeError, lambda: x * np.complex64(1j))
 
 
@@ -165,7 +316,7 @@ def test_operators_of_complex_arrays():
                 np.testing.assert_allclose(ts.to_numpy(got), expected, near, near)
         equal(ts.asarray(a[:0], device=DEVICE) * 2j, a[:0])
         real = ts.asarray(a.real.copy(), device=DEVICE)
-        for f in (lambda: x + y[0], lambda: x + real, lambda: real * 1j, lambda: x * y):
+        for f in (lambda: x + real, lambda: real * 1j, lambda: x * y):
             raised(TypeError, f)
 
 
@@ -189,6 +340,21 @@ def test_refusals_in_words():
     assert "(0, 5)" in str(raised(ValueError, np.transpose, x, (0, 5)))
     equal(x.transpose(None), a.T)
     equal(x.transpose(np.array([-1, 0])), a.T)
+
+
+def test_indices_and_buffers_in_words():
+    x = ts.asarray(np.arange(6.0).reshape(2, 3), device=DEVICE)
+    for key in ([0, 1], np.array([0, 1]), True, np.True_, 1.5, "a", (0, [1]), x):
+        words = str(raised(IndexError, lambda: x[key]))
+        assert "whole numbers, slices" in words and "to_numpy" in words and "\n" not in words, words
+    for f in (memoryview, bytes, bytearray):
+        words = str(raised(TypeError, f, x))
+        assert "to_numpy" in words and "\n" not in words, words
+    raised(TypeError, list, x[0, 0])
+    assert [row.shape for row in x] == [(3,), (3,)]
+    for copied in (copy.copy(x), copy.deepcopy(x)):
+        copied[0] = 7
+    equal(x, np.arange(6.0).reshape(2, 3))
 
 
 def test_no_comparison():
@@ -228,6 +394,47 @@ def test_functions_of_numpy():
     raised(TypeError, np.add, x, x, out=x)
     counts, edges = np.histogram(x, 7)
     np.testing.assert_array_equal(counts, np.histogram(a, edges)[0])
+
+
+class Exchanged:
+    """What has DLPack's interface alone, on a kind of device."""
+
+    def __init__(self, a, kind=1):
+        self.a, self.kind = a, kind
+
+    def __dlpack__(self, **named):
+        return self.a.__dlpack__(**named)
+
+    def __dlpack_device__(self):
+        return self.kind, 0
+
+
+class Pointed:
+    """What has NumPy's interface alone."""
+
+    def __init__(self, a):
+        self.a, self.__array_interface__ = a, a.__array_interface__
+
+
+def test_asarray_of_others():
+    """Arrays of other packages, by DLPack, NumPy's interface and buffers; those of devices are named."""
+    a = np.arange(6, dtype="i2").reshape(2, 3)
+    for other in (Exchanged(a), Exchanged(a.T).a.T, Exchanged(a, 3), Pointed(a), memoryview(a), a.tolist(),
+                  array.array("h", a.ravel())):
+        x = ts.asarray(other, device=DEVICE, dtype="f4")
+        equal(x.reshape(2, 3), a)
+    equal(ts.asarray(Exchanged(a[:, ::2]), device=DEVICE), a[:, ::2])
+    assert ts.asarray(Exchanged(a), device=DEVICE).dtype == a.dtype
+    for kind, words in ((2, "from_cuda"), (13, "from_cuda"), (10, "kind 10"), (4, "kind 4")):
+        for f in (ts.asarray, ts.sort, ts.to_numpy):
+            e = raised(TypeError, f, Exchanged(a, kind))
+            assert words in str(e) and "Exchanged" in str(e) and "\n" not in str(e), e
+
+    class Odd(Exchanged):
+        def __dlpack__(self, **named):
+            raise BufferError("no such type")
+
+    assert "no such type" in str(raised(TypeError, ts.asarray, Odd(a)))
 
 
 def test_out():
@@ -462,6 +669,80 @@ def test_pyopencl():
     out_of_order = cl.CommandQueue(
         context, properties=cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE)
     raised(ts.UnsupportedError, ts.from_pyopencl, pyopencl.array.to_device(out_of_order, a))
+
+
+def test_pyopencl_beside_ours():
+    """Memory of one context works together, whatever queues it came by, in the order of the program."""
+    try:
+        import pyopencl as cl
+        import pyopencl.array
+    except ImportError:
+        print("no pyopencl; Debian's python3-pyopencl brings it")
+        return
+    a = np.random.default_rng(6).integers(-1, 2, (50, 50)).astype("f4")
+    x = ts.asarray(a, device=DEVICE)
+    # Of our own queue.
+    back = ts.from_pyopencl(ts.to_pyopencl(x))
+    assert back.memory.session is x.memory.session and back.device == x.device
+    equal(x + back, a + a)
+    assert back.overlaps(x) and ts.matmul(x, back, out=x) is x
+    equal(back, a @ a)
+    # Of other queues in our context, and of two in one of pyopencl's.
+    context = ts.to_pyopencl(x).context
+    device = context.devices[0]
+    for here in (context, cl.Context([device])):
+        queues = [cl.CommandQueue(here) for _ in range(2)]
+        theirs = [pyopencl.array.to_device(q, a) for q in queues]
+        y, z = map(ts.from_pyopencl, theirs)
+        assert y.memory.session is not z.memory.session
+        assert y.device == z.device == x.device
+        assert ts.asarray(y, device=DEVICE) is y
+        equal(ts.sort(y, device=DEVICE), np.sort(a))
+        for _ in range(20): # each on the other's queue, one after another
+            y[...] = z @ z
+            z[...] = y
+            y[...] = 1
+            y += z
+            z -= z
+            equal(y, a @ a + 1)
+            z += ts.from_pyopencl(pyopencl.array.to_device(queues[1], a))
+        # What pyopencl enqueues afterwards on the array's queue comes behind our work on others.
+        product = y @ z
+        theirs[1].fill(0)
+        equal(product, (a @ a + 1) @ a)
+        equal(z, np.zeros_like(a))
+        if here is context:
+            equal(x + y, a @ a + a @ a + 1)
+            w = x @ y
+            del x, y # the memory of both may be given out again
+            equal(ts.asarray(a, device=DEVICE), a)
+            equal(w, (a @ a) @ (a @ a + 1))
+            x = ts.asarray(a, device=DEVICE)
+        else:
+            e = raised(ValueError, lambda: x + y)
+            assert "another OpenCL context" in str(e) and "to_pyopencl" in str(e), e
+            raised(ValueError, x.__setitem__, Ellipsis, y)
+    # Parts of one buffer are seen as such.
+    whole = pyopencl.array.to_device(queues[0], np.arange(4096, dtype="f4"))
+    size = 2048 * 4
+    parts = [pyopencl.array.Array(queues[0], (2048,), "f4", data=whole.base_data.get_sub_region(at, size))
+             for at in (0, size // 2)]
+    first, second = map(ts.from_pyopencl, parts)
+    assert first.overlaps(second) and not first[:1024].overlaps(second)
+    second += first
+    expected = np.arange(1024, 3072) + np.arange(2048.0)
+    equal(second, expected)
+
+
+def test_reports_name_the_device():
+    x = ts.asarray(np.arange(3.0), device=DEVICE)
+    ts.sort(np.arange(3.0), device="host")
+    report = ts.last_report()
+    assert report["device"] == "host" and report["device_number"] == len(ts.devices()) - 1
+    x + x
+    report = ts.last_report()
+    assert ts.devices()[report["device_number"]] == x.device
+    assert report["device"] == x.device.name != "host"
 
 
 def test_memory_is_released():

@@ -44,7 +44,10 @@ def test_devices():
     assert ts.device() in found
     e = raised(ts.InvalidError, ts.device, "no such thing")
     assert e.status == "TSR_ENAME" and isinstance(e, ValueError) and "no such thing" in str(e)
-    raised(TypeError, ts.device, 5)
+    for which in (0, 5, True, [], 1.5):
+        for f in (ts.device, lambda which: ts.sort(np.ones(2), device=which)):
+            e = raised(TypeError, f, which)
+            assert "'gpu'" in str(e) and "devices()[0]" in str(e) and "\n" not in str(e), e
 
 
 def test_descriptions():

@@ -21,7 +21,7 @@ def _problem(dtype, n, alpha, in_place):
 def _is_place(y, x):
     """Whether y can be computed in its own memory."""
     if isinstance(y, DeviceArray):
-        return y.is_contiguous
+        return y.is_contiguous and not y.overlaps(x)
     return (y.dtype.isnative and y.flags.c_contiguous and y.flags.writeable and
             not np.may_share_memory(x, y))
 
