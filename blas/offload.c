@@ -145,6 +145,7 @@ static device_state find_device(void)
         snprintf(why_not, sizeof why_not, "%s", err.message);
         return DEVICE_NONE;
     }
+    log_line("the device is '%s' of '%s'", tsr.device_name(device), tsr.device_platform(device));
     kind = tsr.device_kind(device);
     is_cpu = kind == TSR_KIND_CPU || kind == TSR_KIND_HOST;
     /* Where nothing is copied to the device a copy of A in host memory is one more. */

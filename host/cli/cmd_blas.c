@@ -43,54 +43,95 @@ tsr_status blas_library_find(char out[PATH_MAX], tsr_error *err)
         }
     }
     return tsr_fail(err, TSR_EFILE, 0,
-                    TESSERA_BLAS_LIBRARY " is neither beside the command nor in %s",
+                    TESSERA_BLAS_LIBRARY
+                    " is neither beside the command nor in %s: the Debian "
+                    "package libtessera-blas has it (apt install libtessera-blas)",
                     "../" TESSERA_LIBDIR);
 }
 
-/* Whether `tune blas` has left times, by which any device may get calls. */
-static bool has_rates(void)
+/* What `tune blas` has left times of: "" where there are none.  Calls go by those of the device
+ * itself alone. */
+typedef struct timed_device {
+    char name[256], platform[256];
+} timed_device;
+
+static timed_device read_timed(void)
 {
+    timed_device out = {"", ""};
+    char line[512];
     text path = {0};
-    bool there;
+    FILE *file;
 
     tuning_folder(&path);
     text_append(&path, "/blas-rates");
-    there = access(text_get(&path), R_OK) == 0;
+    file = fopen(text_get(&path), "re");
     text_free(&path);
-    return there;
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (!strncmp(line, "device ", 7))
+            snprintf(out.name, sizeof out.name, "%.255s", line + 7);
+        else if (!strncmp(line, "platform ", 9))
+            snprintf(out.platform, sizeof out.platform, "%.255s", line + 9);
+    }
+    if (file)
+        fclose(file);
+    return out;
 }
 
-/* Whether calls go to a device because of what kind it is: by --offload auto, without times. */
-static bool kind_decides(const options *o)
+/* Whether times decide where a call goes, or without some what kind the device is. */
+static bool is_automatic(const options *o)
 {
     const char *offload =
         o->value[OPTION_OFFLOAD] ? o->value[OPTION_OFFLOAD] : getenv("TESSERA_BLAS");
 
-    return (!offload || !*offload || !strcmp(offload, "auto")) && !has_rates();
+    return !offload || !*offload || !strcmp(offload, "auto");
+}
+
+/* A device whose times there are not: what is done without. */
+static void warn_of_device(const tsr_device *device, const timed_device *timed)
+{
+    const char *name = tsr_device_name(device);
+    const tsr_kind kind = tsr_device_kind(device);
+    const bool takes_large = kind == TSR_KIND_GPU || kind == TSR_KIND_ACCELERATOR;
+
+    if (!strcmp(timed->name, name) && !strcmp(timed->platform, tsr_device_platform(device)))
+        return;
+    if (takes_large && *timed->name)
+        warn("the times of 'tessera tune blas' are of '%s' of '%s': %s takes large calls, as "
+             "without "
+             "times, until they are measured on it",
+             timed->name, timed->platform, name);
+    else if (!takes_large && *timed->name)
+        warn(
+            "the times of 'tessera tune blas' are of '%s' of '%s', and %s takes no call, all go to "
+            "the CPU's BLAS: '--offload always' sends it products, and once it is timed it takes "
+            "those that it is faster at",
+            timed->name, timed->platform, name);
+    else if (!takes_large)
+        warn("%s is not a GPU and takes no call, all go to the CPU's BLAS: '--offload always' "
+             "sends it products, and after 'tessera tune blas' it takes those that it is faster at",
+             name);
 }
 
 /* A device that is not there is an error here, where the library would be silent; a warning says
- * where no call will go to the device. */
+ * where no call will go to the device, or not by the times that there are. */
 static tsr_status check_device(const options *o, tsr_error *err)
 {
     const bool asked = o->value[OPTION_DEVICE] != NULL;
+    timed_device timed;
     choice found = {0};
     tsr_status st = TSR_OK;
-    tsr_kind kind;
 
     if (asked)
         st = choice_find_one(o, &found, err);
-    if (st || !kind_decides(o))
+    if (st || !is_automatic(o))
         goto cleanup;
     if (!asked && choice_find_one(o, &found, NULL)) {
         warn("no device takes a call, all go to the CPU's BLAS: see 'tessera devices'");
         goto cleanup;
     }
-    kind = tsr_device_kind(found.device[0]);
-    if (kind != TSR_KIND_GPU && kind != TSR_KIND_ACCELERATOR)
-        warn("%s is not a GPU and takes no call, all go to the CPU's BLAS: '--offload always' "
-             "sends it products, and after 'tessera tune blas' it takes those that it is faster at",
-             tsr_device_name(found.device[0]));
+    timed = read_timed();
+    warn_of_device(found.device[0], &timed);
 
 cleanup:
     choice_close(&found);

@@ -185,6 +185,18 @@ class Programs(unittest.TestCase):
                                                      len(os.sched_getaffinity(0))), log[0])
         self.assertIn("OMP_NUM_THREADS=1", log[0])
 
+    def test_the_log_names_the_device(self):
+        for mode in ("auto", "always"):
+            _, _, log = run("""
+                import numpy as np
+                a = np.ones((1100, 1100), dtype=np.float32)
+                assert ((a @ a.T.copy()) == 1100).all()
+                """, TESSERA_DEVICE="host", TESSERA_BLAS=mode)
+            self.assertEqual([l for l in log if l.startswith("the device ")],
+                             ["the device is 'host' of 'host'"])
+        _, _, log = run(PRODUCTS, TESSERA_BLAS="never")
+        self.assertFalse([l for l in log if l.startswith("the device ")])
+
     def test_wrong_values_are_named(self):
         _, err, _ = run(PRODUCTS, TESSERA_BLAS="perhaps", TESSERA_BLAS_CPU="/no/such.so",
                         TESSERA_BLAS_BLOCK="2.5")
@@ -286,7 +298,7 @@ class Failures(unittest.TestCase):
                           LD_LIBRARY_PATH=FAILING_TESSERA, FAILING_PRODUCT="1",
                           FAILING_STATUS="unsupported")
         self.assertEqual(err, "")
-        self.assertEqual([": device, " in l for l in log[1:5]], [True, False, True, False], log)
+        self.assertEqual([": device, " in l for l in log if l[1:5] == "gemm"], [True, False, True, False], log)
         self.assertEqual(len([l for l in log if "failed on purpose in product 2" in l]), 2, log)
 
     def test_large_products_go_to_a_gpu(self):
@@ -302,7 +314,7 @@ class Failures(unittest.TestCase):
                                  dtype=np.float32)), n)
             """ % LIBRARY, preload=False, LD_LIBRARY_PATH=FAILING_TESSERA, FAILING_PRODUCT="1")
         self.assertEqual(err, "")
-        self.assertEqual([l.split(": ")[-1] for l in log[1:5]],
+        self.assertEqual([l.split(": ")[-1] for l in log if l[1:5] == "gemm"],
                          ["it is less than 2e9 operations", "a side is shorter than 256",
                           "it is less than 2e9 operations",
                           "the device failed on purpose in product 1"])
@@ -901,11 +913,47 @@ class Command(unittest.TestCase):
             for more in (["--offload", "always"], ["--offload", "never"]):
                 r = self.run_command("--device", "host", *more, "true", **rates)
                 self.assertEqual((r.returncode, r.stderr), (0, ""))
-            # Times decide, and not what kind of device it is.
-            with open(os.path.join(folder, "blas-rates"), "w", encoding="utf-8"):
-                pass
-            r = self.run_command("--device", "host", "true", **rates)
-            self.assertEqual((r.returncode, r.stderr), (0, ""))
+
+    def test_times_of_another_device_are_told(self):
+        """Those of the device itself decide, and not what kind it is."""
+        gpu = {"OPENCL_LAYERS": FAULT_LAYER, "TESSERA_AS_GPU": "1"}
+        name, platform = (subprocess.run([os.environ["TESSERA"], "devices", "--device", "cpu", "--json"],
+                                         check=True, stdout=subprocess.PIPE, text=True).stdout.split(
+                                             '"%s": "' % key, 1)[1].split('"', 1)[0]
+                          for key in ("name", "platform"))
+        with tempfile.TemporaryDirectory() as folder:
+            for device, timed, more, said in (
+                    ("host", ("host", "host"), {}, ""),
+                    ("host", ("Another", "host"), {}, "'Another' of 'host', and host takes no call"),
+                    ("host", ("host", "Another"), {}, "'host' of 'Another', and host takes no call"),
+                    ("host", None, {}, "host is not a GPU"),
+                    ("cpu", (name, platform), {}, ""),
+                    ("gpu", (name, platform), gpu, ""),
+                    ("gpu", ("host", "host"), gpu, "'host' of 'host': %s takes large calls" % name),
+                    ("gpu", None, gpu, "")):
+                with open(os.path.join(folder, "blas-rates"), "w", encoding="utf-8") as f:
+                    f.write("tessera-blas-rates-5\ndevice %s\nplatform %s\n" % timed if timed else "")
+                for by_name in (True, False):
+                    r = self.run_command(*["--device", device] * by_name, "true",
+                                         **{} if by_name else {"TESSERA_DEVICE": device},
+                                         TESSERA_TUNING_DIR=folder, **more)
+                    self.assertEqual((r.returncode, r.stderr.count("\n")), (0, bool(said)), r.stderr)
+                    self.assertIn(said, r.stderr)
+                    self.assertEqual("tune blas" in r.stderr, bool(said))
+                r = self.run_command("--device", device, "--offload", "always", "true",
+                                     TESSERA_TUNING_DIR=folder, **more)
+                self.assertEqual((r.returncode, r.stderr), (0, ""))
+
+    def test_no_library(self):
+        """A command without it, as Debian's package tessera alone is, says what brings it."""
+        with tempfile.TemporaryDirectory() as folder:
+            alone = os.path.join(folder, "tessera")
+            shutil.copy(os.environ["TESSERA"], alone)
+            r = subprocess.run([alone, "blas", "true"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, timeout=60)
+        self.assertEqual((r.returncode, r.stdout), (1, ""), r.stderr)
+        self.assertRegex(r.stderr, r"^tessera: libtessera-blas\.so\S* is neither beside .*"
+                                   r"apt install libtessera-blas\)\n$")
 
     def test_what_is_wrong_is_said(self):
         for args, status, said in ((["--device", "no such device", "true"], 2, "no such device"),

@@ -9,6 +9,8 @@
  *
  *   - with TESSERA_OWN_MEMORY set, says that devices have memory of their own, as GPUs do;
  *
+ *   - with TESSERA_AS_GPU set, says that devices are GPUs;
+ *
  *   - with TESSERA_LARGEST_BUFFER=BYTES, says that buffers are that large at most, and refuses
  * others;
  *
@@ -185,6 +187,8 @@ static CL_API_ENTRY cl_int CL_API_CALL at_clGetDeviceInfo_changed(cl_device_id d
     if (code == CL_SUCCESS && i == CL_DEVICE_HOST_UNIFIED_MEMORY && v &&
         getenv("TESSERA_OWN_MEMORY"))
         memset(v, 0, sizeof(cl_bool));
+    if (code == CL_SUCCESS && i == CL_DEVICE_TYPE && v && getenv("TESSERA_AS_GPU"))
+        *(cl_device_type *)v = CL_DEVICE_TYPE_GPU;
     if (code == CL_SUCCESS && i == CL_DEVICE_MAX_MEM_ALLOC_SIZE && v && largest_buffer)
         memcpy(v, &largest_buffer, sizeof largest_buffer);
     return code;
@@ -655,7 +659,7 @@ static void take_over(void)
     TAKE_COUNTED(Kernel);
     TAKE_COUNTED(Event);
     largest_buffer = largest ? strtoull(largest, NULL, 10) : 0;
-    if (getenv("TESSERA_OWN_MEMORY") || largest_buffer)
+    if (getenv("TESSERA_OWN_MEMORY") || getenv("TESSERA_AS_GPU") || largest_buffer)
         layer.clGetDeviceInfo = at_clGetDeviceInfo_changed;
     if (largest_buffer)
         layer.clCreateBuffer = at_clCreateBuffer_limited;

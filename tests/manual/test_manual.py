@@ -106,6 +106,21 @@ class Completions:
                 self.assertLessEqual(set(takes), set(self.offered(command, "")))
         self.assertIn("blas", self.offered("tune", ""))
 
+    def test_variants(self):
+        """Those of the operation that is named, where a variant is taken."""
+        operations = re.search(r"takes ([\w, ]+)\)", tessera("kernels", "?").stderr)[1].split(", ")
+        for op in operations[0], operations[-1]:
+            listed = re.search(r"\(there are (.*)\)", tessera("kernels", op, "?").stderr)[1].split(", ")
+            self.assertGreater(len(listed), 4)
+            for words, more in ((("kernels", op), []), (("verify", op), []), ((op, "--kernel"), []),
+                                (("verify", op, "--kernel"), ["all"]), (("bench", op, "--kernel"), ["all"]),
+                                (("tune", op, "--kernel"), ["all"]), (("trace", op, "--kernel"), []),
+                                (("diagnose", op, "--kernel"), [])):
+                with self.subTest(words):
+                    self.assertEqual(sorted(self.offered(*words, "")), sorted(listed + more))
+        self.assertEqual(self.offered("bench", "--kernel", ""), ["all"])
+        self.assertIn(operations[-1], self.offered("verify", "--tiny", ""))
+
     def test_words_of_options(self):
         types = re.search(r" takes (.*), not", tessera("bench", "--type", "?").stderr)[1]
         for command, option, words in (
@@ -122,8 +137,8 @@ class Bash(Completions, Read):
     def path(self):
         return os.path.join(MANUAL, "bash-completion", "completions", "tessera")
 
-    def offered(self, *words):
-        return self.read("--norc", "-s", self.path(), "tessera", *words, stdin="""
+    def offered(self, *words, by=""):
+        return self.read("--norc", "-s", self.path(), "tessera", *words, stdin=by + """
             source "$1"; shift
             compopt() { COMPREPLY+=("<$2>"); }
             COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -135,6 +150,18 @@ class Bash(Completions, Read):
         self.assertEqual(self.offered("compare", "-o", ""), ["<default>"])
         self.assertEqual(self.offered("cache", "--kernel-dir", ""), ["<dirnames>"])
         self.assertEqual(self.offered("devices", ""), [])
+
+    def test_program(self):
+        """Commands, and behind one what completes its arguments, else files."""
+        self.assertIn("bash", self.offered("blas", "bas"))
+        self.assertIn("bash", self.offered("blas", "--device", "cpu", "--", "bas"))
+        self.assertEqual(self.offered("blas", "--offload", ""), ["auto", "always", "never"])
+        for before in ((), ("--device", "cpu"), ("--device", "=", "cpu", "--log", "x"), ("--",)):
+            for words in ((), ("-",), ("--offload", ""), ("x", "")):
+                words = ("blas", *before, "bash", *(words or [""]))
+                self.assertEqual(self.offered(*words), ["<default>"], words)
+                self.assertEqual(self.offered(*words, by="_command_offset() { COMPREPLY=(at $1); }"),
+                                 ["at", str(2 + len(before))], words)
 
     def test_equals_sign(self):
         self.assertEqual(self.offered("bench", "--pinned", "="), ["on", "off"])
@@ -151,15 +178,31 @@ class Zsh(Completions, Read):
             fpath=($1); shift; words=("$@"); CURRENT=$#
             _arguments() { print -rl -- "$@"; }
             _describe() { print -rl -- "${(@P)4}"; }
-            autoload -U _tessera; _tessera
+            compadd() { print -rl -- "$@"; }
+            autoload -U _tessera; _tessera; print -- -----; _tessera_variants
             """).splitlines()
+        at = specs.index("-----")
+        specs, variants = specs[:at], specs[at + 1:]
         if len(words) == 1:
             return [re.match(r"[\w-]+", s)[0] for s in specs if re.match(r"[\w-]", s)]
         if words[-1] == "-":
             return [m[1] for m in (re.match(r"(?:\*|\(.*?\))?(-[\w-]+)[+=]?\[", s) for s in specs) if m]
-        name = words[-2] if len(words) > 2 else r"\*:operation"
-        takes = [m[1] for m in (re.match(r"(?:\*|\(.*?\))?%s\b.*?:\(([^)]*)\)$" % name, s) for s in specs) if m]
-        return takes[0].split() if takes else []
+        name = (words[-2] if len(words) > 2 and words[-2].startswith("-") and words[-2] != "--tiny" else
+                "2:variant" if len(words) > 2 and words[-2] != "--tiny" else r"(?:\*|1):operation")
+        takes = [m for m in (re.match(r"(?:\*|\(.*?\))?%s\b.*?:(?:\(([^)]*)\)|_tessera_variants(.*))$" % name, s)
+                             for s in specs) if m]
+        if takes and takes[0][1] is None:
+            return takes[0][2].split() + [word for word in variants if word]
+        return takes[0][1].split() if takes else []
+
+    def test_program(self):
+        specs = self.read("-f", "-s", os.path.dirname(self.path()), stdin="""
+            fpath=($1); words=(tessera blas ""); CURRENT=3
+            _arguments() { print -rl -- "$@"; }
+            autoload -U _tessera; _tessera
+            """).splitlines()
+        self.assertIn("(-)1:program: _command_names -e", specs)
+        self.assertIn("*::argument: _normal", specs)
 
 
 class Fish(Completions, Read):
@@ -170,6 +213,18 @@ class Fish(Completions, Read):
         lines = self.read("--no-config", "-c", "source $argv[1]; complete -C $argv[2]", self.path(),
                           " ".join(("tessera", *words))).splitlines()
         return [line.split("\t")[0] for line in lines]
+
+    def test_program(self):
+        """Commands, and behind one its own arguments, and files."""
+        folder = os.path.join(MANUAL, "zsh", "")
+        self.assertIn("bash", self.offered("blas", "bas"))
+        self.assertIn("bash", self.offered("blas", "--device", "cpu", "--", "bas"))
+        for before in ((), ("--device", "cpu"), ("--device=cpu", "--log", "x"), ("--",)):
+            words = ("blas", *before, "bash")
+            self.assertEqual(self.offered(*words, folder), [folder + "site-functions/"], words)
+            self.assertEqual(self.offered(*words, "x", folder), [folder + "site-functions/"], words)
+            self.assertNotIn("--offload", self.offered(*words, "--"), words)
+        self.assertIn("--offload", self.offered("blas", "--"))
 
 
 if __name__ == "__main__":
