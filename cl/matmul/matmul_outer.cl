@@ -84,17 +84,12 @@ typedef vector packed;
 #if RESULT == F16
 static inline float float_of(uint bits)
 {
-    const ushort x = (ushort)bits;
-
-    return vload_half(0, (const half *)&x);
+    return FLOAT_OF_F16(, (ushort)bits);
 }
 
 static inline uint bits_of(float v)
 {
-    ushort x;
-
-    vstore_half_rte(v, 0, (half *)&x);
-    return x;
+    return F16_OF_FLOAT(, v);
 }
 #elif RESULT == BF16
 static inline float float_of(uint bits)

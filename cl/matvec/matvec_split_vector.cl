@@ -127,7 +127,7 @@ static inline VECTOR factors_of(uint4 bits)
                     as_float(bits.z & 0xFFFF0000u), as_float(bits.w << 16),
                     as_float(bits.w & 0xFFFF0000u));
 #elif FACTOR == F16
-    return vload_half8(0, (const half *)&bits);
+    return FLOAT_OF_F16(8, as_ushort8(bits));
 #elif FACTOR == F64
     return as_double2(bits);
 #else
