@@ -1,5 +1,5 @@
 """scripts/bench_jobs.py: the command takes every job of data/bandwidth.jobs, and what a job fails with
-keeps no other from running."""
+keeps no other from running; and the command takes data/ratios.jobs."""
 
 import argparse
 import os
@@ -69,6 +69,12 @@ class Jobs(unittest.TestCase):
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             self.assertRegex(done.stderr, "device 'nosuch' is not there|no OpenCL device was found",
                              " ".join(job))
+
+    def test_the_command_takes_the_file_of_ratios(self):
+        jobs = os.path.join(ROOT, "data", "ratios.jobs")
+        done = subprocess.run([os.environ["TESSERA"], "bench", "--jobs", jobs, "--device", "nosuch"],
+                              stderr=subprocess.PIPE, text=True)
+        self.assertRegex(done.stderr, "device 'nosuch' is not there|no OpenCL device was found")
 
     def test_rows_of_all_jobs(self):
         status, rows, _ = self.run_jobs("# a comment\n\nbench op first\nbench op second # too\n")
