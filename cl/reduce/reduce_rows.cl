@@ -11,7 +11,9 @@
  * Parameters: GROUP, work-items in a work-group; TEAM, a power of 2 up to GROUP;
  *     LOADS, loads that a work-item has in flight; VEC, elements of one: 1, 2, 4, 8 or 16,
  *     above 1 where those of a row follow one another; ALIGNED, 1 where rows and their
- *     parts begin at multiples of VEC elements; those of reduce_values.clh.
+ *     parts begin at multiples of VEC elements; ONE_ROW, 1 where there is one row; UNROLLED, 1
+ *     where compilers may copy the bodies of loops: more loads on their way, against the time to
+ *     compile; those of reduce_values.clh.
  *     PER_UNIT only decides the number of groups and parts on the host.
  * Launch: 1-D, any number of work-groups of GROUP: reduce_rows, and where there
  *     are parts then reduce_rows_parts.
@@ -26,6 +28,9 @@
 
 #if !defined(GROUP) || !defined(TEAM) || !defined(LOADS)
 #error "GROUP, TEAM, LOADS: work-items of a group and of a team, and their loads"
+#endif
+#if !defined(ONE_ROW) || !defined(UNROLLED)
+#error "ONE_ROW, UNROLLED: 1 where there is one row, and where loops may be unrolled"
 #endif
 
 #define TEAMS (GROUP / TEAM)
@@ -70,15 +75,15 @@ reduce_rows(__global const ELEMENT *restrict x, __global RESULT *restrict result
 {
     __local reduced shared[GROUP];
     const uint item = (uint)get_local_id(0), lane = item % TEAM;
-    const ulong units = call.outer * call.parts;
+    const ulong units = ONE_ROW ? call.parts : call.outer * call.parts;
 
     x += call.offset_x;
     result += call.offset_result;
     /* One trip count for all work-items of the group: they meet at the barriers. */
     for (ulong first = get_group_id(0) * (ulong)TEAMS; first < units;
          first += get_num_groups(0) * (ulong)TEAMS) {
-        const ulong unit = first + item / TEAM, row = unit / call.parts;
-        const ulong begin = unit % call.parts * call.chunk;
+        const ulong unit = first + item / TEAM, row = ONE_ROW ? 0 : unit / call.parts;
+        const ulong begin = (ONE_ROW ? unit : unit % call.parts) * call.chunk;
         const ulong end = unit < units ? min(begin + call.chunk, call.n) : begin;
         __global const ELEMENT *from = x + row * call.stride;
         chain chains[LOADS];
@@ -88,6 +93,9 @@ reduce_rows(__global const ELEMENT *restrict x, __global RESULT *restrict result
 #pragma unroll
         for (uint l = 0; l < LOADS; l++)
             chains[l] = chain_start();
+#if !UNROLLED
+#pragma unroll 1
+#endif
         for (; i + (LOADS - 1) * TEAM * VEC + VEC <= end; i += LOADS * TEAM * VEC) {
             loaded next[LOADS];
 
@@ -112,7 +120,7 @@ reduce_rows(__global const ELEMENT *restrict x, __global RESULT *restrict result
                     take_loaded(&chains[l], next[l], i + l * TEAM * VEC);
         }
         /* The part's last elements, fewer than VEC. */
-        for (i = end - (end - begin) % VEC + lane; i < end; i += TEAM)
+        for (i = end - (end - begin) % VEC + lane; VEC > 1 && i < end; i += TEAM)
             chain_take(&chains[0], from[i * call.step], i);
         r = team_reduce(shared, chains);
         if (lane == 0 && unit < units) {
@@ -141,6 +149,9 @@ reduce_rows_parts(__global const reduced *restrict left, __global RESULT *restri
 #pragma unroll
         for (uint l = 0; l < LOADS; l++)
             chains[l] = chain_start();
+#if !UNROLLED
+#pragma unroll 1
+#endif
         for (ulong p = lane; p < call.parts && row < call.outer; p += TEAM)
             chain_join(&chains[0], left[row * call.parts + p]);
         r = team_reduce(shared, chains);

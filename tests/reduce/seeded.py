@@ -15,7 +15,7 @@ BUGS = {
         ("rows", "reduce/reduce_rows.cl", "    barrier(CLK_LOCAL_MEM_FENCE);", 0, "",
          ["GROUP=32", "TEAM=32", "LOADS=1", "VEC=1", "PER_UNIT=1"]),
     "sweep-reduce-rows-remainder":
-        ("rows", "reduce/reduce_rows.cl", "% VEC + lane; i < end", 0,
+        ("rows", "reduce/reduce_rows.cl", "% VEC + lane; VEC > 1 && i < end", 0,
          "% VEC + lane; i + 1 < end", ["VEC=4"]),
     "sweep-reduce-columns-part":
         ("columns", "reduce/reduce_columns.cl", "chain_take(&chains[0], from[i * call.step], i)", 0,

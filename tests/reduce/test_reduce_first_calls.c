@@ -1,4 +1,4 @@
-/* First calls of a float32 array on a GPU: nothing is probed.  A CPU stands in for the GPU.
+/* First calls of a whole array on a GPU: nothing is probed.  A CPU stands in for the GPU.
  *
  * Needs an OpenCL device of the type CPU, such as PoCL's. */
 #include <setjmp.h>
@@ -45,9 +45,33 @@ static void nothing_is_probed(void **state)
     assert_true(sum == 0.5 * LENGTH * (LENGTH - 1));
 }
 
+static void other_types_probe_nothing_either(void **state)
+{
+    tsr_reduce_problem p = {.type = TSR_I32, .n = LENGTH, .by = TSR_REDUCE_ARGMAX};
+    int32_t x[LENGTH];
+    int64_t result = 0;
+    tsr_report report = {0};
+    tsr_error err = {0};
+
+    (void)state;
+    for (int i = 0; i < LENGTH; i++)
+        x[i] = i == 700 ? 1000 : i % 600;
+    if (tsr_reduce(gpu.session, &p, x, &result, NULL, &report, &err))
+        fail_msg("%s", err.message);
+    assert_string_equal(report.variant, "rows");
+    assert_int_equal(result, 700);
+    p.by = TSR_REDUCE_SUM;
+    if (tsr_reduce(gpu.session, &p, x, &result, NULL, &report, &err))
+        fail_msg("%s", err.message);
+    assert_string_equal(report.variant, "rows");
+    assert_true(stand_in_gpu_is_unprobed(&gpu));
+    assert_int_equal(result, 600 * 599 / 2 + 400 * 399 / 2 + 1000 - 100);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_probed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_probed),
+                                       cmocka_unit_test(other_types_probe_nothing_either)};
 
     return cmocka_run_group_tests(tests, open_session, close_session);
 }

@@ -234,13 +234,14 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 }
 
 /* On a CPU memory limits C and kernels alike.  On a GPU a probe would have to be compiled for the
- * last group of what runs fastest; a second launch needs none.  Of other types `rows`, which has
- * two as well, takes as long to compile as `whole` and its probe. */
+ * last group of what runs fastest; a second launch needs none. */
 static const char *prefer_first(const problem *p, const device_facts *d)
 {
     if (d->kind == DEVICE_CPU)
         return "simd";
-    return work(p) <= 0x1p20 && reduce_is_plain(reduce_of(p)) ? "tree" : NULL;
+    if (work(p) > REDUCE_FIRST_CALLS || !reduce_is_whole(reduce_of(p)))
+        return NULL;
+    return reduce_is_plain(reduce_of(p)) ? "tree" : "rows";
 }
 
 const operation operation_reduce = {

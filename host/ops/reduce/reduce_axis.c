@@ -18,8 +18,9 @@ enum { ROWS_LOADS_CPU = 4, ROWS_LOADS_GPU = 8, VECTOR_LOADS = 4, VECTOR_BYTES = 
 /* Work-items of a GPU that share a row of any length: they read 32 bytes side by side. */
 enum { TEAM_GPU = 8 };
 
-/* Turns of a work-item in a part that are worth a second launch. */
-enum { PART_TURNS = 8 };
+/* Turns of a work-item in a part that are worth a second launch; and that are worth compiling it,
+ * in first calls. */
+enum { PART_TURNS = 8, FIRST_CALL_TURNS = 64 };
 
 /* Work-groups of a GPU that take turns over rows, for each that a compute unit has at once. */
 enum { GPU_TURNS = 64 };
@@ -62,12 +63,12 @@ static size_t left_bytes(const tsr_reduce_problem *p)
 }
 
 /* Cut the elements of each result into parts, so that there are `wanted` of all; a part is a
- * multiple of `grain` elements. */
+ * multiple of `grain` elements, of at least so many turns. */
 static reduce_axis_call cut(const tsr_reduce_problem *p, size_t results, size_t wanted,
-                            size_t grain)
+                            size_t grain, size_t turns)
 {
     const reduce_shape s = reduce_shape_of(p);
-    const size_t most = size_max(s.n / (grain * PART_TURNS), 1);
+    const size_t most = size_max(s.n / (grain * turns), 1);
     const size_t parts = size_max(size_min(wanted / results, most), 1);
     const size_t chunk = parts == 1 ? s.n : size_round_up(size_div_up(s.n, parts), grain);
 
@@ -142,8 +143,9 @@ static const tunable rows_tunables[] = {
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 8, 32}, 8, 2, .host_only = true},
 };
 
-/* Elements of a load, which are neighbours; and whether all begin at multiples of so many. */
-static size_t define_loads(const job *j, plan *out)
+/* Elements of a load, which are neighbours; and whether all begin at multiples of so many.  Unless
+ * VEC is given, one where no `vectors` are wanted. */
+static size_t define_loads(const job *j, bool vectors, plan *out)
 {
     const tsr_reduce_problem *p = reduce_of(j->problem);
     const reduce_shape s = reduce_shape_of(p);
@@ -152,11 +154,19 @@ static size_t define_loads(const job *j, plan *out)
     size_t vec = given ? given : VECTOR_BYTES / tsr_type_size(p->type);
     const bool aligned = !on_cpu && p->offset_x % vec == 0 && (s.outer == 1 || s.stride % vec == 0);
 
-    if (!neighbours || (!given && !aligned))
+    if (!neighbours || (!given && !(aligned && vectors)))
         vec = 1;
     plan_set(out, "VEC", (uint32_t)vec);
     plan_define(out, "ALIGNED=%d", aligned);
     return vec;
+}
+
+/* Whether a GPU takes the problem by `rows` in its first calls: then little is to be compiled. */
+static bool in_first_calls(const job *j)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+
+    return j->device->kind == DEVICE_GPU && reduce_is_whole(p) && p->n <= REDUCE_FIRST_CALLS;
 }
 
 static const char *rows_plan(const job *j, plan *out)
@@ -165,9 +175,12 @@ static const char *rows_plan(const job *j, plan *out)
     const reduce_shape s = reduce_shape_of(p);
     const size_t set = param(j->params, "GROUP"), team_set = param(j->params, "TEAM");
     const size_t loads_set = param(j->params, "LOADS");
-    const bool on_cpu = j->device->kind == DEVICE_CPU;
-    const size_t vec = define_loads(j, out);
-    const size_t usual = on_cpu ? ROWS_LOADS_CPU : vec > 1 ? VECTOR_LOADS : ROWS_LOADS_GPU;
+    const bool on_cpu = j->device->kind == DEVICE_CPU, first = in_first_calls(j);
+    const size_t vec = define_loads(j, !first, out);
+    const size_t usual = first     ? 1
+                         : on_cpu  ? ROWS_LOADS_CPU
+                         : vec > 1 ? VECTOR_LOADS
+                                   : ROWS_LOADS_GPU;
     const size_t loads = loads_set ? loads_set : usual;
     const size_t local = group_fit(j->device, 0, set ? set : on_cpu ? ROWS_CPU : ROWS_GPU);
     const size_t groups_at_once =
@@ -191,7 +204,10 @@ static const char *rows_plan(const job *j, plan *out)
     plan_set(out, "GROUP", (uint32_t)local);
     plan_set(out, "TEAM", (uint32_t)team);
     plan_set(out, "LOADS", (uint32_t)loads);
-    call = cut(p, s.outer, groups_at_once * (local / team), team * loads * vec);
+    plan_define(out, "ONE_ROW=%d", s.outer == 1);
+    plan_define(out, "UNROLLED=%d", !first);
+    call = cut(p, s.outer, groups_at_once * (local / team), team * loads * vec,
+               first ? FIRST_CALL_TURNS : PART_TURNS);
     groups = size_min(size_div_up(s.outer * (size_t)call.parts, local / team),
                       groups_at_once * (on_cpu ? 1 : GPU_TURNS));
     launch(j, &call, local, groups, size_min(size_div_up(s.outer, local / team), groups), out);
@@ -227,7 +243,7 @@ static const char *columns_plan(const job *j, plan *out)
     const size_t units = size_max(j->device->compute_units, 1);
     const size_t results = reduce_results(p);
     const reduce_axis_call call =
-        cut(p, results, units * param(j->params, "PER_UNIT") * local, loads);
+        cut(p, results, units * param(j->params, "PER_UNIT") * local, loads, PART_TURNS);
     const char *why = define_values(j, out);
 
     if (why)
@@ -296,14 +312,14 @@ static const char *whole_plan(const job *j, plan *out)
     const tsr_reduce_problem *p = reduce_of(j->problem);
     const last_group way = last_group_of(j->device);
     const size_t set = param(j->params, "GROUP"), loads = param(j->params, "LOADS");
-    const size_t vec = define_loads(j, out);
+    const size_t vec = define_loads(j, true, out);
     const size_t usual = j->device->kind == DEVICE_CPU ? ROWS_CPU : ROWS_GPU;
     const size_t local = group_fit(j->device, 0, set ? set : usual);
     const size_t per_unit_set = param(j->params, "PER_UNIT");
     const size_t per_unit = per_unit_set ? per_unit_set : reduce_finds_index(p) ? 4 : 8;
     const size_t most = size_max(j->device->compute_units, 1) * per_unit;
     const size_t groups = size_max(size_min(size_div_up(p->n, local * loads * vec), most), 1);
-    const reduce_axis_call call = cut(p, 1, 1, 1);
+    const reduce_axis_call call = cut(p, 1, 1, 1, 1);
     const char *why;
     command *c;
 

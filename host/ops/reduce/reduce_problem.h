@@ -96,6 +96,10 @@ bool reduce_is_whole(const tsr_reduce_problem *p);
  *  one another: what the steps of the ladder do. */
 bool reduce_is_plain(const tsr_reduce_problem *p);
 
+/** Elements of a whole array, at most, that `tree` or else `rows` reduces in the first calls on a
+ *  GPU. */
+enum { REDUCE_FIRST_CALLS = 1 << 20 };
+
 /** Why another problem is unsupported by a step of the ladder. */
 extern const char reduce_not_plain[];
 
