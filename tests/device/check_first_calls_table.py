@@ -20,7 +20,7 @@ def measured(folder, *more):
     subprocess.run([sys.executable, SCRIPT, "--tessera", os.environ["TESSERA"], "--device", "cpu", "--types",
                     "f32", "--factors", "1", "--ways", "arrays", "--tries", "2", "--output", path, *more],
                    check=True, stdout=subprocess.DEVNULL)
-    assert os.listdir(folder) == ["times.json"], os.listdir(folder)
+    assert os.listdir(folder) == ["times.json"], "files left: %s" % os.listdir(folder)
     with open(path, encoding="utf-8") as f:
         return json.load(f)
 
@@ -30,19 +30,21 @@ def main(bare_opencl):
     op = json.loads(listing.stdout)["operations"][0]["op"]
     with tempfile.TemporaryDirectory() as folder:
         whole = measured(folder, "--bare", bare_opencl, "--ops", op)
-    assert [r["op"] for r in whole["rows"]] == [op], whole["rows"]
-    row = whole["rows"][0]
-    assert len(row["tries"]) == 2, row
-    assert [row["first"]["process_s"], row["second"]["process_s"]] in row["tries"], row
-    assert row["first"]["process_s"] == min(first for first, _ in row["tries"]), row
-    assert len(whole["bare"]) == 4, whole["bare"]
+    assert [r["op"] for r in whole["rows"]] == [op], "rows of %s" % [r["op"] for r in whole["rows"]]
+    row, seconds = whole["rows"][0], [whole["rows"][0][n]["process_s"] for n in ("first", "second")]
+    assert len(row["tries"]) == 2, "%d tries, not 2" % len(row["tries"])
+    assert seconds in row["tries"], "the row has %s, its tries %s" % (seconds, row["tries"])
+    assert seconds[0] == min(first for first, _ in row["tries"]), "%s is not the shorter of %s" % (
+        seconds, row["tries"])
+    assert len(whole["bare"]) == 4, "%d rows of the bare program" % len(whole["bare"])
     for row in whole["bare"]:
-        assert len(row["empty"]) == len(row["filled"]) == 2, row
-        assert all(r["process_s"] > r["platforms_ms"] / 1e3 > 0 for r in row["empty"]), row
-    assert all(r["build_ms"] > 0 for r in whole["bare"][3]["empty"]), whole["bare"]
+        counts = {cache: len(row[cache]) for cache in ("empty", "filled")}
+        assert counts == {"empty": 2, "filled": 2}, "the bare program %s: %s" % (row["what"], counts)
+        assert all(r["process_s"] > r["platforms_ms"] / 1e3 > 0 for r in row["empty"]), "platforms: %s" % row
+    assert all(r["build_ms"] > 0 for r in whole["bare"][3]["empty"]), "no time to build: %s" % whole["bare"][3]
     with tempfile.TemporaryDirectory() as folder:
         none = measured(folder, "--budget", "0")
-    assert none["rows"] == [] and none["bare"] == [], none
+    assert none["rows"] == [] and none["bare"] == [], "%d rows without a budget" % len(none["rows"])
 
 
 if __name__ == "__main__":
