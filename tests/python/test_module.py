@@ -441,14 +441,14 @@ def test_without_numpy():
         try:
             getattr(ts, %r)([3, 1])
         except TypeError as e:
-            print("NumPy is not installed" in str(e), "list" in str(e))
+            print("NumPy is not installed" in str(e) and "list" in str(e) or e)
         try:
             ts.asarray
         except AttributeError as e:
-            print("asarray" in str(e), "NumPy is not installed" in str(e))
+            print("asarray" in str(e) and "NumPy is not installed" in str(e) or e)
         """ % (ORDER, ORDER)
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert out.stdout == "[1.0, 2.0, 3.0]\nTrue True\nTrue True\n", out.stdout + out.stderr
+    assert out.stdout == "[1.0, 2.0, 3.0]\nTrue\nTrue\n", out.stdout + out.stderr
 
 
 def test_closing():
