@@ -116,8 +116,8 @@ class Layered(Case):
         self.assertEqual(set(report.balance), KINDS)
         kept = {KIND_OF_RELEASE[f]: n for f, n in report.failed.items()
                 if n and f in KIND_OF_RELEASE}
-        self.assertEqual({k: n for k, n in report.balance.items() if n}, kept, r)
-        self.assertEqual(report.early, 0, r)
+        self.assertEqual({k: n for k, n in report.balance.items() if n}, kept, "objects that are kept\n%s" % r)
+        self.assertEqual(report.early, 0, "memory was given back that commands still use\n%s" % r)
 
 
 class Warm(Layered):
@@ -271,7 +271,7 @@ class FailingOnce(Failing):
         with self.subTest(function=function, call=n):
             r, report = self.run_layered(*args, fault="%s:%s:%d" % (function, n, CODE),
                                          cache="cache", timeout=60)
-            self.assertTrue(report.struck, r)
+            self.assertTrue(report.struck, "it was not called as often, or left no report\n%s" % r)
             self.assert_balance(r, report)
             self.assert_right_or_failed(args, function, n, r)
         return 1
