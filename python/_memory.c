@@ -125,6 +125,62 @@ static const char *elsewhere(const session_object *s, const session_object *othe
     return "on another device";
 }
 
+void sessions_add(session_set *set, session_object *s)
+{
+    size_t at = set->count;
+
+    for (size_t i = 0; i < set->count; i++)
+        if (set->one[i] == s)
+            return;
+    for (; at && (uintptr_t)set->one[at - 1] > (uintptr_t)s; at--)
+        set->one[at] = set->one[at - 1];
+    set->one[at] = s;
+    set->count++;
+}
+
+int sessions_lock(const session_set *set)
+{
+    int open = 1;
+
+    for (size_t i = 0; i < set->count; i++) {
+        pthread_mutex_lock(&set->one[i]->lock);
+        open &= set->one[i]->session != NULL;
+    }
+    return open;
+}
+
+void sessions_unlock(const session_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        pthread_mutex_unlock(&set->one[i]->lock);
+}
+
+/* What is enqueued later on one session waits for what is enqueued on another by now. */
+static cl_int follow(const session_object *s, const session_object *first)
+{
+    cl_event event = NULL;
+    cl_int rc = clEnqueueMarkerWithWaitList(first->queue, 0, NULL, &event);
+
+    rc = rc ? rc : clFlush(first->queue);
+    rc = rc ? rc : clEnqueueBarrierWithWaitList(s->queue, 1, &event, NULL);
+    if (event)
+        clReleaseEvent(event);
+    return rc;
+}
+
+cl_int sessions_order(const session_set *set, const session_object *s, int others_follow)
+{
+    cl_int rc = CL_SUCCESS;
+
+    for (size_t i = 0; i < set->count && !rc; i++) {
+        const session_object *other = set->one[i];
+
+        if (other != s)
+            rc = others_follow ? follow(other, s) : follow(s, other);
+    }
+    return rc;
+}
+
 /* The session's queue, locked; NULL, and an exception, where there is none. */
 static cl_command_queue queue_lock(session_object *s)
 {
@@ -393,38 +449,25 @@ PyObject *session_finish(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-/* An event that completes with all that was enqueued; NULL, and an exception, where it fails. */
-static cl_event mark(session_object *s)
+PyObject *session_mark(PyObject *self, PyObject *unused)
 {
+    session_object *s = (session_object *)self;
     const cl_command_queue queue = queue_lock(s);
     cl_event event = NULL;
+    event_object *out;
     cl_int rc;
 
+    (void)unused;
     if (!queue)
         return NULL;
     rc = clEnqueueMarkerWithWaitList(queue, 0, NULL, &event);
     rc = rc ? rc : clFlush(queue); /* so that another queue may wait for it */
     pthread_mutex_unlock(&s->lock);
-    if (!rc)
-        return event;
-    if (event)
-        clReleaseEvent(event);
-    raise_cl("clEnqueueMarkerWithWaitList", rc);
-    return NULL;
-}
-
-PyObject *session_mark(PyObject *self, PyObject *unused)
-{
-    session_object *s = (session_object *)self;
-    const cl_event event = mark(s);
-    event_object *out;
-
-    (void)unused;
-    out = event ? (event_object *)PyType_GenericAlloc(event_type, 0) : NULL;
+    out = rc ? NULL : (event_object *)PyType_GenericAlloc(event_type, 0);
     if (!out) {
         if (event)
             clReleaseEvent(event);
-        return NULL;
+        return rc ? raise_cl("clEnqueueMarkerWithWaitList", rc) : NULL;
     }
     Py_INCREF(&s->head);
     out->session = s;
@@ -442,17 +485,20 @@ static cl_int wait_for(cl_event event)
     return rc;
 }
 
-/* What is enqueued later waits for an event; false, and an exception, where it fails. */
-static int wait_behind(session_object *s, cl_event event)
+PyObject *session_after(PyObject *self, PyObject *handle)
 {
+    session_object *s = (session_object *)self;
+    const cl_event event = (cl_event)PyLong_AsVoidPtr(handle);
     cl_command_queue queue, before = NULL; /* NULL is that of an event that the host completes */
     cl_context context = NULL;
     int on_queue;
     cl_int rc;
 
+    if (PyErr_Occurred())
+        return NULL;
     queue = queue_lock(s);
     if (!queue)
-        return 0;
+        return NULL;
     rc = clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof(context), &context, NULL);
     rc = rc ? rc
             : clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof(before), (void *)&before, NULL);
@@ -467,40 +513,8 @@ static int wait_behind(session_object *s, cl_event event)
     if (!rc && !on_queue)
         rc = wait_for(event);
     if (rc)
-        raise_cl("waiting for the event", rc);
-    return rc == CL_SUCCESS;
-}
-
-PyObject *session_after(PyObject *self, PyObject *handle)
-{
-    const cl_event event = (cl_event)PyLong_AsVoidPtr(handle);
-
-    if (PyErr_Occurred() || !wait_behind((session_object *)self, event))
-        return NULL;
+        return raise_cl("waiting for the event", rc);
     Py_RETURN_NONE;
-}
-
-/* What is enqueued later on one session waits for what is enqueued on another by now. */
-static int follow(session_object *s, session_object *first)
-{
-    const cl_event event = mark(first);
-    const int done = event && wait_behind(s, event);
-
-    if (event)
-        clReleaseEvent(event);
-    return done;
-}
-
-int order_sessions(session_object *s, const call_arguments *c, int others_follow)
-{
-    for (size_t i = 0; i < c->operand_count; i++) {
-        PyObject *x = PyTuple_GetItem(c->operands, (Py_ssize_t)i);
-        session_object *other = x == Py_None ? s : ((memory_object *)x)->session;
-
-        if (other != s && !(others_follow ? follow(other, s) : follow(s, other)))
-            return 0;
-    }
-    return 1;
 }
 
 PyObject *session_queue(PyObject *self, PyObject *unused)
@@ -515,7 +529,8 @@ PyObject *session_queue(PyObject *self, PyObject *unused)
     return PyLong_FromVoidPtr(queue);
 }
 
-int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t i, cl_mem *out)
+int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t i, cl_mem *out,
+                session_set *set)
 {
     const char *name = tsr_operation_name(c->op), *operand = c->operand[i].name;
     tsr_error err = {.status = TSR_EINVAL};
@@ -538,6 +553,7 @@ int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t 
         return 0;
     }
     *out = ((memory_object *)x)->memory;
+    sessions_add(set, ((memory_object *)x)->session);
     return 1;
 }
 
@@ -623,9 +639,10 @@ static PyObject *memory_copy(PyObject *self, PyObject *args)
     memory_object *m = (memory_object *)self, *from;
     Py_ssize_t from_at, at, from_row, from_slice, row, slice, r[3];
     size_t from_origin[3] = {0}, origin[3] = {0}, region[3];
-    cl_command_queue queue;
+    session_set set = {.count = 0};
+    PyThreadState *others;
     PyObject *x;
-    int tried = 0;
+    int tried = 0, open;
     cl_int rc;
 
     if (!PyArg_ParseTuple(args, "On(nn)n(nn)(nnn)", &x, &from_at, &from_row, &from_slice, &at, &row,
@@ -655,25 +672,27 @@ static PyObject *memory_copy(PyObject *self, PyObject *args)
         return NULL;
     from_origin[0] = (size_t)from_at;
     origin[0] = (size_t)at;
-    if (from->session != m->session && !follow(m->session, from->session))
-        return NULL;
+    sessions_add(&set, m->session);
+    sessions_add(&set, from->session);
     do {
-        queue = queue_lock(m->session);
-        if (!queue)
-            return NULL;
-        if (r[1] == 1 && r[2] == 1)
-            rc = clEnqueueCopyBuffer(queue, from->memory, m->memory, (size_t)from_at, (size_t)at,
-                                     region[0], 0, NULL, NULL);
-        else
-            rc = clEnqueueCopyBufferRect(queue, from->memory, m->memory, from_origin, origin,
-                                         region, (size_t)from_row, (size_t)from_slice, (size_t)row,
-                                         (size_t)slice, 0, NULL, NULL);
-        pthread_mutex_unlock(&m->session->lock);
+        others = PyEval_SaveThread();
+        open = sessions_lock(&set);
+        rc = open ? sessions_order(&set, m->session, 0) : CL_INVALID_CONTEXT;
+        if (!rc && r[1] == 1 && r[2] == 1)
+            rc = clEnqueueCopyBuffer(m->session->queue, from->memory, m->memory, (size_t)from_at,
+                                     (size_t)at, region[0], 0, NULL, NULL);
+        else if (!rc)
+            rc = clEnqueueCopyBufferRect(m->session->queue, from->memory, m->memory, from_origin,
+                                         origin, region, (size_t)from_row, (size_t)from_slice,
+                                         (size_t)row, (size_t)slice, 0, NULL, NULL);
+        rc = rc ? rc : sessions_order(&set, m->session, 1);
+        sessions_unlock(&set);
+        PyEval_RestoreThread(others);
     } while (may_try_again(m->session, TSR_OK, rc, &tried));
+    if (!open)
+        return raise_closed();
     if (rc)
         return raise_cl("clEnqueueCopyBufferRect", rc);
-    if (from->session != m->session && !follow(from->session, m->session))
-        return NULL;
     Py_RETURN_NONE;
 }
 

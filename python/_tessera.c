@@ -471,6 +471,11 @@ static const tsr_error was_closed = {.message =
                                          "the device was closed, or used before this process "
                                          "was forked: its arrays are lost"};
 
+PyObject *raise_closed(void)
+{
+    return raise_error(TSR_EINVAL, &was_closed);
+}
+
 int session_lock(session_object *s)
 {
     PyThreadState *others;
@@ -483,7 +488,7 @@ int session_lock(session_object *s)
     if (s->session)
         return 1;
     pthread_mutex_unlock(&s->lock);
-    raise_error(TSR_EINVAL, &was_closed);
+    raise_closed();
     return 0;
 }
 
@@ -497,18 +502,45 @@ static int is_repeatable(const call_arguments *c)
     return 1;
 }
 
-/* With the session's lock.  A session that was closed is none: the library would take its own
- * default one, on whatever device. */
-static tsr_status run_call(session_object *s, const call_arguments *c, void *const array[],
-                           const cl_mem memory[], tsr_report *report, tsr_error *err)
+/* sessions_order() as the library reports what failed; err may be NULL. */
+static tsr_status order_call(const session_set *set, const session_object *s, int others_follow,
+                             tsr_error *err)
 {
-    if (!s->session) {
+    const cl_int rc = sessions_order(set, s, others_follow);
+
+    if (!rc)
+        return TSR_OK;
+    if (err) {
+        err->cl = rc;
+        snprintf(err->message, sizeof(err->message),
+                 "waiting for the queues of other arrays: OpenCL error %d", (int)rc);
+    }
+    return TSR_ECL;
+}
+
+/* Without the interpreter's lock.  A session that was closed is none: the library would take its
+ * own default one, on whatever device. */
+static tsr_status run_call(const session_set *set, session_object *s, const call_arguments *c,
+                           void *const array[], const cl_mem memory[], tsr_report *report,
+                           tsr_error *err)
+{
+    tsr_status st, after;
+
+    if (!sessions_lock(set)) {
+        sessions_unlock(set);
         *err = was_closed;
         return TSR_EINVAL;
     }
-    if (memory)
-        return tsr_operation_enqueue(s->session, c->op, c->problem, memory, &c->run, report, err);
-    return tsr_operation_run(s->session, c->op, c->problem, array, &c->run, report, err);
+    st = order_call(set, s, 0, err);
+    if (!st) {
+        st = memory ? tsr_operation_enqueue(s->session, c->op, c->problem, memory, &c->run, report,
+                                            err)
+                    : tsr_operation_run(s->session, c->op, c->problem, array, &c->run, report, err);
+        after = order_call(set, s, 1, st ? NULL : err);
+        st = st ? st : after;
+    }
+    sessions_unlock(set);
+    return st;
 }
 
 /* A call on host memory, or one that is enqueued on memory of the device. */
@@ -523,28 +555,27 @@ static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, i
     tsr_report report;
     tsr_error err;
     tsr_status st = TSR_OK;
+    session_set set = {.count = 0};
     int ok = take_call(args, count, &c);
 
     memset(buffer, 0, sizeof(buffer));
+    sessions_add(&set, s);
     for (size_t i = 0; ok && i < c.operand_count; i++) {
         PyObject *x = PyTuple_GetItem(c.operands, (Py_ssize_t)i);
 
-        ok = enqueued ? take_memory(s, x, &c, i, &memory[i]) : take_buffer(x, &c, i, &buffer[i]);
+        ok = enqueued ? take_memory(s, x, &c, i, &memory[i], &set)
+                      : take_buffer(x, &c, i, &buffer[i]);
         array[i] = buffer[i].buf;
     }
-    ok = ok && (!enqueued || order_sessions(s, &c, 0));
     if (ok) {
         int tried = 0;
 
         do {
             err.cl = 0;
             others = PyEval_SaveThread();
-            pthread_mutex_lock(&s->lock);
-            st = run_call(s, &c, array, enqueued ? memory : NULL, &report, &err);
-            pthread_mutex_unlock(&s->lock);
+            st = run_call(&set, s, &c, array, enqueued ? memory : NULL, &report, &err);
             PyEval_RestoreThread(others);
         } while (st && may_try_again(s, st, err.cl, &tried) && is_repeatable(&c));
-        ok = !enqueued || order_sessions(s, &c, 1);
         if (st)
             raise_error(st, &err);
         else

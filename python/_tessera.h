@@ -43,6 +43,13 @@ typedef struct session_object {
     memory_pool pool;
 } session_object;
 
+/* Sessions of one context that a command concerns: the one that it is enqueued on, and those whose
+ * memory it uses.  They are locked by their addresses, without the interpreter's lock. */
+typedef struct session_set {
+    session_object *one[TSR_OPERANDS_MAX + 1];
+    size_t count;
+} session_set;
+
 /* What a call takes beside its operands, and what is released behind it. */
 typedef struct call_arguments {
     const tsr_operation *op;
@@ -58,14 +65,22 @@ typedef struct call_arguments {
 /* Set the exception of a failed call, with the library's line; returns NULL. */
 PyObject *raise_error(tsr_status status, const tsr_error *err);
 
-/* The buffer of an operand that is in memory which a session can use; false, and an exception,
- * where it is not. */
-int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t i, cl_mem *out);
+/* That of a session which was closed. */
+PyObject *raise_closed(void);
 
-/* What is enqueued later on a session waits for what other sessions, whose memory is among a call's
- * operands, have enqueued; or what they enqueue later waits for the session.  False, and an
- * exception, where that fails. */
-int order_sessions(session_object *s, const call_arguments *c, int others_follow);
+/* The buffer of an operand that is in memory which a session can use, whose own session is added to
+ * the set; false, and an exception, where it is not. */
+int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t i, cl_mem *out,
+                session_set *set);
+
+void sessions_add(session_set *set, session_object *s);
+int sessions_lock(const session_set *set); /* whether all are open */
+void sessions_unlock(const session_set *set);
+
+/* What is enqueued later on a locked session waits for what the others have enqueued; or what they
+ * enqueue later waits for it.  Between both, no two queues work on one buffer: where they do, PoCL
+ * 3.1 maps it for one and unmaps it for the other. */
+cl_int sessions_order(const session_set *set, const session_object *s, int others_follow);
 
 /* Lock a session, without the interpreter's lock meanwhile; false, and an exception, if it is
  * closed. */

@@ -20,7 +20,7 @@ AxisError = getattr(np, "exceptions", np).AxisError
 def as_array(x):
     """An array on a device, or anything that NumPy makes an array of; without a copy what has a
     buffer, or DLPack's interface, in host memory."""
-    return x if isinstance(x, (np.ndarray, DeviceArray)) else host_array(x)
+    return x if type(x) in (np.ndarray, DeviceArray) else host_array(x)
 
 
 def run(op, problem, operands, offsets=(), device=None, kernel=None, settings=None):

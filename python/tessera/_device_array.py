@@ -46,6 +46,9 @@ _DL_HOST, _DL_CUDA = (1, 3, 11), (2, 13)
 def host_array(x, dtype=None):
     """NumPy's array of anything that it makes one of, and of what has DLPack's interface, without a copy
     where that can be.  What is on a device is refused with what takes it."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("a masked array: what its mask hides would count; x.filled(value), x.compressed() "
+                        "and x.data are arrays without one")
     if isinstance(x, np.ndarray):
         return np.asarray(x, dtype)
     what = type(x).__name__
@@ -315,13 +318,15 @@ class DeviceArray(_tessera.Bufferless):
         else:
             is_bool = self.dtype.kind == "b" and isinstance(value, (bool, np.bool_))
             n = value if is_bool else self._number(value)
-            if n is None:
+            if n is None or self.dtype.kind in "SUMm":
                 raise TypeError("numbers and arrays on the device are written into an array there, not %s"
                                 % type(value).__name__)
             x = self._filled_like(n)
         if x.dtype != self.dtype:
             raise TypeError("an array on a device is %s, and what is written into it %s"
                             % (self.dtype, x.dtype))
+        while x.ndim > self.ndim and x.shape[0] == 1:  # as NumPy does here, and nowhere else
+            x = x[0]
         x = x.broadcast_to(self.shape)
         if self.size == 0 or self._is_at(x):
             return
@@ -352,8 +357,9 @@ class DeviceArray(_tessera.Bufferless):
     def _bytes(self):
         """(buffer, first byte, one behind the last): where the elements are."""
         root, at = self.memory.place
-        at += self.offset
-        return root, at, at + self.itemsize + sum((n - 1) * s for n, s in zip(self.shape, self.strides))
+        ways = [(n - 1) * s for n, s in zip(self.shape, self.strides)]
+        return (root, at + self.offset + sum(w for w in ways if w < 0),
+                at + self.offset + sum(w for w in ways if w > 0) + self.itemsize)
 
     def overlaps(self, x):
         """Whether some of its bytes may be those of another array: where both reach."""
@@ -613,10 +619,7 @@ def asarray(a, device=None, dtype=None):
 
 def empty(shape, dtype=float, device=None):
     """An array on a device, of unspecified elements: for out=."""
-    try:
-        shape = (operator.index(shape),)
-    except TypeError:
-        shape = tuple(map(operator.index, shape))
+    shape = tuple(map(operator.index, shape if _is_sequence(shape) else (shape,)))
     if any(n < 0 for n in shape):
         raise ValueError("empty: shape %s has an extent below 0" % (shape,))
     return DeviceArray.empty(_devices.session(device), shape, _on_device(dtype))
@@ -643,6 +646,8 @@ def to_numpy(x):
         out = np.empty(x.shape, x.dtype)
         x.memory.read(_bytes_of(out), x.offset)
         return out
+    if min(x.strides) < 0:  # pyopencl's may go backwards
+        return to_numpy(x.copy())
     span = x.itemsize + sum((n - 1) * s for n, s in zip(x.shape, x.strides))
     raw = np.empty(span, np.uint8)
     x.memory.read(raw, x.offset)

@@ -153,6 +153,21 @@ def test_other_arrays():
         assert list(ts.argsort(other, device="host")) == [1, 2, 0]
 
 
+def test_masked_arrays():
+    """What a mask hides does not count without a word."""
+    a = np.ma.array([1.0, 5.0, 2.0], mask=[False, True, False])
+    for f in (ts.sum, ts.sort, ts.cumsum, ts.to_numpy, ts.asarray, lambda a: ts.matmul(a, a),
+              lambda a: ts.axpy(1.0, np.ones(3), a), lambda a: ts.select(a, ">", 1)):
+        e = raised(TypeError, f, a)
+        assert "mask" in str(e) and "filled" in str(e) and "\n" not in str(e), e
+    assert ts.sum(a.compressed(), device="host") == ts.sum(a.filled(0), device="host") == 3
+
+    class Kept(np.ndarray):
+        pass
+
+    assert ts.sum(np.ones(3).view(Kept), device="host") == 3
+
+
 def test_memory_is_checked():
     """No call reads or writes beyond what it is given, whatever the problem says."""
     op, problem = example()
@@ -246,6 +261,9 @@ def test_arguments_in_words():
     for f, x in ((ts.matmul, a), (ts.matvec, a[0])):
         e = raised(TypeError, f, a, x, dtype=int, device="host")
         assert "dtype" in str(e) and "int64" in str(e) and "astype" not in str(e), e
+    for bins in ("auto", 2.5, None):
+        e = raised(TypeError, ts.histogram, a, bins, device="host")
+        assert "bins must be a whole number" in str(e) and repr(bins) in str(e), e
     e = raised(TypeError, ts.from_pyopencl, a)
     assert "pyopencl" in str(e) and "ndarray" in str(e), e
     e = raised(TypeError, ts.to_pyopencl, a)

@@ -1,6 +1,7 @@
 """Counts of elements in bins."""
 
 import operator
+from reprlib import repr as shortened
 
 import numpy as np
 
@@ -22,7 +23,11 @@ def _edges(x, bins, limits, device):
         if edges.ndim != 1 or edges.size < 2:
             raise ValueError("histogram: bins must be a number or a vector of at least two edges")
         return edges, True
-    bins = operator.index(bins)
+    try:
+        bins = operator.index(bins)
+    except TypeError:
+        raise TypeError("histogram: bins must be a whole number, or a vector of edges, not %s"
+                        % shortened(bins)) from None
     if limits is None and x.size:
         limits = to_numpy(least(x, device=device))[()], to_numpy(largest(x, device=device))[()]
     empty = np.empty(0, x.dtype)
