@@ -2,11 +2,13 @@
 functions than the kernels of this project name.
 
 PoCL reads Clang's opencl-c.h, 18,000 lines, for each program, and its own library of 23,000 functions
-in each process that compiles: of a kernel that is not optimized that is more than half of the time.
-The declarations and functions that stay are as they were, and so is what a kernel is compiled to
-(test_light_pocl.py).  FOLDER/vendors is for OCL_ICD_VENDORS: other drivers are there as they are
-installed, and so is PoCL where something is not laid out as it is expected here, or where what was made
-does not build a kernel; a line says so.
+in each process that compiles: of a kernel that is not optimized that is most of the time.  Here Clang
+declares what a program calls when it meets it (-fdeclare-opencl-builtins), from a table that it has
+beside the header.  It knows the functions by the names that kernels call them by, and not by those that
+PoCL's header makes of them (_cl_max of max): so they have these in the library.  The functions that stay
+are as they were, and so is what a kernel is compiled to (test_light_pocl.py).  FOLDER/vendors is for
+OCL_ICD_VENDORS: other drivers are there as they are installed, and so is PoCL where something is not
+laid out as it is expected here, or where what was made does not build a kernel; a line says so.
 """
 
 import ctypes
@@ -18,8 +20,14 @@ import subprocess
 import sys
 
 EXTERNAL, INTERNAL = 0, 8 # linkage in LLVM's C API
+REPLACED = "replaced." # before the names of functions that are to go
 ANY_TYPE, PLATFORM_VERSION = 0xFFFFFFFF, 0x0901 # of a device, and to ask for, in OpenCL's
-KERNEL = b"kernel void k(global float *x) { x[get_global_id(0)] += 1; }"
+KERNEL = b"kernel void k(global float *x) { x[get_global_id(0)] += max(x[0], convert_float(1)); }"
+
+# Of the options that PoCL has for Clang, which it puts one behind the other.  The first one is in the
+# header then; of the current folder no kernel includes anything.
+OPTIONS = ((b"-D__USE_CLANG_OPENCL_C_H ", b"-fdeclare-opencl-builtins"), (b"-xcl ", b" -xcl"),
+           (b"-Dinline= ", b" -Dinline="), (b"-I. ", b"    "))
 
 
 def without_comments(text):
@@ -49,25 +57,20 @@ class Names:
             bool(re.fullmatch(r"convert_[a-z]+\d*", name))
 
 
-def light_header(text, names):
-    """opencl-c.h without the functions that nothing names."""
-    text = without_comments(text)
-    kept, declaration = [], ""
-    for line in text.split("\n"):
-        if line.lstrip().startswith("#"):
-            if declaration:
-                raise ValueError("a line for the preprocessor inside of a declaration: " + line)
-            kept.append(line)
-            continue
-        declaration = (declaration + " " + line.strip()).strip()
-        if declaration.endswith(";"):
-            called = re.search(r"(\w+)\s*\((?!\()", declaration.replace("__attribute__", ""))
-            if declaration.startswith("typedef") or not called or called[1] in names:
-                kept.append(declaration)
-            declaration = ""
-    if declaration:
-        raise ValueError("a declaration without an end: " + declaration)
-    return "\n".join(line for line in kept if line.strip()) + "\n"
+def light_header(text):
+    """A header's lines for the preprocessor, without the end of macros that Clang's table asks for."""
+    lines = (line.strip() for line in without_comments(text).split("\n"))
+    return "\n".join(line for line in lines
+                     if line.startswith("#") and not line.startswith("#undef __opencl_c_")) + "\n"
+
+
+def with_options(library):
+    """PoCL's library with OPTIONS."""
+    for old, new in OPTIONS:
+        if library.count(b"\0" + old + b"\0") != 1:
+            raise ValueError("PoCL has no option " + old.decode())
+        library = library.replace(b"\0" + old + b"\0", b"\0" + new + b"\0")
+    return library
 
 
 class Module:
@@ -101,6 +104,22 @@ class Module:
             yield ctypes.c_void_p(function), name.decode()
             function = self.call("LLVMGetNextFunction", ctypes.c_void_p, ctypes.c_void_p(function))
 
+    def rename(self, function, name):
+        self.call("LLVMSetValueName2", None, function, ctypes.c_char_p(name.encode()),
+                  ctypes.c_size_t(len(name)))
+
+    def take_plain_names(self):
+        """max of what is _cl_max, in the place of a function for other compilers that calls it."""
+        functions = dict((name, function) for function, name in self.functions())
+        for name, function in functions.items():
+            mangled = re.match(r"_Z(\d+)(_cl_)", name)
+            if mangled:
+                plain = "_Z%d%s" % (int(mangled[1]) - len(mangled[2]), name[mangled.end():])
+                if plain in functions:
+                    self.rename(functions[plain], REPLACED + plain)
+                    self.call("LLVMSetLinkage", None, functions[plain], INTERNAL)
+                self.rename(function, plain)
+
     def keep(self, names):
         """Drop what neither `names` has nor something that is kept calls."""
         dropped = set()
@@ -109,7 +128,7 @@ class Module:
             if not mangled and not name.startswith("Sleef"):
                 continue # PoCL's own
             plain = name[mangled.end():mangled.end() + int(mangled[1])] if mangled else name
-            if plain.removeprefix("_cl_") not in names and \
+            if plain not in names and \
                     self.call("LLVMGetLinkage", ctypes.c_int, function) == EXTERNAL and \
                     not self.call("LLVMIsDeclaration", ctypes.c_int, function):
                 self.call("LLVMSetLinkage", None, function, INTERNAL)
@@ -119,6 +138,8 @@ class Module:
         self.must(self.call("LLVMRunPasses", ctypes.c_void_p, self.module,
                             b"globaldce,strip-dead-prototypes", None, ctypes.c_void_p(options)))
         for function, name in self.functions():
+            if name.startswith(REPLACED):
+                raise ValueError("something calls " + name)
             if name in dropped: # called by one that is kept
                 self.call("LLVMSetLinkage", None, function, EXTERNAL)
 
@@ -163,23 +184,28 @@ def make(source, folder, driver):
     for path in glob.glob(os.path.join(os.path.dirname(library), "pocl", "*")):
         os.symlink(path, os.path.join(place, "pocl", os.path.basename(path)))
 
-    names = Names(source)
     light = os.path.join(folder, "share", "pocl")
     for path in glob.glob(os.path.join(data, "include", "*")):
-        if os.path.basename(path) != "opencl-c.h":
-            os.symlink(os.path.abspath(path), os.path.join(light, "include", os.path.basename(path)))
-    with open(os.path.join(data, "include", "opencl-c.h"), encoding="utf-8") as f:
-        write(os.path.join(light, "include", "opencl-c.h"), light_header(f.read(), names))
-    smaller = built_in_libraries(data)
-    for path in glob.glob(os.path.join(data, "*.bc")):
-        made = os.path.join(light, os.path.basename(path))
-        if path in smaller:
-            module = Module(loaded("libLLVM"), path)
-            module.keep(names)
-            module.write(made)
-        else:
-            os.symlink(os.path.abspath(path), made)
-    return shutil.copy(library, place)
+        name = os.path.basename(path)
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        if name in ("opencl-c.h", "_clang_opencl.h"): # which declare functions
+            text = light_header(text)
+        elif name == "_builtin_renames.h":
+            text = ""
+        elif name == "pocl_types.h": # which comes first
+            text = "#define __USE_CLANG_OPENCL_C_H\n" + text
+        write(os.path.join(light, "include", name), text)
+    names = Names(source)
+    for path in built_in_libraries(data):
+        module = Module(loaded("libLLVM"), path)
+        module.take_plain_names()
+        module.keep(names)
+        module.write(os.path.join(light, os.path.basename(path)))
+    copy = os.path.join(place, os.path.basename(library))
+    with open(library, "rb") as f, open(copy, "wb") as made:
+        made.write(with_options(f.read()))
+    return copy
 
 
 def build_a_kernel():

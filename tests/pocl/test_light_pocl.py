@@ -1,4 +1,5 @@
-"""The PoCL of tests (light_pocl.py) makes of kernels the very libraries that the installed one makes."""
+"""The PoCL of tests (light_pocl.py) makes of kernels the very libraries that the installed one makes:
+optimized, where built-in functions are part of the kernels.  Of others their names and places differ."""
 
 import glob
 import hashlib
@@ -9,8 +10,7 @@ import unittest
 
 from cli_support import EXAMPLES, OPERATIONS, SOURCE, Case, has_opencl
 
-
-SOME = OPERATIONS[:4]
+SOME = OPERATIONS[1::3]
 SCRIPT = os.path.join(SOURCE, "tests", "pocl", "light_pocl.py")
 
 
@@ -22,7 +22,7 @@ class LightPocl(Case):
         os.mkdir(cache)
         for op in SOME:
             self.succeed(*self.example(op), "--kernel", EXAMPLES[op]["KERNEL"], "--device", "cpu",
-                         env={"POCL_CACHE_DIR": cache, **env})
+                         env={"POCL_CACHE_DIR": cache, "POCL_EXTRA_BUILD_FLAGS": None, **env})
         made = {}
         for path, _, files in os.walk(cache):
             for file in files:
