@@ -1,5 +1,6 @@
 """tessera course: each table of each course, in little, and courses of one's own."""
 
+import collections
 import json
 import os
 import re
@@ -273,7 +274,8 @@ class Courses(Case):
         with open(self.path("rows.jsonl"), encoding="utf-8") as f:
             rows = rows_of(f.read())
         self.assertEqual(len(rows), sum(len(t["rows"]) for c in courses for t in c["tables"]))
-        self.assertEqual(len(rows), len({(r["experiment"], r["name"], r["x"]) for r in rows}))
+        named = collections.Counter((r["experiment"], r["name"], r["x"]) for r in rows)
+        self.assertEqual([name for name, count in named.items() if count > 1], [], "rows of one name")
         for r in rows:  # what a row is called is what ran
             for called, ran in zip(re.findall(r"\b(\d+)x\1\b", r["name"] + " " + r["x"]),
                                    re.findall(r"^lab queues (\d+)|--size (\d+)$", r["chosen"])):
