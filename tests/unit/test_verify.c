@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sizes.h"
 #include "device/device.h"
 #include "measure/verify.h"
 #include "session/state.h"
@@ -34,6 +35,8 @@ static bool sweep(size_t i, bool tiny, problem *out)
     return i < (tiny ? 2 : 8);
 }
 
+static size_t judged; /* results */
+
 /* Off by how much, in tenths; from 4 elements on it is said to be sampled. */
 static tsr_status judge(const problem *p, const device_facts *d, const void *const before[],
                         const void *const after[], const void *expected, verdict *out,
@@ -44,6 +47,7 @@ static tsr_status judge(const problem *p, const device_facts *d, const void *con
     (void)d;
     (void)expected;
     (void)err;
+    judged++;
     *out = (verdict){.ok = true, .sampled = made_up_of(p)->n >= 4};
     for (size_t i = 0; i < made_up_of(p)->n; i++) {
         const uint32_t off = y[i] - x[i] - 1;
@@ -143,9 +147,11 @@ static const operation increment = {.name = "increment",
 
 /* ---- rows -------------------------------------------------------------------------------- */
 
+enum { ROWS = 10 }; /* five variants of two types */
+
 /* Rows with copies of the texts that they only lend. */
 typedef struct kept {
-    verify_row row[4];
+    verify_row row[ROWS];
     char never_ran[200], build_log[200];
     size_t count, most;
 } kept;
@@ -154,7 +160,7 @@ static bool keep(const verify_row *row, void *context)
 {
     kept *k = context;
 
-    assert_true(k->count < 4);
+    assert_true(k->count < ROWS);
     k->row[k->count++] = *row;
     if (row->never_ran_values)
         strcpy(k->never_ran, row->never_ran_values);
@@ -166,7 +172,7 @@ static bool keep(const verify_row *row, void *context)
 static kept rows_with(const verify_options *options)
 {
     const tsr_session_options closed = {.no_cache = 1};
-    kept k = {.most = 4};
+    kept k = {.most = ROWS};
     tsr_session *s = NULL;
     tsr_error err = {0};
     tsr_device host;
@@ -224,6 +230,27 @@ static void the_first_failure_is_told(void **state)
     assert_int_equal(k.row[1].failed, 6);
     assert_string_equal(k.row[1].detail, "1 numbers: off by more than 10");
     assert_null(k.row[1].build_log); /* it did build */
+}
+
+/* Where all variants run, one with the bits of a right result is right, and one with others is
+ * judged. */
+static void results_of_the_same_bits_are_judged_once(void **state)
+{
+    static const size_t failed[] = {0, 8, 8, 0, 3};
+    size_t of_variant[ARRAY_COUNT(failed)] = {0};
+    kept k;
+
+    (void)state;
+    judged = 0;
+    k = rows_with(&(verify_options){.seed = 1});
+    for (size_t i = 0; i < k.count; i++)
+        for (size_t v = 0; v < ARRAY_COUNT(failed); v++)
+            of_variant[v] += k.row[i].variant == variants[v] ? k.row[i].failed : 0;
+    for (size_t v = 0; v < ARRAY_COUNT(failed); v++)
+        if (of_variant[v] != failed[v])
+            fail_msg("%s: %zu results failed, not %zu", variants[v]->name, of_variant[v],
+                     failed[v]);
+    assert_int_equal(judged, 8 + 8 + 3); /* the last three as wrong as some of "wrong" */
 }
 
 static void a_build_that_fails_lends_its_log(void **state)
@@ -332,6 +359,7 @@ int main(void)
         cmocka_unit_test(a_row_is_a_variant_and_a_type),
         cmocka_unit_test(samples_and_the_worst_are_of_all_problems),
         cmocka_unit_test(the_first_failure_is_told),
+        cmocka_unit_test(results_of_the_same_bits_are_judged_once),
         cmocka_unit_test(a_build_that_fails_lends_its_log),
         cmocka_unit_test(values_that_never_ran_are_named),
         cmocka_unit_test(defaults_are_all_that_runs),
