@@ -378,6 +378,40 @@ static void a_whole_array_is_one_launch(void **state)
     }
 }
 
+/* Floats alone, where the instruction exists. */
+static void extremes_are_instructions_where_there_are_any(void **state)
+{
+    const struct {
+        tsr_type type;
+        tsr_reduction by;
+        unsigned capability;
+        bool defined;
+    } cases[] = {
+        {TSR_F32, TSR_REDUCE_MAX, 80, true},  {TSR_F32, TSR_REDUCE_ARGMIN, 90, true},
+        {TSR_BF16, TSR_REDUCE_MIN, 90, true}, {TSR_F32, TSR_REDUCE_MAX, 75, false},
+        {TSR_F64, TSR_REDUCE_MAX, 90, false}, {TSR_I32, TSR_REDUCE_MAX, 90, false},
+        {TSR_F32, TSR_REDUCE_SUM, 90, false},
+    };
+    device_facts d = device(DEVICE_GPU, 132, 1024);
+
+    (void)state;
+    d.fp64 = true;
+    d.feature[FEATURE_PTX] = FEATURE_YES;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const tsr_reduce_problem structure = {.by = cases[i].by, .type = cases[i].type, .n = 5000};
+        const problem p = problem_from(&operation_reduce, &structure, sizeof(structure));
+        const params chosen = params_default(&reduce_whole);
+        const job j = {.problem = &p, .device = &d, .params = &chosen};
+        plan out;
+
+        d.nv_capability = cases[i].capability;
+        assert_null(plan_make(&reduce_whole, &j, &out));
+        assert_int_equal(strstr(text_get(&out.defines), "NAN_EXTREMES=1") != NULL,
+                         cases[i].defined);
+        plan_free(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +423,7 @@ int main(void)
         cmocka_unit_test(warps_reduce_minima_and_maxima),
         cmocka_unit_test(strides_do_not_overlap),
         cmocka_unit_test(a_whole_array_is_one_launch),
+        cmocka_unit_test(extremes_are_instructions_where_there_are_any),
         cmocka_unit_test(classes_come_from_the_problem),
     };
 

@@ -3,6 +3,7 @@
  * whole array: groups, of which the last one reduces what all have left. */
 #include "base/elements.h"
 #include "base/sizes.h"
+#include "core/extremes.h"
 #include "core/groups.h"
 #include "core/last_group.h"
 #include "ops/reduce/reduce_problem.h"
@@ -336,6 +337,8 @@ static const char *whole_plan(const job *j, plan *out)
     plan_set(out, "GROUP", (uint32_t)local);
     plan_set(out, "PER_UNIT", (uint32_t)per_unit);
     last_group_defines(j->device, way, &out->defines);
+    if (p->by >= TSR_REDUCE_MIN && p->by <= TSR_REDUCE_ARGMAX && reduce_value_type(p) == TSR_F32)
+        extremes_define(j->device, out);
     c = plan_launch_1d(out, groups == 1, groups * local, local);
     command_operand(c, REDUCE_X);
     command_operand(c, REDUCE_RESULT);

@@ -1,6 +1,7 @@
 /* Scans of tiles in registers, whose warps look back: NVIDIA's. */
 #include "base/elements.h"
 #include "base/sizes.h"
+#include "core/extremes.h"
 #include "core/groups.h"
 #include "core/warp_look_back.h"
 #include "ops/scan/scan_problem.h"
@@ -28,10 +29,10 @@ static size_t vectors_max(const tsr_scan_problem *p)
     return widened(p) ? VECTORS_SHORT : VECTORS_MAX;
 }
 
-/* Tiles for each compute unit that are worth VECTORS_MAX; and units for each tile that are worth
- * fewer vectors than VECTORS_SHORT: to look back over more tiles takes longer than units that stand
- * idle save. */
-enum { TILES_PER_UNIT = 4, UNITS_PER_TILE = 4 };
+/* Tiles for each compute unit that are worth VECTORS_MAX, where vectors have four elements; units
+ * for each tile, where they have two; and those that are worth fewer vectors than VECTORS_SHORT: to
+ * look back over more tiles takes longer than units that stand idle save. */
+enum { TILES_PER_UNIT = 4, UNITS_PER_TILE_OF_TWO = 2, UNITS_PER_TILE = 4 };
 
 /* What a work-item needs beside its elements, in registers of 32 bits. */
 enum { REGISTERS_BESIDE = 32 };
@@ -56,8 +57,9 @@ static size_t usual_vectors(const job *j, size_t group)
         return vectors;
     while (vectors > 1) {
         const size_t tiles = scan_elements(p) / (group * vec * vectors);
-        const size_t wanted =
-            vectors > VECTORS_SHORT ? units * TILES_PER_UNIT : units / UNITS_PER_TILE;
+        const size_t wanted = vectors <= VECTORS_SHORT ? units / UNITS_PER_TILE
+                              : vec > 2                ? units * TILES_PER_UNIT
+                                                       : units / UNITS_PER_TILE_OF_TWO;
 
         if (tiles >= wanted && p->n > group * vec * vectors / 2)
             break;
@@ -101,6 +103,8 @@ static const char *plan_warps(const job *j, plan *out)
     plan_define(out, "WIDENED=%d", widened(p));
     plan_define(out, "ALIGNED=%d", from_multiples && rows_of_multiples);
     plan_define(out, "STATE_WORDS=%zu", words);
+    if (p->by != TSR_SCAN_SUM && type_is_real(p->type) && p->type != TSR_F64)
+        extremes_define(j->device, out);
     if (scan_elements(p) == 0)
         return NULL;
     tiles = call.rows * call.tiles;
