@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _devices, _tessera
-from ._device_array import DeviceArray, empty
+from ._device_array import DL_CUDA, DeviceArray, empty
 
 # Names in CUDA's headers.
 _DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 _FILE_DESCRIPTOR = 1  # CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 
-# DLPack's kinds of devices, and of types by the letter that NumPy has for them.
-_DL_CUDA = (2, 13)  # the device's memory, and managed memory
+# DLPack's kinds of types by the letter that NumPy has for them.
 _DL_KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
 _DL_BFLOAT = 4
 
@@ -83,7 +82,7 @@ class _Source(NamedTuple):
 def _described(x):
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
         kind = x.__dlpack_device__()[0]
-        if kind not in _DL_CUDA:
+        if kind not in DL_CUDA:
             raise TypeError("from_cuda: %s is not in CUDA's memory, but in DLPack's kind of device %d"
                             % (type(x).__name__, kind))
         return _of_dlpack(x)

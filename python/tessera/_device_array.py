@@ -40,7 +40,7 @@ def _is_sequence(x):
 
 
 # Kinds of devices that DLPack has: the host's memory, pinned for CUDA or ROCm, and CUDA's own, managed too.
-_DL_HOST, _DL_CUDA = (1, 3, 11), (2, 13)
+_DL_HOST, DL_CUDA = (1, 3, 11), (2, 13)
 
 
 def host_array(x, dtype=None):
@@ -58,7 +58,7 @@ def host_array(x, dtype=None):
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         return np.asarray(x, dtype)
     kind = x.__dlpack_device__()[0]
-    if kind in _DL_CUDA:
+    if kind in DL_CUDA:
         raise TypeError("%s is in CUDA's memory: tessera.from_cuda(x) takes it without a copy" % what)
     if kind not in _DL_HOST:
         raise TypeError("%s is on a device, of DLPack's kind %d: copy it to the host first" % (what, kind))
@@ -330,6 +330,8 @@ class DeviceArray(_tessera.Bufferless):
         x = x.broadcast_to(self.shape)
         if self.size == 0 or self._is_at(x):
             return
+        if any(n > 1 and s == 0 for n, s in zip(self.shape, self.strides)):
+            raise ValueError("an array whose elements are repeated, as by broadcast_to(), is not written into")
         # Both in the order that the axes have in memory here, the longest way first.
         order = sorted(range(self.ndim), key=lambda i: -self.strides[i])
         to, x = self.transpose(order), x.transpose(order)
@@ -339,7 +341,8 @@ class DeviceArray(_tessera.Bufferless):
             to.memory.copy(x.memory, x.offset + flat_at, flat_pitches, at, pitches, region)
 
     def broadcast_to(self, shape):
-        """A view of the shape that it is broadcast to."""
+        """A view of the shape that it is broadcast to, which is not written into."""
+        shape = tuple(shape) if _is_sequence(shape) else (shape,)
         try:
             if np.broadcast_shapes(self.shape, shape) != shape:
                 raise ValueError

@@ -139,6 +139,13 @@ def test_broadcast():
                 equal(ts.axpy(2, x, y), 2 * a + b)
     x = ts.asarray(np.zeros((2, 3)), device=DEVICE)
     raised(ValueError, lambda: x + x.T)
+    row = x[0].broadcast_to([4, 3])
+    assert row.memory is x.memory and x[0, 0].broadcast_to(5).shape == (5,)
+    equal(row, np.zeros((4, 3)))
+    row[0] = 1
+    raised(ValueError, row.__setitem__, Ellipsis, 2)
+    raised(ValueError, row.__iadd__, 2)
+    equal(x, [[1, 1, 1], [0, 0, 0]])
     a, b = rng.integers(0, 5, (3, 1, 4, 5)).astype("f8"), rng.integers(0, 5, (2, 5, 6)).astype("f8")
     equal(ts.asarray(a, device=DEVICE) @ ts.asarray(b, device=DEVICE), a @ b)
     v = rng.integers(0, 5, (2, 5)).astype("f8")
