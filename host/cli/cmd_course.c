@@ -80,7 +80,7 @@ typedef struct classroom {
     points *points;
     size_t points_count;
     limits limits;
-    bool has_limits;
+    bool has_limits, sure; /* sure: the speed of memory is of this run, or the better of two */
     overlap *overlap;
     measured_call last;
     /* Of the table that runs: */
@@ -251,16 +251,21 @@ static tsr_status session_of(classroom *c, const operation *op, const char *name
 }
 
 /* The limits of the device, where rows show them.  They are kept for later commands, so that
- * --seconds, which is for rows, shortens them only where nothing is to be measured. */
+ * --seconds, which is for rows, shortens them only where nothing is to be measured.  The speed of
+ * memory, which ridges stand on, is measured again where it was kept: once it was a busy machine's.
+ */
 static tsr_status find_limits(classroom *c, tsr_error *err)
 {
     const options *o = c->run.o;
     tsr_status st = on_device(c, err);
 
-    if (st || c->has_limits)
+    if (st || c->sure)
         return st;
-    st = choice_limits(c->session, o->given[OPTION_SMALL] ? o->seconds : 0, &c->limits, err);
-    c->has_limits = !st;
+    if (!c->has_limits)
+        st = choice_limits(c->session, o->given[OPTION_SMALL] ? o->seconds : 0, &c->limits, err);
+    else if (!o->given[OPTION_SMALL])
+        st = roofline_again(c->session, LIMIT_MEMORY_READ, &c->limits, err);
+    c->has_limits = c->sure = !st;
     return st;
 }
 
@@ -845,7 +850,7 @@ static void run_device(classroom *c, const tsr_device *device)
     c->scale = c->run.o->given[OPTION_SMALL]                                    ? 0
                : device->facts.kind == DEVICE_CPU || tsr_device_is_host(device) ? 1
                                                                                 : 2;
-    c->has_limits = false;
+    c->has_limits = c->sure = false;
     device_id_text(device, id);
     if (c->run.table)
         printf("%s%s: %s\n  on %s (%s)%s\n\n", c->run.done ? "\n" : "", c->course.name,

@@ -58,6 +58,9 @@ static void print_limit(const listing *out, limit l, const limit_result *r)
         printf("; kept from %s, now %.*f", r->when, r->now < 100 ? 2 : 0, r->now);
     else if (r->kept)
         printf("; kept from %s, now not measured: %s", r->when, r->why_now);
+    if (r->forgotten > 0)
+        printf("; an earlier run, forgotten now, reached %.*f: is the machine busy?",
+               r->forgotten < 100 ? 2 : 0, r->forgotten);
     fputs("\n", stdout);
 }
 

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/registry.h"
+#include "device/query.h"
 #include "measure/occupancy.h"
 #include "measure/roofline_rig.h"
 
@@ -179,10 +180,17 @@ static tsr_status measure_steps(inquiry *q, tsr_error *err)
     return st;
 }
 
+static void answer_beside(const limits *l, const symptoms *seen, diagnosis *d)
+{
+    roofline_place(l, &d->row);
+    d->place = intensity_of(&d->call.traffic, l, d->row.precision);
+    diagnose_answer(seen, d);
+}
+
 /* ---- everything --------------------------------------------------------------------------- */
 
 tsr_status diagnose(tsr_session *s, const problem *p, const tsr_run *run,
-                    const bench_options *options, const limits *l, diagnosis *out, tsr_error *err)
+                    const bench_options *options, limits *l, diagnosis *out, tsr_error *err)
 {
     const device_facts *d = session_facts(s);
     inquiry q = {.session = s, .problem = p, .options = options, .d = out};
@@ -190,9 +198,10 @@ tsr_status diagnose(tsr_session *s, const problem *p, const tsr_run *run,
                      .products = p->op->products,
                      .warps = d->kind == DEVICE_GPU,
                      .cpu = d->kind == DEVICE_CPU};
+    cl_ulong cached = 0;
     tsr_status st;
 
-    *out = (diagnosis){0};
+    *out = (diagnosis){.low_limit = LIMIT_COUNT};
     if (d->kind == DEVICE_HOST)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0,
                         "C code on the host has no launches that could be diagnosed");
@@ -204,11 +213,15 @@ tsr_status diagnose(tsr_session *s, const problem *p, const tsr_run *run,
     st = st ? st : explain_call(s, p, run, options, &out->call, err);
     if (st)
         return st;
-    roofline_place(l, &out->row);
-    out->place = intensity_of(&out->call.traffic, l, out->row.precision);
+    query(s->device.id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, &cached, sizeof(cached));
+    seen.cache = (double)cached;
     seen.barriers = cost_of_barriers(s, &out->call);
-    diagnose_answer(&seen, out);
-    return measure_steps(&q, err);
+    answer_beside(l, &seen, out);
+    if (out->low_limit != LIMIT_COUNT) {
+        st = roofline_again(s, out->low_limit, l, err);
+        answer_beside(l, &seen, out);
+    }
+    return st ? st : measure_steps(&q, err);
 }
 
 void diagnose_free(diagnosis *d)

@@ -43,6 +43,7 @@ typedef struct symptoms {
     bool products; /* of matrices, which matrix units do */
     bool warps;    /* work-items run in warps */
     bool cpu;      /* the device is a CPU, which wants other cures */
+    double cache;  /* bytes of the caches before its memory; 0: unknown */
 } symptoms;
 
 /** A step of the ladder that answers what binds the call, measured beside it. */
@@ -68,12 +69,15 @@ typedef struct diagnosis {
     double commands_ns; /* its commands, each timed by itself, together: what the questions up to
                            ASK_DIVERGENCE are answered from */
     finding found[QUESTIONS];
-    cause cause;         /* of the first that is answered with yes, but for two: slow accesses only
-                            where barriers and divergence are not the reason; and the roof before
-                            matrix units.  CAUSE_LATENCY where none is */
-    const char *binds;   /* the name of its question, "latency" of CAUSE_LATENCY; static */
-    const char *verdict; /* in words: "memory-bound: ..."; static */
-    const char *cure;    /* static */
+    limit low_limit; /* of memory, which the call exceeded by more than caches explain: measured on
+                        a busy machine; LIMIT_COUNT: none */
+    cause cause;     /* of the first that is answered with yes, but for two: slow accesses only
+                        where barriers and divergence are not the reason; and the roof before
+                        matrix units.  CAUSE_LATENCY where none is */
+    const char *binds; /* the name of its question; of CAUSE_LATENCY "latency", or "unknown" where a
+                          limit is too low; static */
+    const char *verdict;                       /* in words: "memory-bound: ..."; static */
+    const char *cure;                          /* static */
     diagnosed_step steps[DIAGNOSED_STEPS_MAX]; /* the fastest first; none much slower than the
                                                   call */
     size_t step_count, timed_count;            /* of steps; of those that were timed */
@@ -99,15 +103,16 @@ void diagnose_answer(const symptoms *seen, diagnosis *d);
  * Diagnose a call of a variant.
  *
  * Measures the call and its commands, a barrier of a group of its size, and steps of the ladder.
- * A step that fails keeps none of the others from being measured.
+ * A step that fails keeps none of the others from being measured.  Where the call shows that a
+ * limit is too low, that is measured again.
  *
- * @param l    The limits of the device.
+ * @param l    The limits of the device, in which one that was too low is replaced.
  * @param out  Receives the diagnosis: free with diagnose_free, also on failure.
  * @return as bench_variant and explain_call; TSR_EUNSUPPORTED with the reason where the variant
  *         cannot run the problem, or runs on the host.
  */
 tsr_status diagnose(tsr_session *s, const problem *p, const tsr_run *run,
-                    const bench_options *options, const limits *l, diagnosis *out, tsr_error *err);
+                    const bench_options *options, limits *l, diagnosis *out, tsr_error *err);
 
 void diagnose_free(diagnosis *d);
 

@@ -15,7 +15,8 @@ static const double some = 0.05;
 /* More than so many times what its launches cost a call does not lose by launches. */
 static const double too_long = 5;
 
-/* Above this, more than two measurements of one speed differ by, it was a cache. */
+/* Above this, more than two measurements of one speed differ by, it was a cache, or the speed was
+ * measured on a busy machine. */
 static const double beyond = 1.05;
 
 static const char *const names[QUESTIONS] = {"launches",   "memory",       "barriers",
@@ -100,6 +101,7 @@ typedef struct inquiry {
     const limits *limits;
     diagnosis *d;
     double ns;    /* the commands together */
+    bool low;     /* the limit of memory is too low for what the call moved */
     cause memory; /* of ASK_MEMORY, where it is answered with yes */
 } inquiry;
 
@@ -126,6 +128,7 @@ static void ask_launches(inquiry *q)
     const double wait = q->limits->of[LIMIT_LAUNCH_WAITED].value;
     const double busy = fmin(q->ns, row->time.median_ns), wall = row->wall_ns;
     const double idle = wall > 0 ? 1 - fmin(busy / wall, 1) : 0;
+    const char *run = row->commands == 1 ? " runs" : "s run";
     finding *f = &q->d->found[ASK_LAUNCHES];
 
     if (!(wall > 0)) {
@@ -135,17 +138,17 @@ static void ask_launches(inquiry *q)
     if (idle >= half && wait > 0 &&
         wall - busy > too_long * (double)(row->commands + 1) * wait * 1e3) {
         say(f, ANSWER_UNKNOWN, idle,
-            "a call takes %.1f us by the host's clock and its %zu commands run for %.1f us, but "
-            "launches of "
-            "%.1f us with a wait do not explain the difference: something else kept the host busy",
-            wall / 1e3, row->commands, busy / 1e3, wait);
+            "a call takes %.1f us by the host's clock and its %zu command%s for %.1f us, but "
+            "launches of %.1f us with a wait do not explain the difference: something else kept "
+            "the host busy",
+            wall / 1e3, row->commands, run, busy / 1e3, wait);
         return;
     }
     say(f, idle >= half ? ANSWER_YES : ANSWER_NO, idle,
-        "of %.1f us that a call takes by the host's clock, its commands, %zu in number, run for "
-        "%.1f us, each timed by itself; a launch costs %.1f us in a full queue and %.1f us with a "
-        "wait",
-        wall / 1e3, row->commands, busy / 1e3, launch, wait);
+        "of %.1f us that a call takes by the host's clock, its %zu command%s for %.1f us%s; a "
+        "launch costs %.1f us in a full queue and %.1f us with a wait",
+        wall / 1e3, row->commands, run, busy / 1e3,
+        row->commands == 1 ? "" : ", each timed by itself", launch, wait);
 }
 
 /* "0.28%" or "82%" of something. */
@@ -161,12 +164,38 @@ static percentage percent(double share)
     return p;
 }
 
+/* Bytes of a call that the caches cannot have had: what is beyond their size, command by command.
+ */
+static double uncached(const inquiry *q)
+{
+    const explanation *x = &q->d->call;
+    const double held = q->seen->cache;
+    double sum = 0;
+
+    if (!(explain_bytes(x) > 0))
+        return fmax(x->traffic.compulsory - held, 0);
+    for (size_t i = 0; i < x->count; i++)
+        sum += fmax(x->command[i].bytes - held, 0);
+    return sum;
+}
+
+static limit memory_limit(const diagnosis *d)
+{
+    return work_unit_of(d->row.unit) == WORK_KEYS ? LIMIT_MEMORY_COPY : LIMIT_MEMORY_READ;
+}
+
+static bool is_low(const inquiry *q)
+{
+    const double speed = q->limits->of[memory_limit(q->d)].value;
+
+    return q->seen->cache > 0 && speed > 0 && uncached(q) / speed / q->ns > beyond;
+}
+
 static void ask_memory(inquiry *q)
 {
     const traffic *t = &q->d->call.traffic;
     const intensity *i = &q->d->place;
-    const limit by =
-        work_unit_of(q->d->row.unit) == WORK_KEYS ? LIMIT_MEMORY_COPY : LIMIT_MEMORY_READ;
+    const limit by = memory_limit(q->d);
     const double speed = q->limits->of[by].value, local = q->limits->of[LIMIT_LOCAL_MEMORY].value;
     const double all = explain_bytes(&q->d->call), bytes = all > 0 ? all : t->compulsory;
     const double of_bytes = speed > 0 ? bytes / speed / q->ns : 0;
@@ -183,6 +212,12 @@ static void ask_memory(inquiry *q)
              percent(of_bytes).words);
     if (!(speed > 0)) {
         say(f, ANSWER_UNKNOWN, 0, "the speed of memory (%s) was not measured", limit_name(by));
+    } else if (q->low) {
+        say(f, ANSWER_UNKNOWN, of_bytes,
+            "%s, and no cache has them, of %.3g MB: the limit, %s of %.4g GB/s, is too low, as of "
+            "a "
+            "busy machine; 'tessera roofline --limits' measures it again",
+            moved, q->seen->cache / 1e6, limit_name(by), speed);
     } else if (of_bytes >= most && of_bytes <= beyond) {
         q->memory = CAUSE_BYTES;
         say(f, ANSWER_YES, of_bytes, "%s", moved);
@@ -197,8 +232,11 @@ static void ask_memory(inquiry *q)
     } else if (of_requested >= most) {
         q->memory = CAUSE_REUSE;
         say(f, ANSWER_YES, of_requested,
-            "work-items ask for %.4g MB, %.3g times what is compulsory: "
-            "%.3g times as much as memory moves meanwhile, so that caches have to serve it",
+            of_requested > 1
+                ? "work-items ask for %.4g MB, %.3g times what is compulsory: %.3g times "
+                  "as much as memory moves meanwhile, so that caches have to serve it"
+                : "work-items ask for %.4g MB, %.3g times what is compulsory: %.3g of "
+                  "what memory moves meanwhile",
             t->requested / 1e6, t->requested / t->compulsory, of_requested);
     } else if (of_local >= half) {
         q->memory = CAUSE_LOCAL;
@@ -320,6 +358,10 @@ static void ask_roof(inquiry *q)
 
     if (!(row->limit_rate > 0))
         say(f, ANSWER_UNKNOWN, 0, "no roof is known for it");
+    else if (row->share > beyond && q->low && !strncmp(row->bound_by, "memory ", 7))
+        say(f, ANSWER_UNKNOWN, row->share,
+            "%.4g %s are %.0f%% of %.4g (%s), more than a cache explains: the limit is too low",
+            row->rate, row->unit, 100 * row->share, row->limit_rate, row->bound_by);
     else if (row->share > beyond && !strncmp(row->bound_by, "memory ", 7))
         say(f, ANSWER_UNKNOWN, row->share,
             "%.4g %s are %.0f%% of %.4g (%s): a cache had the data, whose roof is not measured",
@@ -363,6 +405,8 @@ void diagnose_answer(const symptoms *seen, diagnosis *d)
         q.ns += d->call.command[i].time.median_ns;
     q.ns = fmax(q.ns, 1);
     d->commands_ns = q.ns;
+    q.low = is_low(&q);
+    d->low_limit = q.low ? memory_limit(d) : LIMIT_COUNT;
     ask_launches(&q);
     ask_memory(&q);
     ask_barriers(&q);
@@ -374,4 +418,9 @@ void diagnose_answer(const symptoms *seen, diagnosis *d)
     d->verdict = remedies[d->cause].verdict;
     d->cure = seen->cpu && remedies[d->cause].cure_cpu ? remedies[d->cause].cure_cpu
                                                        : remedies[d->cause].cure;
+    if (q.low && d->cause == CAUSE_LATENCY) {
+        d->binds = "unknown";
+        d->verdict = "unknown what binds it: the limit of memory is too low for what it moved";
+        d->cure = "'tessera roofline --limits' while nothing else runs, and then this again";
+    }
 }

@@ -228,6 +228,35 @@ static tsr_status measure_one(const rig *r, limit l, limit_result *out, tsr_erro
     return TSR_OK;
 }
 
+tsr_status roofline_again(tsr_session *s, limit which, limits *l, tsr_error *err)
+{
+    limit_result now = {0};
+    tsr_error why = {0};
+    tsr_status st;
+    rig r;
+
+    st = rig_open(s, &r, err);
+    if (st)
+        return st;
+    st = measure_one(&r, which, &now, &why);
+    rig_close(&r);
+    if (st == TSR_ENOMEM)
+        return tsr_fail(err, st, 0, "%s", why.message);
+    limit_merge(which, &l->of[which], &now);
+    if (now.outcome == RESULT_WRONG || now.kept)
+        return TSR_OK;
+    l->of[which] = now;
+    keep(s, l);
+    return TSR_OK;
+}
+
+void limit_forget(limit l, const limit_result *earlier, limit_result *r)
+{
+    const double worse = limit_is_cost(l) ? r->value / earlier->value : earlier->value / r->value;
+
+    r->forgotten = r->value > 0 && earlier->value > 0 && worse > 2 ? earlier->value : 0;
+}
+
 tsr_status roofline_measure(tsr_session *s, bool fresh, double seconds, limits *out,
                             bool (*progress)(limit l, const limit_result *r, void *context),
                             void *context, tsr_error *err)
@@ -245,12 +274,14 @@ tsr_status roofline_measure(tsr_session *s, bool fresh, double seconds, limits *
         return st;
     if (seconds > 0)
         r.seconds = seconds;
-    if (!fresh)
-        roofline_recall(s, &earlier);
+    roofline_recall(s, &earlier);
     for (int l = 0; l < LIMIT_COUNT && go_on && st != TSR_ENOMEM; l++) {
         st = measure_one(&r, (limit)l, &found.of[l], first ? NULL : err);
         first = first ? first : st;
-        limit_merge((limit)l, &earlier.of[l], &found.of[l]);
+        if (fresh)
+            limit_forget((limit)l, &earlier.of[l], &found.of[l]);
+        else
+            limit_merge((limit)l, &earlier.of[l], &found.of[l]);
         if (progress)
             go_on = progress((limit)l, &found.of[l], context);
     }

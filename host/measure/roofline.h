@@ -48,6 +48,8 @@ typedef struct limit_result {
     char when[RESULT_WHEN_SIZE];
     bool kept;         /* of an earlier run, which reached more; `now` is what this one reached */
     double now;        /* in its unit; 0 where it was not measured */
+    double forgotten;  /* what an earlier run reached, where it is forgotten and was twice as good;
+                          else 0 */
     char why_now[160]; /* why this one did not measure what is kept, "" otherwise */
 } limit_result;
 
@@ -67,6 +69,9 @@ const char *limit_idea(limit l);
  *  limit, and nothing reaches more.  A wrong result stays what it is. */
 void limit_merge(limit l, const limit_result *earlier, limit_result *r);
 
+/** Note in `forgotten` of a new result what it replaces though that was twice as good. */
+void limit_forget(limit l, const limit_result *earlier, limit_result *r);
+
 /**
  * Measure every limit of the session's device and keep them in the cache, each
  * the best of this run and those before it.
@@ -75,7 +80,7 @@ void limit_merge(limit l, const limit_result *earlier, limit_result *r);
  * has not, or that cannot be measured, says why and does not keep the others
  * from being measured.
  *
- * @param fresh     Forget what earlier runs reached.
+ * @param fresh     Forget what earlier runs reached, but say so where that was far better.
  * @param seconds   Of sampling, for each way of reaching a limit; 0: 0.7 on a CPU, else 0.25.
  * @param progress  Called after each limit; false stops, and nothing is kept.  May be NULL.
  * @return TSR_OK; TSR_EUNSUPPORTED on `host` (the limits are those of OpenCL kernels);
@@ -85,6 +90,10 @@ void limit_merge(limit l, const limit_result *earlier, limit_result *r);
 tsr_status roofline_measure(tsr_session *s, bool fresh, double seconds, limits *out,
                             bool (*progress)(limit l, const limit_result *r, void *context),
                             void *context, tsr_error *err);
+
+/** Measure one limit of `l` again, and keep the better of the two, in the cache too.  What keeps it
+ *  from being measured leaves it as it is; TSR_ENOMEM, TSR_ECL. */
+tsr_status roofline_again(tsr_session *s, limit which, limits *l, tsr_error *err);
 
 /**
  * The limits kept for this device, its driver and the kernels that measure them; false where

@@ -155,6 +155,46 @@ static void what_a_cache_had_is_not_memory(void **state)
     answers(&m, ASK_ROOF, ANSWER_UNKNOWN, "a cache had the data");
 }
 
+/* Of more bytes than caches hold it is the limit that is wrong, and nothing is concluded from it.
+ */
+static void a_limit_below_what_moved_is_doubted(void **state)
+{
+    made_up m;
+
+    (void)state;
+    make_up(&m, "f32", 2e6, 123e6);
+    m.seen.cache = 10e6;
+    m.d.row.bytes = 123e6;
+    roofline_place(&m.limits, &m.d.row);
+    diagnose_answer(&m.seen, &m.d);
+    assert_int_equal(m.d.low_limit, LIMIT_MEMORY_READ);
+    assert_string_equal(m.d.binds, "unknown");
+    answers(&m, ASK_MEMORY, ANSWER_UNKNOWN, "'tessera roofline --limits' measures it again");
+    answers(&m, ASK_ROOF, ANSWER_UNKNOWN, "the limit is too low");
+    assert_null(strstr(m.d.verdict, "none of these"));
+    m.seen.cache = 30e6; /* the 93 MB that it cannot have had take less than the time */
+    binds(&m, CAUSE_LATENCY);
+    assert_int_equal(m.d.low_limit, LIMIT_COUNT);
+    answers(&m, ASK_MEMORY, ANSWER_NO, "a cache had them");
+}
+
+/* Less than memory moves meanwhile needs no cache. */
+static void caches_serve_only_what_memory_does_not(void **state)
+{
+    made_up m;
+
+    (void)state;
+    make_up(&m, "f32", 0, 20e6);
+    m.d.call.traffic.requested = 80e6;
+    binds(&m, CAUSE_REUSE);
+    answers(&m, ASK_MEMORY, ANSWER_YES, "0.8 of what memory moves meanwhile");
+    assert_null(strstr(m.d.found[ASK_MEMORY].evidence, "caches"));
+    m.d.call.traffic.requested = 120e6;
+    binds(&m, CAUSE_REUSE);
+    answers(&m, ASK_MEMORY, ANSWER_YES,
+            "1.2 times as much as memory moves meanwhile, so that caches");
+}
+
 static void barriers_and_lanes_come_before_slow_access(void **state)
 {
     made_up m;
@@ -234,6 +274,8 @@ int main(void)
         cmocka_unit_test(little_traffic_is_no_evidence),
         cmocka_unit_test(without_a_limit_memory_is_unknown),
         cmocka_unit_test(what_a_cache_had_is_not_memory),
+        cmocka_unit_test(a_limit_below_what_moved_is_doubted),
+        cmocka_unit_test(caches_serve_only_what_memory_does_not),
         cmocka_unit_test(barriers_and_lanes_come_before_slow_access),
         cmocka_unit_test(a_product_is_at_its_roof_or_sent_to_matrix_units),
         cmocka_unit_test(int8_is_held_against_matrix_units_alone)};
