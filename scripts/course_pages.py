@@ -100,6 +100,20 @@ def table(course, t, rows, devices):
     return lines
 
 
+def reasons(course, t, rows, devices):
+    """Why rows are "not here": a sentence for each device and reason."""
+    found = {}
+    for row in t["rows"]:
+        for d in devices:
+            r, _ = find(rows, "%s %s" % (course["name"], t["name"]), row, d)
+            if r and r["outcome"] == "unsupported":
+                series, x = expand(row["series"], 2), expand(row["x"], 2)
+                why = r["unsupported"].replace(r["device"] + ": ", "")
+                found.setdefault((d, why), []).append(series + ", " * bool(series) + x)
+    return "; ".join("on %s %s: %s" % (d.upper(), ", ".join('"%s"' % n for n in names), why)
+                     for (d, why), names in found.items())
+
+
 def wrap(text, width=100):
     lines, line = [], ""
     for word in text.split():
@@ -121,6 +135,8 @@ def page(course, rows, devices):
             "Lines %s; `tessera course %s %s`. The document: %s"
             % (t["lines"], course["name"], t["name"], t["says"])) + [""]
         out += table(course, t, rows, devices)
+        lacking = reasons(course, t, rows, devices)
+        out += [""] + wrap("Not here: " + lacking + ".") if lacking else []
         out += [""] + wrap("Why%s: " % (", on a GPU" * bool(t["cpu"])) + t["why"]) if t["why"] else []
         out += [""] + wrap("Why, on a CPU: " + t["cpu"]) if t["cpu"] else []
         out += [""] + wrap("Where the document errs: " + t["wrong"]) if t["wrong"] else []

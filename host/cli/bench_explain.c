@@ -148,13 +148,15 @@ static void print_parts(const explanation *x, const result_row *row, const limit
                LIMIT_FROM_DEVICE_PAGEABLE);
 }
 
-/* "12.5 MB", as much as the first step of the ladder asks for, or a part of it. */
+/* "12.5 MB", as much as the naive step of the ladder asks for, or a part of it. */
 static void print_asked(const traffic *t, const char *name)
 {
     printf("  work-items ask for %.4g MB of global memory, %.3g times what is compulsory",
            t->requested / 1e6, t->requested / fmax(t->compulsory, 1));
     if (t->results > 1)
         printf(", %.3g bytes for each result", t->requested / t->results);
+    if (t->loads > 0)
+        printf(" (%.3g loads and a store)", t->loads);
     if (t->first > 1.001 * t->requested)
         printf(", %.3g times less than %s", t->first / t->requested, t->first_name);
     else if (t->first > 0 && t->first < 0.999 * t->requested)
@@ -272,7 +274,8 @@ static json_t *json_traffic(const traffic *t, const intensity *i)
 {
     const bool placed = i->ridge > 0;
 
-    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:s, s:s, s:s}", "requested_bytes",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:s, s:s, s:s}",
+                     "loads_a_result", json_number(t->loads), "requested_bytes",
                      json_number(t->requested), "local_traffic_bytes", json_number(t->local),
                      "flops", json_number(t->flops), "first_requested_bytes", json_number(t->first),
                      "first", t->first_name, "intensity", json_number(i->asked),

@@ -20,6 +20,7 @@
 #include "cli/terminal.h"
 #include "core/dispatch.h"
 #include "core/registry.h"
+#include "core/view.h"
 #include "device/device.h"
 #include "measure/bench.h"
 #include "measure/explain.h"
@@ -308,6 +309,19 @@ static double over(double a, double b)
     return b > 0 ? a / b : 0;
 }
 
+/* Bytes that a product's work-items load, and those of its result, which is stored once. */
+static void count_loads(const problem *p, const result_row *row, double *loaded, double *stored,
+                        double *element)
+{
+    operand operands[OPERANDS_MAX];
+
+    if (p->op->result >= p->op->operands(p, operands) || !(row->requested_bytes > 0))
+        return;
+    *element = (double)tsr_type_size(operands[p->op->result].view.type);
+    *stored = *element * view_elements(&operands[p->op->result].view);
+    *loaded = row->requested_bytes - *stored;
+}
+
 /* Take the figure of a row that bench_variant has filled; what is not known is 0. */
 static tsr_status take_figure(classroom *c, course_figure figure, result_row *row, tsr_error *err)
 {
@@ -316,12 +330,15 @@ static tsr_status take_figure(classroom *c, course_figure figure, result_row *ro
                                         [FIGURE_COPIES] = "us",
                                         [FIGURE_LAUNCHES] = "commands",
                                         [FIGURE_INTENSITY] = "op/byte",
+                                        [FIGURE_LOADS] = "loads",
+                                        [FIGURE_A_LOAD] = "op/load",
                                         [FIGURE_LOCAL] = "op/byte",
                                         [FIGURE_OCCUPANCY] = "%",
                                         [FIGURE_ACHIEVED] = "%",
                                         [FIGURE_MOVED] = "GB/s",
                                         [FIGURE_OF_COPY] = "%",
                                         [FIGURE_SHARE] = "%"};
+    double loaded = 0, stored = 0, element = 1;
     tsr_status st;
 
     if (figure == FIGURE_RATE)
@@ -337,6 +354,8 @@ static tsr_status take_figure(classroom *c, course_figure figure, result_row *ro
         }
         return st;
     }
+    if (figure == FIGURE_LOADS || figure == FIGURE_A_LOAD)
+        count_loads(&c->last.problem, row, &loaded, &stored, &element);
     if (figure == FIGURE_SHARE && c->has_limits)
         roofline_place(&c->limits, row);
     row->rate = figure == FIGURE_FLOPS       ? row->work / row->time.median_ns
@@ -344,6 +363,8 @@ static tsr_status take_figure(classroom *c, course_figure figure, result_row *ro
                 : figure == FIGURE_COPIES    ? (row->to_device_ns + row->from_device_ns) * 1e-3
                 : figure == FIGURE_LAUNCHES  ? (double)row->commands
                 : figure == FIGURE_INTENSITY ? over(row->work, row->requested_bytes)
+                : figure == FIGURE_LOADS     ? over(loaded, row->bytes - stored)
+                : figure == FIGURE_A_LOAD    ? over(row->work, loaded / element)
                 : figure == FIGURE_LOCAL     ? over(row->work, row->local_traffic_bytes)
                                              : 100 * row->share;
     return TSR_OK;

@@ -16,8 +16,8 @@ enum { COURSE_FILE_MAX = 1 << 20, SCALES = 3, ROW_NAME_MAX = 15 };
 static const char suffix[] = ".course";
 
 static const char *const figures[] = {
-    "rate",      "flops",    "time",  "copies",  "launches", "intensity", "local-intensity",
-    "occupancy", "achieved", "moved", "of-copy", "share"};
+    "rate",         "flops",           "time",      "copies",   "launches", "intensity", "loads",
+    "flops-a-load", "local-intensity", "occupancy", "achieved", "moved",    "of-copy",   "share"};
 
 const char *course_figure_name(course_figure f)
 {

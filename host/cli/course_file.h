@@ -58,7 +58,9 @@ typedef enum course_figure {
     FIGURE_COPIES,    /* copies: us to bring inputs to the device and results back */
     FIGURE_LAUNCHES,  /* launches: commands of a call */
     FIGURE_INTENSITY, /* intensity: operations for a byte that work-items ask of global memory */
-    FIGURE_LOCAL,     /* local-intensity: the same of local memory */
+    FIGURE_LOADS,     /* loads: of each element of the operands, of a product of one type */
+    FIGURE_A_LOAD, /* flops-a-load: operations for an element that is loaded, of such a product */
+    FIGURE_LOCAL,  /* local-intensity: the same of local memory */
     FIGURE_OCCUPANCY, /* occupancy: %, of the command that takes longest, by its registers */
     FIGURE_ACHIEVED,  /* achieved: %, the occupancy of the whole call as traced */
     FIGURE_MOVED,     /* moved: GB/s of what the commands move by their design */

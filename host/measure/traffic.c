@@ -27,23 +27,46 @@ traffic traffic_sum(const plan *made)
     return t;
 }
 
-/* The first step that states what it asks for, and can run the problem. */
+/* What a step asks for, with its default values; 0: it does not state it, or cannot run here. */
+static double asked_by(tsr_session *s, const problem *p, const variant *v)
+{
+    const params values = params_default(v);
+    const job j = {.problem = p, .device = session_facts(s), .params = &values};
+    double asked = 0;
+    plan made;
+
+    if (!v->source || session_probe(s, v->needs | v->uses, NULL))
+        return 0;
+    if (!plan_make(v, &j, &made))
+        asked = traffic_sum(&made).requested;
+    plan_free(&made);
+    return asked;
+}
+
+/* "naive", which pages compare with; else the first step that states what it asks for. */
 static void find_first(tsr_session *s, const problem *p, traffic *out)
 {
-    for (size_t i = 0; i < p->op->variant_count && !(out->first > 0); i++) {
-        const variant *v = p->op->variants[i];
-        const params values = params_default(v);
-        const job j = {.problem = p, .device = session_facts(s), .params = &values};
-        plan made;
+    const variant *naive = NULL;
 
-        if (!v->source || session_probe(s, v->needs | v->uses, NULL))
-            continue;
-        if (!plan_make(v, &j, &made))
-            out->first = traffic_sum(&made).requested;
-        if (out->first > 0)
-            snprintf(out->first_name, sizeof(out->first_name), "%s", v->name);
-        plan_free(&made);
+    if (!variant_find(p->op, "naive", &naive, NULL))
+        out->first = asked_by(s, p, naive);
+    if (out->first > 0)
+        snprintf(out->first_name, sizeof(out->first_name), "%s", naive->name);
+    for (size_t i = 0; i < p->op->variant_count && !(out->first > 0); i++) {
+        out->first = asked_by(s, p, p->op->variants[i]);
+        snprintf(out->first_name, sizeof(out->first_name), "%s", p->op->variants[i]->name);
     }
+}
+
+/* Bytes of an element, where all operands have the same; else 0. */
+static size_t element_bytes(const operand *operands, size_t count)
+{
+    const size_t bytes = count ? tsr_type_size(operands[0].view.type) : 0;
+
+    for (size_t i = 1; i < count; i++)
+        if (tsr_type_size(operands[i].view.type) != bytes)
+            return 0;
+    return bytes;
 }
 
 void traffic_of(tsr_session *s, const problem *p, const plan *made, traffic *out)
@@ -51,11 +74,16 @@ void traffic_of(tsr_session *s, const problem *p, const plan *made, traffic *out
     unsigned order[OPERANDS_MAX];
     const problem normal = problem_normal(p, order);
     operand operands[OPERANDS_MAX];
+    size_t count, bytes;
 
     *out = traffic_sum(made);
     out->compulsory = p->op->bytes(p);
-    if (p->op->result < p->op->operands(p, operands))
+    count = p->op->operands(p, operands);
+    if (p->op->result < count)
         out->results = view_elements(&operands[p->op->result].view);
+    bytes = element_bytes(operands, count);
+    if (p->op->products && made->count == 1 && bytes && out->requested > 0)
+        out->loads = out->requested / (double)bytes / out->results - 1;
     if (p->op->unit == WORK_FLOPS && !(out->flops > 0))
         out->flops = p->op->work(p);
     find_first(s, &normal, out);

@@ -17,8 +17,10 @@ typedef struct traffic {
                           command states them */
     double barriers;   /* that a work-group passes, the commands' sum */
     double results;    /* elements of its result */
-    double first;      /* `requested` of the first step of the ladder that states it for this
-                          problem, with its default values; 0: none does */
+    double loads; /* elements that work-items load for each of these, of a product in one command
+                     whose operands are of one type; 0: not known */
+    double first; /* `requested` of the step "naive" of the ladder, else of its first step that
+                     states it for this problem, with its default values; 0: none does */
     char first_name[64];
 } traffic;
 

@@ -1,5 +1,6 @@
 """Cells of docs/course: figures, and in place of one the reason why there is none."""
 
+import json
 import os
 import sys
 import unittest
@@ -28,6 +29,39 @@ class Cells(unittest.TestCase):
                                      "| 2 |  |  | not here |  |", "| 3 |  |  | failed |  |",
                                      "| 4 |  |  | wrong |  |"])
         self.assertEqual(self.cells(None)[2:], ["| 0 |  |  | not measured |  |"])
+
+    def test_reasons(self):
+        """One sentence for the rows of a device that lack the same."""
+        found = {("a t", "here", str(i), "d"): r for i, r in enumerate(
+            [row(), row(outcome="unsupported", unsupported="it needs x"),
+             row(outcome="unsupported", unsupported="D: it needs y"),
+             row(outcome="unsupported", unsupported="it needs x")])}
+        t = {"name": "t", "rows": [{"series": "", "x": str(i)} for i in range(4)]}
+        self.assertEqual(course_pages.reasons({"name": "a"}, t, found, ["d"]),
+                         'on D "1", "3": it needs x; on D "2": it needs y')
+        self.assertEqual(course_pages.reasons({"name": "a"}, t, {}, ["d"]), "")
+
+    def test_figures_of_the_list_of_errors(self):
+        """What docs/course/README.md says that an H200 shows is what the rows have."""
+        rows, _ = course_pages.read_rows()
+        ridge = {x: r["ratio"] for (where, _, x, device), r in rows.items()
+                 if (where, device) == ("004 ridge", "h200")}
+        cycles = {x: r["rate"] for (where, _, x, device), r in rows.items()
+                  if (where, device) == ("004 latency", "h200")}
+        with open(os.path.join(course_pages.PAGES, "README.md"), encoding="utf-8") as f:
+            text = f.read()
+        self.assertIn("measured %.1f for FP32 and %.0f for bfloat16" % (ridge["fp32"], ridge["tensor bf16"]), text)
+        self.assertIn("%.0f of local memory, 190 to 210 of another group's, %.0f and %.0f on an H200" % tuple(
+            round(cycles[x], -1) for x in ("local", "second cache", "memory")), text)
+
+    def test_figures_of_the_lab(self):
+        with open(os.path.join(course_pages.RESULTS, "lab-h200.jsonl"), encoding="utf-8") as f:
+            rows = {(r["experiment"], r["name"], r["x"]): r["rate"] for r in map(json.loads, f)}
+        with open(os.path.join(course_pages.PAGES, "..", "lab.md"), encoding="utf-8") as f:
+            text = f.read()
+        self.assertIn("| %.3f, %.2f Gop/s |" % (rows["atomics", "swap", "1"], rows["atomics", "swap", "1024"]), text)
+        self.assertIn("a group without a cluster loads in %.0f," % rows["clusters", "no cluster", "1"], text)
+        self.assertIn("%.1f us here" % rows["graphs", "launches", "256"], text)
 
     def test_units(self):
         """In the heading where all have one, else in each row."""
