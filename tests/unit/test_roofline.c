@@ -7,16 +7,12 @@
 #include <cmocka.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "device/device.h"
 #include "measure/roofline.h"
 #include "measure/roofline_rig.h"
 #include "session/embedded.h"
-
-#include "cpu_session.h"
 
 /* A machine of round numbers: 1000 GFLOP/s, 100 GB/s, so the ridge lies at 10 operations a byte. */
 static limits machine(void)
@@ -281,34 +277,6 @@ static void what_was_far_better_is_named(void **state)
     assert_true(r.forgotten == 0);
 }
 
-/* A limit of a busy machine is measured again, and kept where it is better; never where worse. */
-static void a_low_limit_is_measured_again(void **state)
-{
-    limits l = {0}, kept = {0};
-    tsr_error err = {0};
-    char folder[] = "/tmp/tessera-test-again-XXXXXX";
-    cpu_session c = {0};
-    char shell[64];
-
-    (void)state;
-    assert_non_null(mkdtemp(folder));
-    setenv("TESSERA_CACHE_DIR", folder, 1);
-    cpu_session_open(&c, NULL);
-    l.of[LIMIT_LAUNCH_WAITED] = reached(1e9);
-    assert_int_equal(roofline_again(c.session, LIMIT_LAUNCH_WAITED, &l, &err), TSR_OK);
-    assert_true(l.of[LIMIT_LAUNCH_WAITED].value > 0 && l.of[LIMIT_LAUNCH_WAITED].value < 1e9);
-    assert_true(roofline_recall(c.session, &kept));
-    assert_true(kept.of[LIMIT_LAUNCH_WAITED].value == l.of[LIMIT_LAUNCH_WAITED].value);
-    l.of[LIMIT_LAUNCH_WAITED] = reached(1e-9);
-    assert_int_equal(roofline_again(c.session, LIMIT_LAUNCH_WAITED, &l, &err), TSR_OK);
-    assert_true(l.of[LIMIT_LAUNCH_WAITED].value == 1e-9);
-    assert_true(roofline_recall(c.session, &kept));
-    assert_true(kept.of[LIMIT_LAUNCH_WAITED].value > 1e-9);
-    cpu_session_close(&c);
-    snprintf(shell, sizeof(shell), "rm -r %s", folder);
-    assert_int_equal(system(shell), 0);
-}
-
 /* A run that could not measure takes nothing away; one that measured wrong says so. */
 static void what_was_not_measured_now_counts_from_before(void **state)
 {
@@ -341,7 +309,6 @@ int main(void)
         cmocka_unit_test(a_failing_way_leaves_what_another_measured),
         cmocka_unit_test(the_better_run_counts),
         cmocka_unit_test(what_was_far_better_is_named),
-        cmocka_unit_test(a_low_limit_is_measured_again),
         cmocka_unit_test(what_was_not_measured_now_counts_from_before),
     };
 
