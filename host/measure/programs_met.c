@@ -47,11 +47,11 @@ static size_t words_of(const char *of, uint64_t out[WORDS_MAX])
 }
 
 tsr_status programs_met_shows(programs_met *m, const variant *v, const device_facts *d,
-                              const plan *p, bool *out, tsr_error *err)
+                              const plan *p, bool singly, bool *out, tsr_error *err)
 {
-    uint64_t words[WORDS_MAX];
+    uint64_t words[WORDS_MAX], program = 0;
     text all = {0};
-    bool new_program = false, new_pair = false, ok;
+    bool there = false, new_pair = false, ok;
     size_t count = 0;
 
     /* " -DNAME=VALUE"... " ENTRY:32:1:1"... */
@@ -66,18 +66,22 @@ tsr_status programs_met_shows(programs_met *m, const variant *v, const device_fa
     ok = !all.failed;
     if (ok) {
         count = words_of(text_get(&all), words);
-        ok = add(m, hash_bytes(HASH_START, words, count * sizeof(*words)), &new_program);
+        program = hash_bytes(HASH_START, words, count * sizeof(*words));
+        there = tfind((const void *)(uintptr_t)program, &m->hashes, compare) != NULL;
     }
     text_free(&all);
-    for (size_t i = 0; i < count && new_program; i++) {
-        for (size_t k = i; k < count && ok; k++) {
+    for (size_t i = 0; i < count && !there; i++) {
+        for (size_t k = i; k < (singly ? i + 1 : count) && ok; k++) {
             /* The 0 makes it differ from a program of two words. */
             const uint64_t pair[] = {0, words[i], words[k]};
 
             ok = add(m, hash_bytes(HASH_START, pair, sizeof(pair)), &new_pair);
         }
     }
-    *out = !new_program || new_pair || !count || count == WORDS_MAX;
+    *out = there || new_pair || !count || count == WORDS_MAX;
+    /* One that is left out is left out again. */
+    if (ok && *out && !there)
+        ok = add(m, program, &new_pair);
     return ok ? TSR_OK : tsr_fail(err, TSR_ENOMEM, 0, "no memory for what a sweep has met");
 }
 

@@ -13,13 +13,14 @@ typedef struct programs_met {
 /**
  * Whether a plan needs no program, one that was met before, or one that brings two values side by
  * side as none before did: of -Ds, and of the entries that it launches with the sizes of their
- * groups.  The program is then met.
+ * groups.  The program of such a plan is then met.
  *
+ * @param singly  One value that no program had before is asked for instead, and enough.
  * @param out  Receives the answer.
  * @return TSR_OK or TSR_ENOMEM.
  */
 tsr_status programs_met_shows(programs_met *m, const variant *v, const device_facts *d,
-                              const plan *p, bool *out, tsr_error *err);
+                              const plan *p, bool singly, bool *out, tsr_error *err);
 
 void programs_met_free(programs_met *m);
 

@@ -296,7 +296,8 @@ static tsr_status shows_new(sweep *s, const problem *p, const params *chosen, bo
     /* Where there is no call, run_one says so. */
     if (!s->pairs || dispatch_call_of(s->session, p, &sel, IN_ARRAYS, &call, NULL))
         return TSR_OK;
-    return programs_met_shows(s->met, s->variant, session_facts(s->session), &call->plan, out, err);
+    return programs_met_shows(s->met, s->variant, session_facts(s->session), &call->plan,
+                              s->options->singly, out, err);
 }
 
 /* Judge problem i of the sweep.  *why receives NULL, or why it is not suited, to be kept in

@@ -2,9 +2,9 @@
  * Oclgrind where that is all there is, in one process.
  *
  * A RUN is "VARIANT,TYPE[,WORD]...", of the words tiny, small and defaults, as the options of
- * `tessera verify` have it, pairs and values, as verify_options do, and unoptimized, which leaves
- * out PoCL's optimizations.  A process of its own would cost each run 0.7 s in PoCL's compiler,
- * which reads its library for the first program.
+ * `tessera verify` have it, pairs, singly and values, as verify_options do, and unoptimized, which
+ * leaves out PoCL's optimizations.  A process of its own would cost each run 0.7 s in PoCL's
+ * compiler, which reads its library for the first program.
  *
  * Optimized runs come first: PoCL asks for POCL_EXTRA_BUILD_FLAGS at every program until there is a
  * value, which then holds for the life of the process.  A run that is to be optimized and would not
@@ -52,6 +52,7 @@ static bool read_words(char **rest, sweep_run *out)
                            : !strcmp(word, "small")       ? &out->options.small
                            : !strcmp(word, "defaults")    ? &out->options.defaults
                            : !strcmp(word, "pairs")       ? &out->options.pairs
+                           : !strcmp(word, "singly")      ? &out->options.singly
                            : !strcmp(word, "values")      ? &out->options.values
                            : !strcmp(word, "unoptimized") ? &out->unoptimized
                                                           : NULL;
@@ -129,8 +130,9 @@ static bool sweep(bench *b, const operation *op, const char *words)
         fprintf(stderr, "sweep: '%s' is no run\n", words);
         return false;
     }
-    /* Types differ in few lines: two values that met in one need not meet in another. */
-    if (run.variant != b->variant)
+    /* Types differ in few lines: two values that met in one need not meet in another.  A value
+     * alone is to be in each. */
+    if (run.variant != b->variant || run.options.singly)
         programs_met_free(&b->met);
     b->variant = run.variant;
     run.options.met = &b->met;
@@ -152,10 +154,9 @@ int main(int argc, char **argv)
     int status = 0;
 
     if (argc < 3) {
-        fputs(
-            "Usage: sweep OP VARIANT,TYPE[,tiny][,small][,defaults][,pairs][,values][,unoptimized]"
-            "...\n",
-            stderr);
+        fputs("Usage: sweep OP VARIANT,TYPE[,tiny][,small][,defaults][,pairs[,singly]][,values]"
+              "[,unoptimized]...\n",
+              stderr);
         return 2;
     }
     if (operation_find(argv[1], "sweep", NULL, &op, &err) || tsr_devices_find(&list, &err) ||

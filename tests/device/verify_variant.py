@@ -4,14 +4,17 @@ The operation's main type has the whole sweep with defaults, and of the tiny one
 value of every tunable that a CPU's compiler is not minutes over.  In no sweep does each value of a
 -D meet each of the others: a problem that needs one more program runs where two of its -Ds, or of the
 sizes of its groups, come together for the first time (measure/programs_met.h) in any sweep of the
-variant, of whatever type; those that share a program run all.  A GPU's sweep has every combination,
-and with TESSERA_LONG=1 so have these.  Types differ in few lines, and a program
-takes that compiler a quarter of a second and more: of the others one has the whole sweep with small
-tiles, of which there are many then.  One of each other width has the tiny one, where the simulator
-does not run just that and judge it (oclgrind/sweep.py).  Variants made for CPUs have it here too, and
-so have those that are slow unless optimized, whose programs take longest, and whose other types have
-no whole sweep.  Which types these are turns from variant to variant, so that each meets every shared header; a
-GPU's sweep has them all.
+variant, of whatever type; those that share a program run all.  Of a variant that is slow unless
+optimized, whose programs take longest, a value that a run meets for the first time is asked for instead:
+pairs of values are in Oclgrind.  A GPU's sweep has every combination, and with TESSERA_LONG=1 so have
+these.
+
+Types differ in few lines, and a program takes that compiler a quarter of a second and more: of the
+others one has the whole sweep with small tiles, of which there are many then.  One of each other width
+has the tiny one, where the simulator does not run just that and judge it (oclgrind/sweep.py).  Variants
+made for CPUs have it here too; those that are slow unless optimized, whose other types have no whole
+sweep, have one of these types here, and with TESSERA_LONG=1 each.  Which types these are turns from
+variant to variant, so that each meets every shared header; a GPU's sweep has them all.
 
 The compiler takes three quarters of its time to optimize.  The main type's whole sweep is optimized,
 whose large problems would take longer otherwise, and of the variants made for CPUs the other type's.
@@ -32,11 +35,15 @@ from variant_runs import (has_many_programs, is_optimized, is_simulated, one_of_
                           says, variant)
 
 
+LONG = os.environ.get("TESSERA_LONG") == "1"
+
+
 def runs(op, name):
     """What sweep.c runs of a variant."""
-    if os.environ.get("TESSERA_LONG") == "1":
+    if LONG:
         return all_runs(op, name)
-    return [run.replace(",", ",pairs,", 1) for run in all_runs(op, name)]
+    some = ",pairs,singly," if is_optimized(op, name) else ",pairs,"
+    return [run.replace(",", some, 1) for run in all_runs(op, name)]
 
 
 def all_runs(op, name):
@@ -54,8 +61,9 @@ def all_runs(op, name):
     tiny = [t + ",tiny,small,defaults" for t in one_of_each_width(types, i)
             if t + ",small,defaults" not in whole]
     for_cpus = name.startswith("cpu-")
-    if not for_cpus and not is_optimized(op, name) and is_simulated(op, name):
-        tiny = []
+    if not for_cpus and is_simulated(op, name):
+        here = len(tiny) if LONG else 1
+        tiny = (tiny[i % max(len(tiny), 1):] + tiny)[:here] if is_optimized(op, name) else []
     if has_many_programs(op, name):
         return [main + ",tiny,small,defaults"] + \
             [run + plain for run in tiny + whole + [tiny_values, main + ",defaults"]]

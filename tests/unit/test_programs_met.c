@@ -11,10 +11,10 @@
 
 static const variant made_up = {.name = "made-up", .entries = {"one", "other"}};
 
-/* Whether a plan with these -Ds, and launches of `entry` in groups of this size, shows something.
- */
-static bool shows(programs_met *m, const char *defines, size_t launches, unsigned entry,
-                  size_t group)
+/* Whether a plan with these -Ds, and launches of `entry` in groups of this size, shows something:
+ * two of its values side by side, or one alone. */
+static bool shows_of(programs_met *m, bool singly, const char *defines, size_t launches,
+                     unsigned entry, size_t group)
 {
     static const device_facts device;
     command commands[2] = {{.kind = COMMAND_LAUNCH, .entry = entry, .local = {group, 1, 1}},
@@ -23,9 +23,15 @@ static bool shows(programs_met *m, const char *defines, size_t launches, unsigne
     bool out = false;
 
     text_append(&p.defines, defines);
-    assert_int_equal(programs_met_shows(m, &made_up, &device, &p, &out, NULL), TSR_OK);
+    assert_int_equal(programs_met_shows(m, &made_up, &device, &p, singly, &out, NULL), TSR_OK);
     text_free(&p.defines);
     return out;
+}
+
+static bool shows(programs_met *m, const char *defines, size_t launches, unsigned entry,
+                  size_t group)
+{
+    return shows_of(m, false, defines, launches, entry, group);
 }
 
 static void test_each_pair_of_values_once(void **state)
@@ -39,7 +45,22 @@ static void test_each_pair_of_values_once(void **state)
     assert_true(shows(&m, " -DA=1 -DB=1 -DC=0", 1, 0, 8));
     /* Each two of these have met, all three have not. */
     assert_false(shows(&m, " -DA=1 -DB=1 -DC=1", 1, 0, 8));
+    assert_false(shows(&m, " -DA=1 -DB=1 -DC=1", 1, 0, 8)); /* as it was not compiled */
     assert_true(shows(&m, " -DA=1 -DB=1 -DC=2", 1, 0, 8));
+    programs_met_free(&m);
+}
+
+static void test_each_value_once(void **state)
+{
+    programs_met m = {0};
+
+    (void)state;
+    assert_true(shows_of(&m, true, " -DA=0 -DB=0", 1, 0, 8));
+    assert_true(shows_of(&m, true, " -DA=1 -DB=1", 1, 0, 8));
+    assert_false(shows_of(&m, true, " -DA=0 -DB=1", 1, 0, 8));
+    assert_false(shows_of(&m, true, " -DA=0 -DB=1", 1, 0, 8)); /* as it was not compiled */
+    assert_true(shows_of(&m, true, " -DA=0 -DB=1", 1, 0, 16));
+    assert_true(shows_of(&m, true, " -DA=0 -DB=2", 1, 0, 8));
     programs_met_free(&m);
 }
 
@@ -96,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_pair_of_values_once),
+        cmocka_unit_test(test_each_value_once),
         cmocka_unit_test(test_what_is_compiled),
         cmocka_unit_test(test_a_program_that_is_there),
         cmocka_unit_test(test_many),
