@@ -222,8 +222,8 @@ void explain_print(const explanation *x, const result_row *row, const limits *l)
         is_beyond(row->from_device_bytes, row->from_device_ns, l, LIMIT_FROM_DEVICE_PAGEABLE);
 
     printf(
-        "  commands of one %s, medians of %zu calls; a pass is the %.4g MB that must be read and "
-        "written\n",
+        "  commands of one %s, each timed by itself: medians of %zu calls beside those of the row "
+        "above;\n  a pass is the %.4g MB that must be read and written\n",
         x->name, x->call.count, x->compulsory / 1e6);
     print_parts(x, row, l);
     printf("  %4s %-28s %13s %6s %7s %9s %8s %7s %16s %9s %8s %9s\n", "", "kernel", "time", "share",

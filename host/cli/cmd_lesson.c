@@ -510,6 +510,49 @@ static tsr_status choose(const options *o, json_t *lessons, tsr_error *err)
     return check(o, lessons, err);
 }
 
+/* `file` for each "mine.cl" of a text, and without a command that would print the step's kernel
+ * over it. */
+static json_t *with_file(const char *from, const char *file)
+{
+    static const char print[] = "$ tessera kernels ", mine[] = "mine.cl";
+    const char *line = strchr(from, '\n'), *at;
+    text out = {0};
+    json_t *made;
+
+    if (!strncmp(from, print, strlen(print)) && line) {
+        text_append(&out, "$ ");
+        from = line + 1;
+    }
+    for (; (at = strstr(from, mine)) != NULL; from = at + strlen(mine))
+        text_format(&out, "%.*s%s", (int)(at - from), from, file);
+    text_append(&out, from);
+    made = json_text(text_get(&out));
+    text_free(&out);
+    return made;
+}
+
+/* What to try on a page that is of a file of one's own. */
+static void try_file(json_t *lesson, const char *file)
+{
+    const json_t *tasks = json_object_get(lesson, "exercise");
+    json_t *own = json_array();
+    text said = {0};
+
+    text_format(
+        &said,
+        "This page is of `%s`, in the place of the step's own kernel. Change a line of it, and "
+        "make the page again:",
+        file);
+    json_array_append_new(own, json_text(text_get(&said)));
+    text_free(&said);
+    for (size_t i = 1; i < json_array_size(tasks); i++)
+        json_array_append_new(own, with_file(json_string_value(json_array_get(tasks, i)), file));
+    if (json_array_size(tasks) > 1 &&
+        strstr(json_string_value(json_array_get(tasks, 1)), "mine.cl"))
+        json_object_set(lesson, "exercise", own);
+    json_decref(own);
+}
+
 /* "SOURCE=FILE": what --kernel-file puts in the place of the kernel of a lesson's first run. */
 static tsr_status replace_source(const options *o, const json_t *lessons, text *out, tsr_error *err)
 {
@@ -532,6 +575,7 @@ static tsr_status replace_source(const options *o, const json_t *lessons, text *
         return tsr_fail(err, TSR_ENAME, 0, "--kernel-file: lesson %s shows no kernel",
                         member(lesson, "name"));
     text_format(out, "%s=%s", source, o->value[OPTION_KERNEL_FILE]);
+    try_file(json_array_get(lessons, 0), o->value[OPTION_KERNEL_FILE]);
     return out->failed ? tsr_fail(err, TSR_ENOMEM, 0, "out of memory") : TSR_OK;
 }
 

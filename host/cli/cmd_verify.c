@@ -18,6 +18,7 @@
 typedef struct counters {
     const tsr_device *device; /* of the rows that come */
     const char *file;         /* that runs in the place of the variant; NULL: none */
+    const char *folder;       /* of --kernel-dir; NULL: the kernels that are built in */
     bool named;               /* one variant was asked for */
     size_t passed, failed, skipped;
     bool wrong;                                /* a result is: not all failures are errors */
@@ -31,8 +32,10 @@ static void print_row(const verify_row *row, outcome how, const counters *t)
 {
     static const char *const words[] = {"ok  ", "FAIL", "skip"};
 
+    const char *from = t->file ? t->file : row->variant->source ? t->folder : NULL;
+
     printf("%s %s/%s%s%s %s on %s: ", words[how], row->op->name, row->variant->name,
-           t->file ? " from " : "", t->file ? t->file : "", tsr_type_name(row->type),
+           from ? " from " : "", from ? from : "", tsr_type_name(row->type),
            tsr_device_name(t->device));
     if (how == OUTCOME_SKIP)
         printf("%s", row->detail);
@@ -188,7 +191,7 @@ int cmd_verify(const options *o)
     const operation *op = NULL;
     tsr_error err = {0};
     choice found = {0};
-    counters sum = {.file = kernel_file_name(o)};
+    counters sum = {.file = kernel_file_name(o), .folder = o->value[OPTION_KERNEL_DIR]};
     tsr_status st =
         o->operand_count ? operation_find(o->operand[0], o->command, NULL, &op, &err) : TSR_OK;
     int status = EXIT_DONE;
