@@ -730,7 +730,14 @@ static void print_row(classroom *c, const course_table *t, const shown_row *r,
     printf("  %s%*s  %s%*s  ", label, c->wide - (int)text_width(label), "", r->row->says,
            c->says_wide - (int)text_width(r->row->says), "");
     if (row->outcome != RESULT_TIMED) {
-        printf("%s: %s\n", result_outcome_name(row->outcome), row->unsupported);
+        const size_t at = 6 + (size_t)(c->wide + c->says_wide);
+        text why = {0}, lines = {0};
+
+        text_format(&why, "%s: %s", result_outcome_name(row->outcome), row->unsupported);
+        text_wrap(&lines, text_get(&why), at, at < 40 ? at : 6, terminal_width(STDOUT_FILENO));
+        puts(text_get(&lines));
+        text_free(&lines);
+        text_free(&why);
         fflush(stdout);
         return;
     }

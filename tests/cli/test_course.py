@@ -154,6 +154,19 @@ class Own(Case):
         self.assertEqual(len({r["median_ns"] for r in rows}), 1)
         self.assertAlmostEqual(rows[1]["rate"], rows[1]["median_ns"] / 1000)
 
+    def test_loads(self):
+        """Of each element of the operands of a 64-wide product, and of each result beside naive."""
+        out = self.succeed("course", "002", "loads", "--json", "--repeat", "2", "--seconds", "0.01",
+                           "--device", "cpu").out
+        self.assertEqual([(r["rate"], r["unit"]) for r in rows_of(out)],
+                         [(64, "loads"), (4, "loads"), (2, "loads")])
+        out = self.succeed("course", "001", "widths", "--small", "--json", "--repeat", "2", "--seconds", "0.01",
+                           "--device", "cpu").out
+        self.assertEqual([r["rate"] for r in rows_of(out)], [8, 16, 32])
+        out = self.succeed("bench", "matmul", "--kernel", "tiled", "--size", "128", "--explain", "--seconds",
+                           "0.001", "--device", "cpu").out
+        self.assertRegex(out, r"68 bytes for each result \(16 loads and a store\), 15\.1 times less than naive")
+
     def test_sizes_of_experiments(self):
         """They are runs of their own."""
         self.write("own.course", OWN.replace("occupancy 256 64 0 9.0", "lab queues 16 / row blocks / 2")
