@@ -261,17 +261,7 @@ reduce_whole(__global const ELEMENT *restrict x, __global RESULT *restrict resul
     /* Of no need to the language, as group_reduce() has barriers: without it PoCL loses the store.
      */
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint g = item; g < groups; g += 4 * GROUP) {
-        reduced next[4];
-
-#pragma unroll
-        for (uint k = 0; k < 4; k++)
-            if (g + k * GROUP < groups)
-                next[k] = left[g + k * GROUP];
-#pragma unroll
-        for (uint k = 0; k < 4; k++)
-            if (g + k * GROUP < groups)
-                chain_join(&all, next[k]);
-    }
+    for (uint g = item; g < groups; g += GROUP)
+        chain_join(&all, left[g]);
     finish(x, result, &call, group_reduce(all.all, shared, &first), &found);
 }

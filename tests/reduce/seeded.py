@@ -30,8 +30,7 @@ BUGS = {
     "sweep-reduce-last-group-values":
         ("last-group", "reduce/reduce_last_group.cl", "g < groups", 0, "g + 1 < groups", []),
     "sweep-reduce-whole-values":
-        ("whole", "reduce/reduce_whole.cl", "if (g + k * GROUP < groups)", 1,
-         "if (g + k * GROUP + 1 < groups)", []),
+        ("whole", "reduce/reduce_whole.cl", "g < groups", 0, "g + 1 < groups", []),
     "sweep-reduce-whole-block":
         ("whole", "reduce/reduce_whole.cl", "index = r.index * BLOCK + *found", 0,
          "index = *found", []),

@@ -200,10 +200,6 @@ static double traffic(const problem *q)
            (double)tsr_type_size(result.type) * view_elements(&result);
 }
 
-/* Elements of a float32 sum that `whole`, whose groups wait less for one another, takes sooner than
- * `last-group` does. */
-#define WHOLE_SUM_MOST ((size_t)1 << 22)
-
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     const tsr_reduce_problem *r = reduce_of(p);
@@ -215,9 +211,7 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         return n;
     }
     if (d->kind != DEVICE_CPU && reduce_is_whole(r))
-        out[n++] = reduce_is_plain(r) && r->by == TSR_REDUCE_SUM && r->n > WHOLE_SUM_MOST
-                       ? "last-group"
-                       : "whole";
+        out[n++] = "whole";
     if (reduce_is_plain(r)) {
         out[n++] = "vector";
         out[n++] = "tree";
