@@ -248,6 +248,10 @@ class Entries(Case):
             r = self.succeed(*args, env={"TESSERA_CACHE_DIR": folder})
             self.assertEqual(r.err.count("is not used: it cannot be made: Not a directory"),
                              times, r)
+        # A session on each of two devices.
+        r = self.succeed("devices", env={"TESSERA_CACHE_DIR": self.path("none/file"),
+                                         "POCL_DEVICES": "pthread pthread"})
+        self.assertEqual(r.err.count("is not used: it cannot be made: Not a directory"), 1, r)
         r = self.succeed(*args, "--quiet", env={"TESSERA_CACHE_DIR": self.path("none/file")})
         self.assertEqual(r.err, "")
 
