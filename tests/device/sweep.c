@@ -77,17 +77,27 @@ static bool read_run(const operation *op, char *run, sweep_run *out)
            read_type(type, &out->options.type) && read_words(&rest, out);
 }
 
-static bool on_row(const verify_row *row, void *failed)
+/* Of a RUN. */
+typedef struct outcome {
+    bool values; /* values of tunables alone, whose refusals are not counted */
+    bool failed;
+} outcome;
+
+static bool on_row(const verify_row *row, void *context)
 {
+    outcome *of = context;
+    /* Nothing ran, and nothing is said of why. */
+    const bool empty = !of->values && !row->problems && (!row->unsupported || !*row->detail);
+
     printf("%s %s/%s %s: %zu problems, %zu failed %s\n%s",
-           row->failed     ? "FAIL"
-           : row->problems ? "ok  "
-                           : "skip",
+           row->failed || empty ? "FAIL"
+           : row->problems      ? "ok  "
+                                : "skip",
            row->op->name, row->variant->name, tsr_type_name(row->type), row->problems, row->failed,
-           row->detail, row->build_log ? row->build_log : "");
+           empty ? "although they are supported" : row->detail,
+           row->build_log ? row->build_log : "");
     fflush(stdout);
-    if (row->failed)
-        *(bool *)failed = true;
+    of->failed |= row->failed || empty;
     return true;
 }
 
@@ -120,9 +130,9 @@ static tsr_status open_session(bench *b, bool unoptimized, tsr_error *err)
 static bool sweep(bench *b, const operation *op, const char *words)
 {
     tsr_error err = {0};
-    bool failed = false;
     char pieces[256];
     sweep_run run;
+    outcome of;
 
     printf("%s\n", words);
     if ((size_t)snprintf(pieces, sizeof(pieces), "%s", words) >= sizeof(pieces) ||
@@ -136,12 +146,13 @@ static bool sweep(bench *b, const operation *op, const char *words)
         programs_met_free(&b->met);
     b->variant = run.variant;
     run.options.met = &b->met;
+    of = (outcome){.values = run.options.values};
     if (open_session(b, run.unoptimized, &err) ||
-        verify_operation(b->session, op, &run.options, on_row, &failed, &err)) {
+        verify_operation(b->session, op, &run.options, on_row, &of, &err)) {
         fprintf(stderr, "sweep: %s\n", err.message);
-        failed = true;
+        of.failed = true;
     }
-    return !failed;
+    return !of.failed;
 }
 
 int main(int argc, char **argv)

@@ -123,26 +123,26 @@ static void test_figures(void **state)
     t.kernel[1].ns = 500;
     t.all.ns = 2000;
     add_warp(b, 3, 0, 5000, 960);
-    add_warp(b, 3, 0, 5000, 480);
+    add_warp(b, 3, 0, 5480, 960);
     add_warp(b, 7, 0, 5032, 480);
     add_warp(b, 7, 1, 6000, 320);
     add_warp(b, 7, 1, 6320, 96); /* no room */
     assert_int_equal(trace_sum(&b->head, &t, &err), TSR_OK);
     assert_near(t.kernel[0].warps, 3);
-    assert_near(t.kernel[0].occupancy, 1920.0 / (1000 * 8));
-    assert_near(t.kernel[0].balance, 1920.0 / (1440 * 2));
+    assert_near(t.kernel[0].occupancy, 2400.0 / (1000 * 8));
+    assert_near(t.kernel[0].balance, 2400.0 / (1920 * 2));
     assert_int_equal(t.kernel[0].units, 2);
     assert_near(t.kernel[1].occupancy, 416.0 / (500 * 8));
     assert_near(t.kernel[1].balance, 0.5);
     assert_int_equal(t.kernel[1].units, 1);
     assert_near(t.all.warps, 5);
-    assert_near(t.all.occupancy, 2336.0 / (2000 * 8));
+    assert_near(t.all.occupancy, 2816.0 / (2000 * 8));
     assert_near(t.tick_ns, 8); /* 32, 1000 and multiples of 32 */
-    /* The second unit's records reach 1320 ns; the first's are all there. */
+    /* The second unit's records reach 1320 ns; the first's are all there, and reach 1440. */
     assert_near(t.drawn_ns, 1320);
-    assert_near(t.resident[0][0], 2);
-    assert_near(t.resident[0][100], 1); /* at 550 ns */
-    assert_near(t.resident[0][239], 0);
+    assert_near(t.resident[0][0], 1);
+    assert_near(t.resident[0][100], 2); /* at 550 ns */
+    assert_near(t.resident[0][239], 1);
     assert_near(t.resident[1][0], 0);
     assert_near(t.resident[1][50], 1);
     assert_near(t.resident[1][200], 1); /* at 1100 ns */
