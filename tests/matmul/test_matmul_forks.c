@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,8 +33,8 @@ static bool is_refused(tsr_status st, const tsr_error *err)
     return st == TSR_EUNSUPPORTED && strstr(err->message, "before this process was forked") != NULL;
 }
 
-/* Exit status of the child: the number of the first check that fails. */
-static int in_the_child(const cpu_session *cpu, tsr_session *host)
+/* What is wrong in the child; NULL: nothing. */
+static const char *in_the_child(const cpu_session *cpu, tsr_session *host)
 {
     const tsr_device *device = NULL;
     tsr_devices *list = NULL;
@@ -43,26 +44,26 @@ static int in_the_child(const cpu_session *cpu, tsr_session *host)
     size_t n = 0;
 
     if (!is_refused(multiply(cpu->session, NULL, &err), &err))
-        return 1;
+        return "a product by the session of before the fork is not refused";
     if (!is_refused(tsr_session_open(cpu->device, NULL, &s, &err), &err))
-        return 2;
+        return "a new session on a device is not refused";
     if (!is_refused(tsr_pinned_alloc(cpu->session, 100, &pinned, &err), &err))
-        return 3;
+        return "pinned memory is not refused";
     if (!is_refused(tsr_session_warm(cpu->session, NULL, NULL, NULL, &err), &err))
-        return 7;
+        return "to warm the session of before the fork is not refused";
     if (tsr_devices_find(&list, &err) || tsr_devices_count(list) != 1 ||
         !strstr(tsr_devices_failure(list, 0), "before this process was forked"))
-        return 4;
+        return "the list has more than the host, or does not say why";
     memset(c, 0, sizeof(c));
     if (multiply(host, "openmp", &err) || c[0] != N)
-        return 5;
+        return "the host's session of before the fork does not multiply";
     if (tsr_devices_select(list, "host", &device, 1, &n, &err) ||
         tsr_session_open(device, NULL, &s, &err) || multiply(s, NULL, &err))
-        return 6;
+        return "a new session on the host does not multiply";
     tsr_session_close(s);
     tsr_session_close(cpu->session);
     tsr_devices_close(list);
-    return 0;
+    return NULL;
 }
 
 static void a_child_is_refused_opencl_and_has_the_host(void **state)
@@ -86,8 +87,13 @@ static void a_child_is_refused_opencl_and_has_the_host(void **state)
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
+        const char *wrong;
+
         alarm(30);
-        _exit(in_the_child(&cpu, host));
+        wrong = in_the_child(&cpu, host);
+        if (wrong)
+            fprintf(stderr, "in the child %s\n", wrong);
+        _exit(wrong != NULL);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status)); /* and not by the alarm */
