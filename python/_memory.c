@@ -632,13 +632,60 @@ static int box_within(const memory_object *m, size_t offset, const size_t region
                   fits ? region[0] + (region[1] - 1) * row + (region[2] - 1) * slice : SIZE_MAX);
 }
 
+/* Where a box is in a memory: its rows, and slices of them, are so many bytes apart. */
+typedef struct box_side {
+    cl_mem memory;
+    size_t at, row, slice;
+} box_side;
+
+/* The slice, row and byte at which a box begins; whether it is within rows and slices from there.
+ */
+static int split_origin(const box_side *s, const size_t region[3], size_t out[3])
+{
+    out[2] = s->at / s->slice;
+    out[1] = s->at % s->slice / s->row;
+    out[0] = s->at % s->slice % s->row;
+    return out[0] + region[0] <= s->row && (out[1] + region[1]) * s->row <= s->slice;
+}
+
+/* Enqueue the copy of a box.  NVIDIA's driver (580) refuses one of several slices that is not
+ * within rows and slices on both sides: its slices are copied one by one. */
+static cl_int copy_box(cl_command_queue queue, box_side from, box_side to, const size_t region[3])
+{
+    const size_t one[3] = {region[0], region[1], 1};
+    size_t from_origin[3] = {from.at, 0, 0}, origin[3] = {to.at, 0, 0};
+    cl_int rc = CL_SUCCESS;
+
+    if (region[1] == 1 && region[2] == 1)
+        return clEnqueueCopyBuffer(queue, from.memory, to.memory, from.at, to.at, region[0], 0,
+                                   NULL, NULL);
+    if (region[2] == 1 ||
+        (split_origin(&from, region, from_origin) && split_origin(&to, region, origin)))
+        return clEnqueueCopyBufferRect(queue, from.memory, to.memory, from_origin, origin, region,
+                                       from.row, from.slice, to.row, to.slice, 0, NULL, NULL);
+    for (size_t i = 0; i < region[2] && !rc; i++) {
+        rc = copy_box(queue, from, to, one);
+        from.at += from.slice;
+        to.at += to.slice;
+    }
+    return rc;
+}
+
+/* How far rows and slices are apart in a memory, of a box that has one of them too. */
+static box_side side_of(cl_mem memory, size_t at, const size_t region[3], size_t row, size_t slice)
+{
+    row = region[1] == 1 && row < region[0] ? region[0] : row;
+    slice = region[2] == 1 ? region[1] * row : slice;
+    return (box_side){memory, at, row, slice};
+}
+
 /* copy(from, from_offset, from_pitches, offset, pitches, region): a box of bytes, of `region`
  * bytes, rows and slices, whose rows and slices are so far apart in each memory. */
 static PyObject *memory_copy(PyObject *self, PyObject *args)
 {
     memory_object *m = (memory_object *)self, *from;
     Py_ssize_t from_at, at, from_row, from_slice, row, slice, r[3];
-    size_t from_origin[3] = {0}, origin[3] = {0}, region[3];
+    size_t region[3];
     session_set set = {.count = 0};
     PyThreadState *others;
     PyObject *x;
@@ -670,21 +717,18 @@ static PyObject *memory_copy(PyObject *self, PyObject *args)
     if (!box_within(m, (size_t)at, region, (size_t)row, (size_t)slice) ||
         !box_within(from, (size_t)from_at, region, (size_t)from_row, (size_t)from_slice))
         return NULL;
-    from_origin[0] = (size_t)from_at;
-    origin[0] = (size_t)at;
     sessions_add(&set, m->session);
     sessions_add(&set, from->session);
     do {
         others = PyEval_SaveThread();
         open = sessions_lock(&set);
         rc = open ? sessions_order(&set, m->session, 0) : CL_INVALID_CONTEXT;
-        if (!rc && r[1] == 1 && r[2] == 1)
-            rc = clEnqueueCopyBuffer(m->session->queue, from->memory, m->memory, (size_t)from_at,
-                                     (size_t)at, region[0], 0, NULL, NULL);
-        else if (!rc)
-            rc = clEnqueueCopyBufferRect(m->session->queue, from->memory, m->memory, from_origin,
-                                         origin, region, (size_t)from_row, (size_t)from_slice,
-                                         (size_t)row, (size_t)slice, 0, NULL, NULL);
+        if (!rc)
+            rc = copy_box(m->session->queue,
+                          side_of(from->memory, (size_t)from_at, region, (size_t)from_row,
+                                  (size_t)from_slice),
+                          side_of(m->memory, (size_t)at, region, (size_t)row, (size_t)slice),
+                          region);
         rc = rc ? rc : sessions_order(&set, m->session, 1);
         sessions_unlock(&set);
         PyEval_RestoreThread(others);

@@ -11,6 +11,8 @@
  *
  *   - with TESSERA_AS_GPU set, says that devices are GPUs;
  *
+ *   - with TESSERA_STRICT_BOXES set, refuses to copy boxes as NVIDIA's driver does;
+ *
  *   - with TESSERA_LARGEST_BUFFER=BYTES, says that buffers are that large at most, and refuses
  * others;
  *
@@ -603,6 +605,23 @@ clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *size_out)
         TAKE(clRelease##Object);                                                                   \
     } while (0)
 
+/* Boxes of several slices within rows and slices from their origin on; of one buffer, as OpenCL has
+ * it, with the same distances on both sides. */
+static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueCopyBufferRect_strict(
+    cl_command_queue q, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *origin,
+    const size_t *region, size_t from_row, size_t from_slice, size_t row, size_t slice, cl_uint n,
+    const cl_event *wait, cl_event *out)
+{
+    const int out_of_rows = from_origin[0] + region[0] > from_row || origin[0] + region[0] > row ||
+                            (from_origin[1] + region[1]) * from_row > from_slice ||
+                            (origin[1] + region[1]) * row > slice;
+
+    if ((region[2] > 1 && out_of_rows) || (from == to && (from_row != row || from_slice != slice)))
+        return CL_INVALID_VALUE;
+    return next->clEnqueueCopyBufferRect(q, from, to, from_origin, origin, region, from_row,
+                                         from_slice, row, slice, n, wait, out);
+}
+
 static void take_over(void)
 {
     const char *largest = getenv("TESSERA_LARGEST_BUFFER");
@@ -663,6 +682,8 @@ static void take_over(void)
         layer.clGetDeviceInfo = at_clGetDeviceInfo_changed;
     if (largest_buffer)
         layer.clCreateBuffer = at_clCreateBuffer_limited;
+    if (getenv("TESSERA_STRICT_BOXES"))
+        layer.clEnqueueCopyBufferRect = at_clEnqueueCopyBufferRect_strict;
     if (getenv("TESSERA_HOLD_WRITE"))
         layer.clEnqueueWriteBuffer = at_clEnqueueWriteBuffer_held;
     if (getenv("TESSERA_ONE_CALL")) {
