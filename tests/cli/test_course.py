@@ -346,7 +346,7 @@ class Courses(Case):
         """The text that each changes is there, and a proof of the result sees what the page says."""
         with open(os.path.join(SOURCE, "docs", "course", "exercises.md"), encoding="utf-8") as f:
             text = f.read()
-        done = 0
+        done, sized = 0, collections.Counter()
         for head, part in re.findall(r"(?ms)^## (.*?)\n(.*?)(?=^## |\Z)", text):
             for step, old, new, seen in re.findall(r"(?m)^\| (.+?) \| `(.+?)` → `(.+?)` \| (.+) \|$",
                                                    part):
@@ -359,6 +359,9 @@ class Courses(Case):
                 self.write("mine.cl", source.replace(old, new))
                 own = ["--kernel-file", "mine.cl", "--device", "cpu"]
                 size = re.search(r", at `--size (\S+)`", seen)
+                sized[op] += bool(size)
+                if size and sized[op] > 2:  # each is a compilation: two of an operation run, of all is the text there
+                    continue
                 if size:
                     own += ["--any-order"] * ("atomic" in name)
                     command = ["bench", op, "--kernel", name, "--size", size.group(1), "--seconds", "0.001"]
