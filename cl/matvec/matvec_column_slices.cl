@@ -105,10 +105,30 @@ static inline VECTOR some_elements(__global const factor *from, uint count)
 #endif
 }
 
+/* Whether elements stay as they are stored until they are multiplied: what turns 16 bits into
+ * float32 waits for each load behind a branch, and float16's takes registers. */
+#define AS_STORED (ALIGNED && (CHECKED || FACTOR == F16))
+
+#if AS_STORED
+typedef vector_bits piece_bits;
+typedef factor value_bits;
+#define PIECE_AT(from)  (*(__global const vector_bits *)(from))
+#define VALUE_AT(from)  (*(from))
+#define PIECE_OF(piece) vector_of(piece)
+#define VALUE_OF(value) element_of(value)
+#else
+typedef VECTOR piece_bits;
+typedef REAL value_bits;
+#define PIECE_AT(from)  load_vector(from)
+#define VALUE_AT(from)  load_factor(from)
+#define PIECE_OF(piece) (piece)
+#define VALUE_OF(value) (value)
+#endif
+
 /* Vectors of LOADS rows of A, SLICES apart, and the elements of x that they are multiplied by. */
 typedef struct stage {
-    VECTOR piece[LOADS];
-    REAL value[LOADS];
+    piece_bits piece[LOADS];
+    value_bits value[LOADS];
 } stage;
 
 #if CHECKED
@@ -127,14 +147,14 @@ static inline stage load_stage(__global const factor *a, __global const factor *
 
 #if PAST_L1 == 2
         s.piece[u] = load_once(from, inside);
-        s.value[u] = inside ? load_factor(from_x) : 0;
+        s.value[u] = inside ? VALUE_AT(from_x) : 0;
 #else
         s.piece[u] = 0;
         s.value[u] = 0;
         /* One branch for both loads. */
         if (inside) {
-            s.piece[u] = load_vector(from);
-            s.value[u] = load_factor(from_x);
+            s.piece[u] = PIECE_AT(from);
+            s.value[u] = VALUE_AT(from_x);
         }
 #endif
     }
@@ -153,10 +173,14 @@ static inline void load_row(stage *s, uint u, __global const factor *a, __global
 #if PAST_L1 == 2
     s->piece[u] = load_once(a + row * lda, inside);
 #else
-    s->piece[u] = ALIGNED ? load_vector(a + row * lda) : some_elements(a + row * lda, count);
-    s->piece[u] = inside ? s->piece[u] : (VECTOR)(0);
+#if ALIGNED
+    s->piece[u] = PIECE_AT(a + row * lda);
+#else
+    s->piece[u] = some_elements(a + row * lda, count);
 #endif
-    s->value[u] = load_factor(x + v_index(incx, row));
+    s->piece[u] = inside ? s->piece[u] : (piece_bits)(0);
+#endif
+    s->value[u] = VALUE_AT(x + v_index(incx, row));
     s->value[u] = inside ? s->value[u] : 0;
 }
 
@@ -190,7 +214,7 @@ static inline VECTOR add_stage(VECTOR sum, const stage *s)
 {
 #pragma unroll
     for (uint u = 0; u < LOADS; u++)
-        sum += s->piece[u] * s->value[u];
+        sum += PIECE_OF(s->piece[u]) * VALUE_OF(s->value[u]);
     return sum;
 }
 

@@ -5,23 +5,24 @@
  *     large GPU, at any moment.  Here every lane of tree-vector's teams asks for LOADS
  *     pieces before it uses the first one, teams are as wide as a row has work for, and
  *     rows that are too few to fill the device are split as in split-row.
- * Work split: work-group g takes part g % parts of TILE_ROWS = LOCAL / TEAM rows, from row
- *     g / parts * TILE_ROWS, team t of it one row; lane l the pieces l, l + TEAM, ... of
- *     the part and, of what is left behind its last one, columns l, l + TEAM, ...
+ * Work split: work-group g takes part g % parts of TILE_ROWS = LOCAL / TEAM * ROWS rows, from row
+ *     g / parts * TILE_ROWS, team t of it row t and each LOCAL / TEAM rows another; lane l the
+ *     pieces l, l + TEAM, ... of the part and, of what is left behind its last one, columns l,
+ *     l + TEAM, ...  Rows of a team meet the same pieces of x, and are loaded at once.
  *     Where rows do not start at vector boundaries, but A does, A is read by vectors from
  *     the first boundary in each row, and the matching vector of x is shifted out of two
  *     neighbours; elements before that boundary are multiplied one by one.
- * Parameters: TEAM, a power of 2; LOADS; CHECKED, 1 where a lane loads what is inside alone, for
- *     a large A of 32 or 64 bits whose rows are aligned; SHIFTED, 1 where not all rows of A start
- *     at vectors, but the first one and x do; VEC, 128 bits, or 64 where rows start at multiples of
- *     those alone, and ALIGNED (matvec_vectors.clh); LOCAL, work-items in a work-group, a power of
- *     2 of TEAM at least; REAL, REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT
- *     (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and `chunk` on the
- *     host.
+ * Parameters: TEAM, a power of 2; ROWS of a team, 1, 2 or 4; LOADS; CHECKED, 1 where a lane loads
+ *     what is inside alone, for a large A of 32 or 64 bits whose rows are aligned; SHIFTED, 1 where
+ *     not all rows of A start at vectors, but the first one and x do, both with ROWS = 1 alone;
+ *     VEC, 128 bits, or 64 where rows start at multiples of those alone, and ALIGNED
+ *     (matvec_vectors.clh); LOCAL, work-items in a work-group, a power of 2 of TEAM at least; REAL,
+ *     REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS
+ *     (last_group.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
  * Launch: for each product parts * ceil(rows / TILE_ROWS) work-groups of LOCAL.  Then,
  *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.
- * Local memory: LOCAL elements.
+ * Local memory: LOCAL elements, or TILE_ROWS * (TEAM + 1) where ROWS is more than 1.
  * Limits: rows and chunk below 2^31; columns in 64 bits; chunk is a multiple of VEC; A is not
  *     transposed.
  */
@@ -29,7 +30,12 @@
 #error "TEAM: work-items that share a row, a power of two up to LOCAL"
 #endif
 
-#define TILE_ROWS (LOCAL / TEAM)
+#ifndef ROWS
+#error "ROWS: rows of a team, whose pieces are on their way at once"
+#endif
+#define TEAMS     (LOCAL / TEAM)
+#define TILE_ROWS (TEAMS * ROWS)
+#include "common/in_registers.clh"
 #include "matvec/matvec_parts.clh"
 #include "matvec/matvec_vectors.clh"
 
@@ -46,6 +52,10 @@
 
 #if !defined(SHIFTED) || (SHIFTED && (ALIGNED || STRIDED))
 #error "SHIFTED: 1 where rows start at any place of a vector, else 0"
+#endif
+
+#if ROWS > 1 && (CHECKED || SHIFTED || STRIDED)
+#error "ROWS: 1 where A is checked or shifted, or x is strided"
 #endif
 
 /* A lane's piece of a row is a vector of VEC neighbours where those are one load.  Else each would
@@ -89,7 +99,57 @@ static inline REAL sum_of_piece(piece sum)
 #endif
 }
 
-#if SHIFTED
+#if ROWS > 1
+/* Pieces as they are stored, since those of 16 bits take half as many registers. */
+#if BY_LANES
+typedef factor piece_bits;
+#define PIECE_OF(bits) element_of(bits)
+#else
+typedef vector_bits piece_bits;
+#define PIECE_OF(bits) vector_of(bits)
+#endif
+
+/* The products of LOADS pieces of each row from column c on, those up to column `last`: all are
+ * loaded before the first is used.  What is beyond is read at the last place, and counts for
+ * nothing. */
+IN_REGISTERS void add_pieces(piece *sum, __global const factor *const *row,
+                             __global const factor *x, uint c, uint last)
+{
+    piece_bits from_row[ROWS][LOADS], from_x[LOADS];
+
+    /* Unrolled: only then do the arrays live in registers. */
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++) {
+        const uint at = min(c + u * APART, last);
+
+        from_x[u] = *(__global const piece_bits *)(x + at);
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++)
+            from_row[r][u] = *(__global const piece_bits *)(row[r] + at);
+    }
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++) {
+        const piece of_x = c + u * APART <= last ? PIECE_OF(from_x[u]) : (piece)(0);
+
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++)
+            sum[r] += c + u * APART <= last ? PIECE_OF(from_row[r][u]) * of_x : (piece)(0);
+    }
+}
+
+/* The products of lane `lane` of the `whole` columns in pieces: all lanes of a team go the same
+ * way. */
+IN_REGISTERS void add_rows(piece *sum, __global const factor *const *row, __global const factor *x,
+                           uint lane, uint whole)
+{
+    for (uint base = 0; base < whole; base += LOADS * APART) {
+        if (base + LOADS * APART <= whole) /* then nothing is compared */
+            add_pieces(sum, row, x, base + lane * WIDTH, UINT_MAX);
+        else
+            add_pieces(sum, row, x, base + lane * WIDTH, whole - WIDTH);
+    }
+}
+#elif SHIFTED
 /* Elements of a row before its first vector and behind its last piece, for each lane: they are
  * fewer than two vectors have (pieces_of). */
 #define ENDS ((2 * VEC - 1 + TEAM - 1) / TEAM)
@@ -265,6 +325,57 @@ static inline piece add_row(__global const factor *row, __global const factor *x
 }
 #endif
 
+#if ROWS > 1
+#define PITCH (TEAM + 1) /* of the sums of a row, so that rows start in different banks */
+
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+matvec_split_vector(__global const factor *restrict a, __global const factor *restrict x,
+                    __global result *restrict y, __global REAL *partial,
+                    __global group_counter *counters, const matvec_call call)
+{
+    __local REAL sums[TILE_ROWS * PITCH];
+    const uint rows = (uint)call.rows;
+    const uint item = get_local_id(0), lane = item % TEAM;
+    const uint part = (uint)get_group_id(0) % call.parts;
+    const uint first = (uint)get_group_id(0) / call.parts * TILE_ROWS;
+    const ulong begin = (ulong)part * call.chunk;
+    const uint length = part_length(begin, call.columns, call.chunk);
+    const uint whole = length / WIDTH * WIDTH; /* columns in pieces */
+    __global const factor *row[ROWS];
+    piece sum[ROWS];
+
+    a += of_product(call.offset_a, call.stride_a);
+    x += of_product(call.offset_x, call.stride_x) + begin;
+    y += of_product(call.offset_y, call.stride_y);
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++) {
+        /* Rows beyond the last one are the last again, and are not stored. */
+        row[r] = a + a_index(call.lda, min(first + item / TEAM + r * TEAMS, rows - 1), begin);
+        sum[r] = 0;
+    }
+    add_rows(sum, row, x, lane, whole);
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++) {
+        REAL all = sum_of_piece(sum[r]);
+
+        for (uint c = whole + lane; c < length; c += TEAM)
+            all += load_factor(row[r] + c) * load_factor(x + c);
+        sums[(item / TEAM + r * TEAMS) * PITCH + lane] = all;
+    }
+    /* Filled before read: below, we read what other lanes summed. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint t = item; t < min((uint)TILE_ROWS, rows - first); t += LOCAL) {
+        REAL all = 0;
+
+#pragma unroll 8
+        for (uint e = 0; e < TEAM; e++)
+            all += sums[t * PITCH + e];
+        keep_sum(all, first + t, part, partial, y, call);
+    }
+    add_parts_if_last(partial, counters, first, TILE_ROWS, y, call, sums);
+}
+
+#else
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_split_vector(__global const factor *restrict a, __global const factor *restrict x,
                     __global result *restrict y, __global REAL *partial,
@@ -316,3 +427,4 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
         keep_sum(sum, row, part, partial, y, call);
     add_parts_if_last(partial, counters, first, TILE_ROWS, y, call, sums);
 }
+#endif

@@ -514,6 +514,9 @@ static void parts_follow_device_and_shape(void **state)
     } cases[] = {
         {"split-vector", &gpu, 100000, 100, false, NULL, 1, 128, 0},
         {"split-vector", &gpu, 4096, 4096, false, NULL, 1, 4096, 0},
+        /* A column, transposed, is a row; two rows a team are in a tile of twice as many. */
+        {"split-vector", &gpu, 160673, 1, true, NULL, 157, 1024, 2},
+        {"split-vector", &gpu, 10000, 100, false, "ROWS=2", 1, 128, 32},
         /* To a step of 102 rows: 1,893 for each of 528 groups would not be whole steps. */
         {"short-columns", &gpu, 1000000, 10, true, NULL, 516, 19 * 102, 0},
         /* Parts of four steps, or of two where those make many groups; but whole columns where

@@ -280,10 +280,11 @@ static const char *prefer_by_shape(const tsr_matvec_problem *p, size_t rows, siz
     if (v.trans && rows < items_to_fill && v.columns <= ROW_ITEM_COLUMNS)
         return "row-item";
     if (v.trans)
-        return matvec_is_flat(p) && v.rows <= 32 &&
-                       v.columns > SHORT_BYTES / bytes / size_max(v.rows, 1)
-                   ? "short-columns"
-                   : "column-slices";
+        return !matvec_is_flat(p) || v.rows > 32 ||
+                       v.columns <= SHORT_BYTES / bytes / size_max(v.rows, 1)
+                   ? "column-slices"
+               : v.rows == 1 ? "split-vector"
+                             : "short-columns";
     if (matvec_is_flat(p) && v.columns <= 128 && rows >= 1024)
         return bytes == 2 && v.columns > 32 && rows <= FEW_ROWS * units ? "shfl" : "flat-rows";
     return v.columns <= 32 && rows >= 1024 ? "short-rows" : "split-vector";

@@ -79,6 +79,11 @@ const variant matvec_split_row = {
 
 static const tunable split_vector_tunables[] = {
     {"TEAM", "work-items that share a row: more suit longer rows", {0, 8, 16, 32, 64, 128, 256}, 0},
+    {"ROWS",
+     "rows of a team that are loaded at once, where pieces are neither shifted nor checked: more "
+     "suit short rows of many; 0: by the shape",
+     {0, 1, 2, 4},
+     0},
     {"GROUP", MATVEC_GROUP "; 0: by the shape", {0, 64, 128, 256, 512}, 0, 64, .host_only = true},
     {"PER_UNIT",
      MATVEC_PER_UNIT "; 1: not at all; 0: by the shape",
@@ -100,6 +105,9 @@ enum {
     TEAM_MIN = 8,
     TEAM_MAX = 64,
     FEW_ROWS_TEAM_MAX = 256,
+    SHORT_TEAM = 16, /* lanes of teams whose rows are short, and rows for each unit that are very
+                        many */
+    MANY_ROWS = 512,
     SPLIT_GROUP = 128,
     SPLIT_GROUPS = 16 /* on a unit, where rows are cut */
 };
@@ -201,22 +209,39 @@ static size_t team_by_shape(const job *j, size_t vectors, size_t most, bool whol
     return team;
 }
 
-/* Teams read pieces of `width`, `at_once` of them, the last again beyond the end of a part, and
- * what is left one by one: of A, and likewise of x. */
-static void state_pieces(matvec_view v, size_t team, size_t width, size_t at_once, matvec_cut *c)
+/* Rows of a team, where none are set: two of 16 bits, which are short or very many. */
+static size_t rows_of_team(const job *j, size_t team)
 {
-    const size_t last = v.columns - size_min(v.columns, (c->parts - 1) * c->chunk);
-    const size_t of_last = size_round_up(last / width, at_once) * width + last % width;
-    const size_t of_part = size_round_up(c->chunk / width, at_once) * width + c->chunk % width;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    const size_t rows = matvec_view_of(p).rows;
 
-    c->stated = true;
-    c->of_a = c->of_x =
-        (double)v.rows * ((double)(c->parts - 1) * (double)of_part + (double)of_last);
-    c->sums = (double)(c->tiles * c->parts) * matvec_tree_accesses(c->local, c->local / team);
-    c->barriers = size_log2_up(team);
+    return tsr_type_size(p->type) == 2 && !has_few_rows(j) &&
+                   (team <= SHORT_TEAM || rows >= matvec_groups_wanted(j, MANY_ROWS))
+               ? 2
+               : 1;
 }
 
-static const char *split_vector_plan(const job *j, plan *out)
+/* Teams read pieces of `width`, `at_once` of them, the last again beyond the end of a part, and
+ * what is left one by one: of A, and of x once for the `rows` of a team.  Of several the last is
+ * read again beyond the end of A, and all sums go through local memory once. */
+static void state_pieces(matvec_view v, size_t team, size_t rows, size_t width, size_t at_once,
+                         matvec_cut *c)
+{
+    const size_t of_last = v.columns - size_min(v.columns, (c->parts - 1) * c->chunk);
+    const size_t pieces_of_last = size_round_up(of_last / width, at_once) * width + of_last % width;
+    const size_t of_part = size_round_up(c->chunk / width, at_once) * width + c->chunk % width;
+    const double groups = (double)(c->tiles * c->parts);
+
+    c->stated = true;
+    c->of_a = (double)(rows > 1 ? c->tiles * c->rows : v.rows) *
+              ((double)(c->parts - 1) * (double)of_part + (double)pieces_of_last);
+    c->of_x = c->of_a / (double)rows;
+    c->sums = rows > 1 ? (double)((c->tiles * c->rows + v.rows) * c->parts * team)
+                       : groups * matvec_tree_accesses(c->local, c->local / team);
+    c->barriers = rows > 1 ? 1 : size_log2_up(team);
+}
+
+static const char *split_rows(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t vec = lane_vector(j), columns = matvec_view_of(p).columns;
@@ -231,6 +256,8 @@ static const char *split_vector_plan(const job *j, plan *out)
     const size_t width = aligned || shifted ? vec : 1;
     const char *why = matvec_unsupported_portable(j, out);
     size_t local = group_fit(j->device, 0, group_set ? group_set : SPLIT_GROUP);
+    const bool several = !checked && !shifted && matvec_incx(p) == 1 && matvec_incy(p) == 1;
+    size_t rows = param(j->params, "ROWS");
     size_t team = param(j->params, "TEAM"), tiles, step, parts, loads;
     matvec_cut c;
 
@@ -245,28 +272,57 @@ static const char *split_vector_plan(const job *j, plan *out)
         local = group_fit(j->device, 0, team);
     if (team > local)
         return plan_unsupported(out, "TEAM=%zu exceeds the work-group of %zu", team, local);
+    if (!rows)
+        rows = several && aligned ? rows_of_team(j, team) : 1;
+    if (rows > 1 && !several)
+        return plan_unsupported(out,
+                                "ROWS=%zu is for vectors that are neither checked nor shifted nor "
+                                "strided",
+                                rows);
     /* No more parts than groups that the device runs at once: what is left would run alone at the
      * end. */
-    tiles = size_max(matvec_tiles(j, local / team), 1);
+    tiles = size_max(matvec_tiles(j, local / team * rows), 1);
     step = step_columns(j, team);
     parts = whole ? 1 : matvec_groups_wanted(j, per_unit ? per_unit : SPLIT_GROUPS) / tiles;
-    c = matvec_cut_into(j, local, local / team, parts, step, step);
+    c = matvec_cut_into(j, local, local / team * rows, parts, step, step);
     why = matvec_unsupported_cut(j, &c, out);
+    if (!why && rows > 1)
+        why = matvec_unsupported_local(j, c.rows * (team + 1), out);
     if (why)
         return why;
     plan_set(out, "TEAM", (uint32_t)team);
+    plan_set(out, "ROWS", (uint32_t)rows);
     plan_set(out, "GROUP", (uint32_t)local);
     plan_set(out, "PER_UNIT", per_unit ? per_unit : whole ? 1 : SPLIT_GROUPS);
     loads = checked ? VECTORS_AT_ONCE
                     : loads_of_lane(size_min(columns, c.chunk), team, width, step / team / width);
     if (!shifted)
-        state_pieces(matvec_view_of(p), team, width, checked ? 1 : team * loads, &c);
+        state_pieces(matvec_view_of(p), team, rows, width, checked ? 1 : team * loads, &c);
     matvec_plan_cut(j, &c, out);
     matvec_define_vectors(j, vec, out);
     plan_define(out, "CHECKED=%d", checked);
     plan_define(out, "SHIFTED=%d", shifted);
     plan_define(out, "LOADS=%zu", loads);
     return NULL;
+}
+
+/* A column without gaps, transposed, is a row. */
+static const char *split_vector_plan(const job *j, plan *out)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    problem posed = *j->problem;
+    job as_row = *j;
+
+    if (p->trans && matvec_view_of(p).rows == 1 && matvec_is_flat(p)) {
+        tsr_matvec_problem *row = matvec_in(&posed);
+
+        row->trans = false;
+        row->rows = 1;
+        row->columns = p->rows;
+        row->lda = 0;
+        as_row.problem = &posed;
+    }
+    return split_rows(&as_row, out);
 }
 
 const variant matvec_split_vector = {
@@ -367,11 +423,16 @@ enum { SLICES_SHORT_FIRST = 640 };
 /* The least share of the units that narrow tiles of 16-bit elements keep busy. */
 static const double SLICES_NARROW_BUSY = 0.6;
 
-/* Of 16-bit elements twice as many loads leave registers for one group on a unit; and groups for
- * each unit, where A is large. */
+/* Of 16 bits twice as many loads are slower; and groups for each unit, where A is large, and where
+ * it is of so many bytes. */
 static const slicing SLICES_16_BITS = {
     .across = 32, .loads = 4, .stages = 1, .past_l1 = 1, .group = 256};
-enum { SLICES_16_BITS_GROUPS = 4 };
+enum { SLICES_16_BITS_GROUPS = 4, SLICES_LARGEST_GROUPS = 8, SLICES_LARGEST_BYTES = 128 << 20 };
+
+/* The same of float64, from so many tiles for the units on: long streams. */
+static const slicing SLICES_FLOAT64 = {.across = 64, .loads = 4, .stages = 1, .past_l1 = 2};
+enum { SLICES_FLOAT64_GROUPS = 2 };
+static const double SLICES_FLOAT64_BUSY = 0.5;
 
 /* Whole columns of a tile that one group reads in less time than adding up takes, where tiles do
  * not fill the device many times: narrower tiles where groups would be fewer than units. */
@@ -388,7 +449,7 @@ enum {
 /* Two parts and more that fill the units, three groups each: the least share of those groups that
  * there has to be, and the least stages of a part, to make up for adding up.  On 132 units they
  * were faster at 10000 x 10000 than many short parts. */
-static const double SLICES_FILLING_BUSY = 0.98;
+static const double SLICES_FILLING_BUSY = 0.98, SLICES_FILLING_BUSY_SHIFTED = 0.95;
 enum { SLICES_FILLING_GROUPS = 3, SLICES_FILLING_STAGES = 8 };
 
 /* Bytes of A from which on vectors of rows that start anywhere are read sooner than their elements
@@ -523,11 +584,24 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
         return SLICES_WHOLE;
 
     if (of_16_bits && !loads && !param(j->params, "GROUP") && !is_small(j)) {
+        const bool largest = p->rows >= SLICES_LARGEST_BYTES / size / size_max(p->columns, 1);
+
         s = SLICES_16_BITS;
-        s.parts = size_max(SLICES_16_BITS_GROUPS * units /
+        s.group = largest ? 0 : s.group;
+        s.parts = size_max((largest ? SLICES_LARGEST_GROUPS : SLICES_16_BITS_GROUPS) * units /
                                size_max(matvec_tiles(j, tile_rows(s.across, vec, starts)), 1),
                            1);
         return s;
+    }
+    if (size == 8 && starts == 1 && matvec_aligned(j, &a, vec) && !loads &&
+        !param(j->params, "GROUP") && !is_small(j)) {
+        const size_t wide = matvec_tiles(j, tile_rows(SLICES_FLOAT64.across, vec, starts));
+
+        if ((double)wide >= SLICES_FLOAT64_BUSY * (double)units) {
+            s = SLICES_FLOAT64;
+            s.parts = size_max(SLICES_FLOAT64_GROUPS * units / wide, 1);
+            return s;
+        }
     }
 
     const size_t groups = matvec_groups_wanted(j, SLICES_FILLING_GROUPS);
@@ -539,7 +613,8 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
         const matvec_cut c = matvec_cut_into(j, local, rows, parts, at_once, at_once);
 
         if (c.parts >= 2 && c.chunk >= SLICES_FILLING_STAGES * at_once &&
-            (double)(c.parts * c.tiles) >= SLICES_FILLING_BUSY * (double)groups)
+            (double)(c.parts * c.tiles) >=
+                (starts > 1 ? SLICES_FILLING_BUSY_SHIFTED : SLICES_FILLING_BUSY) * (double)groups)
             s.parts = c.parts;
     }
     return s;

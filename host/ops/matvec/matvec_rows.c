@@ -234,13 +234,18 @@ static const tunable flat_rows_tunables[] = {
      "128-bit loads of a work-item that are in flight at once: more suit fewer work-items",
      {2, 4, 8},
      4},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 256, .host_only = true},
+    {"GROUP", MATVEC_GROUP "; 0: by the type", {0, 64, 128, 256, 512}, 0, .host_only = true},
 };
+
+/* Work-items of a group: of 16 bits, which take more registers, fewer are faster. */
+enum { FLAT_GROUP = 256, FLAT_GROUP_16_BITS = 128 };
 
 static const char *flat_rows_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
-    const size_t local = matvec_group(j, out), loads = param(j->params, "LOADS");
+    const size_t set = param(j->params, "GROUP");
+    const size_t wanted = set ? set : tsr_type_size(p->type) == 2 ? FLAT_GROUP_16_BITS : FLAT_GROUP;
+    const size_t local = group_fit(j->device, 0, wanted), loads = param(j->params, "LOADS");
     const matvec_flat f = matvec_flat_of(p, local);
     const size_t vectors = local * loads;
     /* Places that keep equal terms of neighbouring rows in different banks. */
@@ -257,6 +262,7 @@ static const char *flat_rows_plan(const job *j, plan *out)
         why = matvec_unsupported_local(j, vectors * f.terms + left_out + local, out);
     if (why)
         return why;
+    plan_set(out, "GROUP", (uint32_t)local);
     matvec_define_operands(j, local, out);
     matvec_define_vectors_of_a(j, true, out);
     plan_define(out, "TERMS=%zu", f.terms);
