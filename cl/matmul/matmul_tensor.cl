@@ -677,6 +677,138 @@ IN_REGISTERS void update_pass(const output *o, __local const REAL *take, uint ro
     }
 }
 
+/* PLACED columns of sums to the local memory of the warp. */
+IN_REGISTERS void place_sums(__local REAL *own, const REAL *sums)
+{
+    const uint lane = get_local_id(0) % 32;
+    __local REAL *put = own + lane / 4 * PITCH + lane % 4 * 2;
+
+#pragma unroll
+    for (uint e = 0; e < PLACED / 4; e++)
+        *(__local real2 *)(put + e % 2 * 8 * PITCH + e / 2 * 8) =
+            (real2)(sums[2 * e], sums[2 * e + 1]);
+}
+
+#if SINGLE
+#define PASSES (TILE_N / PASS)
+
+/* What C was, as a lane keeps it: 16 bits in pairs, since what turns them into float32 waits for
+ * each load. */
+#define IN_PAIRS ((RESULT == F16 || RESULT == BF16) && LANE > 1)
+#if IN_PAIRS
+typedef uint kept_c;
+#define KEPT_LANE (LANE / 2)
+#else
+typedef REAL kept_c;
+#define KEPT_LANE LANE
+#endif
+#define KEPT_PASS (KEPT_LANE * STEPS)
+
+/* Whether each load is waited for all the same. */
+#define CONVERTED (RESULT != F32 && RESULT != I32 && !IN_PAIRS)
+/* Whether registers hold that beside the sums, so that it is read before the loop and arrives
+ * meanwhile. */
+#define AHEAD                                                                                      \
+    (!SPLITS && HALVES == 1 && HELD + PASSES * KEPT_PASS <= 160 && !CONVERTED)
+/* Passes whose C is read at once: all, or as many as the registers take that sums leave. */
+#define TOGETHER                                                                                   \
+    (AHEAD                           ? PASSES                                                      \
+     : CONVERTED                     ? 2 - PASSES % 2                                              \
+     : PASSES > 4 && PASSES % 2 == 0 ? PASSES / 2                                                  \
+                                     : PASSES)
+
+/* As read_pass. */
+IN_REGISTERS void keep_pass(const output *o, uint row, uint column, kept_c *before)
+{
+#if IN_PAIRS
+    __global const result *from = at(o, row, column);
+
+#pragma unroll
+    for (uint s = 0; s < STEPS; s++) {
+        if (row + s * DOWN < o->m && column < o->n) {
+#if LANE == 4
+            const uint2 v = *(__global const uint2 *)from;
+
+            before[2 * s] = v.s0;
+            before[2 * s + 1] = v.s1;
+#else
+            before[s] = o->n - column > 1 ? *(__global const uint *)from : *from;
+#endif
+        }
+        from += (ulong)DOWN * o->ldc;
+    }
+#else
+    read_pass(o, row, column, before);
+#endif
+}
+
+/* Those of all passes that are read at once, from the lane's first column on. */
+IN_REGISTERS void keep_passes(const output *o, uint row, uint column, kept_c *before)
+{
+#pragma unroll
+    for (uint t = 0; t < TOGETHER; t++)
+        keep_pass(o, row, column + t * PASS, before + t * KEPT_PASS);
+}
+
+/* The REALs of a pass. */
+IN_REGISTERS void kept_reals(const kept_c *before, REAL *out)
+{
+#pragma unroll
+    for (uint e = 0; e < LANE * STEPS; e++)
+#if IN_PAIRS && RESULT == F16
+        out[e] = vload_half(e % 2, (const half *)(before + e / 2));
+#elif IN_PAIRS
+        out[e] = as_float(e % 2 ? before[e / 2] & 0xFFFF0000u : before[e / 2] << 16);
+#else
+        out[e] = before[e];
+#endif
+}
+
+/* The lane's first row and column of the warp's 16 rows from i on, columns from j on. */
+static inline uint2 lane_start(uint i, uint j)
+{
+    const uint lane = get_local_id(0) % 32;
+
+    return (uint2)(i + lane / ACROSS, j + lane % ACROSS * LANE);
+}
+
+/* The sums of a warp's 16 rows from i on, columns from j on, of which a lane holds pairs.  What C
+ * was is there, or goes to the registers that sums leave: reads that follow writes would wait for
+ * them. */
+IN_REGISTERS void store_sums(const output *o, __local REAL *own, uint i, uint j, const REAL *sums,
+                             kept_c *before)
+{
+    const uint lane = get_local_id(0) % 32;
+    const uint2 start = lane_start(i, j);
+    uint column = start.y;
+    __local const REAL *take = own + lane / ACROSS * PITCH + lane % ACROSS * LANE;
+
+    place_sums(own, sums);
+    /* Placed before stored: below, we read what other lanes placed. */
+    warp_barrier();
+    if (o->beta == 0) {
+#pragma unroll 1
+        for (uint pass = 0; pass < PASSES; pass++)
+            write_pass(o, take + pass * PASS, start.x, column + pass * PASS);
+        return;
+    }
+#pragma unroll 1
+    for (uint pass = 0; pass < PASSES; pass += TOGETHER) {
+        if (!AHEAD)
+            keep_passes(o, start.x, column, before);
+#pragma unroll
+        for (uint t = 0; t < TOGETHER; t++) {
+            REAL reals[LANE * STEPS];
+
+            kept_reals(before + t * KEPT_PASS, reals);
+            update_pass(o, take + t * PASS, start.x, column + t * PASS, reals);
+        }
+        column += TOGETHER * PASS;
+        take += TOGETHER * PASS;
+    }
+}
+
+#else
 /* The sums of a warp's 16 rows from i on, columns from j on, of which a lane holds pairs.  What C
  * was is read a pass ahead: reads that follow writes would wait for them. */
 IN_REGISTERS void store_sums(const output *o, __local REAL *own, uint i, uint j, const REAL *sums)
@@ -684,7 +816,7 @@ IN_REGISTERS void store_sums(const output *o, __local REAL *own, uint i, uint j,
     const uint lane = get_local_id(0) % 32;
     const uint row = i + lane / ACROSS;
     uint column = j + lane % ACROSS * LANE;
-    __local REAL *put = own + lane / 4 * PITCH + lane % 4 * 2;
+    __local const REAL *take = own + lane / ACROSS * PITCH + lane % ACROSS * LANE;
     REAL before[LANE * STEPS], next[LANE * STEPS];
 
 #pragma unroll
@@ -693,41 +825,39 @@ IN_REGISTERS void store_sums(const output *o, __local REAL *own, uint i, uint j,
     if (o->beta != 0)
         read_pass(o, row, column, next);
 #pragma unroll
-    for (uint first = 0; first < TILE_N; first += PLACED) {
-        __local const REAL *take = own + lane / ACROSS * PITCH + lane % ACROSS * LANE;
-
-#pragma unroll
-        for (uint e = 0; e < PLACED / 4; e++) {
-            const REAL *pair = sums + first / 2 + 2 * e;
-
-            *(__local real2 *)(put + e % 2 * 8 * PITCH + e / 2 * 8) = (real2)(pair[0], pair[1]);
-        }
+    for (uint first = 0; first < TILE_N; first += PASS) {
+        place_sums(own, sums + first / 2);
         /* Placed before stored: below, we read what other lanes placed. */
         warp_barrier();
-#pragma unroll 1
-        for (uint pass = 0; pass < PLACED / PASS; pass++) {
-            if (o->beta == 0) {
-                write_pass(o, take, row, column);
-            } else {
+        if (o->beta == 0) {
+            write_pass(o, take, row, column);
+        } else {
 #pragma unroll
-                for (uint e = 0; e < LANE * STEPS; e++)
-                    before[e] = next[e];
-                if (column + PASS < j + TILE_N)
-                    read_pass(o, row, column + PASS, next);
-                update_pass(o, take, row, column, before);
-            }
-            column += PASS;
-            take += PASS;
+            for (uint e = 0; e < LANE * STEPS; e++)
+                before[e] = next[e];
+            if (first + PASS < TILE_N)
+                read_pass(o, row, column + PASS, next);
+            update_pass(o, take, row, column, before);
         }
+        column += PASS;
         /* Read before it is overwritten. */
         warp_barrier();
     }
 }
+#endif
 
 #endif
 
-#if !TURNED
-/* Where C is added to, have the warp's rows of it in the second-level cache when they are read. */
+#if !THROUGH || !SINGLE
+#define AHEAD 0
+#endif
+
+/* Whether lines of C are to be in the second-level cache when they are read.  Where all groups
+ * begin at once with a wide tile, these would come before what is multiplied. */
+#define EXPECTED (!TURNED && !SPLITS && !AHEAD && !(SINGLE && TILE_N > 128))
+
+#if EXPECTED
+/* Where C is added to, fetch the lines of the warp's rows of it. */
 static inline void expect_sums(const output *o, uint i, uint j)
 {
     const uint row = i + get_local_id(0) % 16, line = 128 / sizeof(result);
@@ -968,6 +1098,9 @@ static inline void produce(const team *t, __global const ulong *maps)
 {
     place p = {0, 1};
 
+    /* Here, as it wrote one of the maps alone. */
+    tensor_acquire(maps);
+    tensor_acquire(maps + TENSOR_MAP_WORDS);
 #pragma unroll 1
     for (uint g = get_group_id(0); g < t->pieces; g += get_num_groups(0)) {
         const piece x = piece_of(t, g);
@@ -1076,7 +1209,13 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
     REAL lower[HELD];
 #endif
 
-#if !TURNED && !SPLITS
+#if THROUGH && SINGLE
+    kept_c before_c[TOGETHER * KEPT_PASS];
+
+    if (AHEAD && o->beta != 0)
+        keep_passes(o, lane_start(i, x->start.x).x, lane_start(i, x->start.x).y, before_c);
+#endif
+#if EXPECTED
     expect_sums(o, i, x->start.x);
 #if HALVES == 2
     expect_sums(o, i + 64, x->start.x);
@@ -1156,9 +1295,16 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
     /* Both warp groups have multiplied what is overwritten. */
     consumers_barrier();
 #endif
+#if SINGLE
+    store_sums(o, tile + warp * OWN, i, x->start.x, upper, before_c);
+#if HALVES == 2
+    store_sums(o, tile + warp * OWN, i + 64, x->start.x, lower, before_c);
+#endif
+#else
     store_sums(o, tile + warp * OWN, i, x->start.x, upper);
 #if HALVES == 2
     store_sums(o, tile + warp * OWN, i + 64, x->start.x, lower);
+#endif
 #endif
 #elif TURNED && SINGLE
     /* Both warp groups have multiplied what is overwritten. */
@@ -1257,11 +1403,6 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
         }
         if (lane < 32)
             warp_barrier();
-        if (lane == 0) {
-            /* By the work-item that copies, which wrote one of the maps alone. */
-            tensor_acquire(maps);
-            tensor_acquire(maps + TENSOR_MAP_WORDS);
-        }
 #if PRODUCERS == 128
         __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory");
 #endif
@@ -1269,11 +1410,15 @@ matmul_tensor(__global const factor *a, __global const factor *b, __global resul
         /* The consumers have left the local memory of the stages. */
         if (lane < 32)
             __asm__ volatile("bar.sync 2, %0;" ::"r"(CONSUMERS + 32) : "memory");
-        if (lane == 0)
+#endif
+        /* Compared so, and once: else the compiler takes it for several work-items, whose copies it
+         * would begin in a loop. */
+        if (get_local_id(0) == CONSUMERS) {
+#if FUSED
             await_pieces(&call, counters);
 #endif
-        if (lane == 0)
             produce(&t, maps);
+        }
     } else {
         place p = {0, 0};
 
