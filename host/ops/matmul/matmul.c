@@ -462,8 +462,15 @@ static bool units_pay(const problem *q, const device_facts *d)
     if (matmul_batch(p) > 1 || p->k < 16 || (many && size_min(p->m, p->n) <= 4))
         return false;
     skinny = fmin(matmul_skinny_columns_time(q, d), matmul_skinny_dots_time(q, d));
-    if (p->type == TSR_F64)
-        return d->nv_capability >= 90 && matmul_mma_f64_time(q, d) < skinny;
+    if (p->type == TSR_F64) {
+        /* Nine lines and more along k, measured from so many multiply-adds on: the model of
+         * skinny-dots, which has FP32's rates, takes it for too fast. */
+        const bool along_k = size_min(p->m, p->n) > 8 &&
+                             (double)p->m * (double)p->n * (double)p->k >= 3e6 &&
+                             isfinite(matmul_skinny_dots_time(q, d));
+
+        return d->nv_capability >= 90 && (along_k || matmul_mma_f64_time(q, d) < skinny);
+    }
     if (d->nv_capability < 80 ||
         (tsr_type_size(p->type) != 2 && p->precision != TSR_PRECISION_TF32))
         return false;

@@ -172,30 +172,33 @@ static bool is_whole(const layout *s)
 
 /* ---- the cost of a layout ------------------------------------------------------------------ */
 
-/* Microseconds, by the size of the tile: fitted to 123 timings on an H200, from 2x9x26 to
- * 14146x10910x54, within 9% (RMS), and of boxes to 33, from 490x444x444 to 7550x8817x10702, within
- * 5%. */
+/* Microseconds, by the size of the tile: fitted to 102 timings on an H200, from 90x97x102 to
+ * 14145x16384x16384, most of them at odd distances of rows, within 11% (RMS), and of boxes to 33,
+ * from 490x444x444 to 7550x8817x10702, within 5%. */
 static const struct costs {
     /* Of a block along k of a tile: of a group alone on a unit, and of each where groups fill it.
      */
     struct {
         double alone, full;
     } block[5];
-    double odd;   /* times as long where not all lines are aligned */
+    double odd;   /* times as long in the largest tiles where not all lines are aligned, */
+    double even;  /* and in others where all are */
     double group; /* to begin and end, and for each tile more */
     double launch;
     double turn;   /* for the last group of a tile to find that it is, */
     double sharer; /* and to add up what a group kept of 64 x 64 or less */
     double output; /* to store it, and again to read what it was */
-} usual = {.block = {{1.20, 1.04}, {0.74, 0.84}, {0.29, 0.48}, {0.34, 0.25}, {0.14, 0.195}},
-           .odd = 1.24,
-           .group = 0.64,
-           .launch = 2.3,
-           .turn = 3.2,
-           .sharer = 0.17,
-           .output = 0.33e-3},
+} usual = {.block = {{1.20, 1.04}, {0.80, 0.80}, {0.63, 0.42}, {0.308, 0.25}, {0.19, 0.184}},
+           .odd = 1.23,
+           .even = 1.15,
+           .group = 0.65,
+           .launch = 2.25,
+           .turn = 2.6,
+           .sharer = 0.145,
+           .output = 0.58e-3},
   of_boxes = {.block = {{1.19, 1.10}, {0.64, 0.59}, {0.41, 0.32}, {0.24, 0.19}, {0.27, 0.175}},
               .odd = 1,
+              .even = 1,
               .group = 1.4,
               .launch = 4.5,
               .turn = 2.7,
@@ -221,9 +224,12 @@ static size_t size_of(const layout *s)
 static size_t resident_of(const job *j, const layout *s)
 {
     const size_t sums = s->warp_m * s->warp_n / 32;
-    /* Those that the constants above are fitted with.  ptxas 13 takes 254 of 64 sums, 221 of 32,
-     * 168 of 16, and 128 of 8, or 168 in tiles of 16 rows. */
-    const size_t registers = sums >= 64 ? 255 : sums >= 32 ? 216 : 128;
+    /* As ptxas 13 has them, of 128 x 64 and less within 15; small tiles of two warps across have
+     * fragments of a whole block. */
+    const size_t registers = sums >= 64                                 ? 254
+                             : sums >= 32                               ? 221
+                             : s->warp_m == 16 || s->tile.columns == 16 ? 220
+                                                                        : 168;
     const size_t room = (size_t)UNIT_REGISTERS / (registers * s->items);
 
     if (s->tensor)
@@ -236,7 +242,7 @@ static size_t resident_of(const job *j, const layout *s)
  * one are on their way then.  Measured where copies are of 8 bytes. */
 static double wait_for_memory(const job *j, const layout *s)
 {
-    static const double latency = 3, cached = 32 << 20;
+    static const double latency = 1.7, cached = 32 << 20;
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const matmul_matrix *large = p->m <= s->tile.rows ? &b : p->n <= s->tile.columns ? &a : NULL;
@@ -253,19 +259,28 @@ static bool aligned(const matmul_matrix *x)
     return matmul_starts_at(x, 2) && x->length % 2 == 0;
 }
 
+/* What `together` groups on a unit take to begin a tile each, and to store it. */
+static double tile_of(const tsr_matmul_problem *p, const layout *s, size_t together)
+{
+    const struct costs *costs = s->tensor ? &of_boxes : &usual;
+    const double outputs = (double)s->tile.rows * s->tile.columns * (matmul_reads_c(p) ? 1.7 : 1);
+
+    return costs->group + (double)together * outputs * costs->output;
+}
+
 /* What `together` groups on a unit take for so many blocks, and to store. */
 static double round_of(const job *j, const layout *s, size_t together, double blocks)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const struct costs *costs = s->tensor ? &of_boxes : &usual;
-    const double alone = fmax(costs->block[size_of(s)].alone, wait_for_memory(j, s));
-    const double full =
-        costs->block[size_of(s)].full * (aligned(&a) && aligned(&b) ? 1 : costs->odd);
-    const double outputs = (double)s->tile.rows * s->tile.columns * (matmul_reads_c(p) ? 1.7 : 1);
+    const bool even = aligned(&a) && aligned(&b), largest = size_of(s) == 0;
+    const double times = largest && !even ? costs->odd : !largest && even ? costs->even : 1;
+    const double full = costs->block[size_of(s)].full * times;
+    const double alone =
+        fmax(costs->block[size_of(s)].alone * (largest ? 1 : times), wait_for_memory(j, s));
 
-    return blocks * fmax(alone, (double)together * full) + costs->group +
-           (double)together * outputs * costs->output;
+    return blocks * fmax(alone, (double)together * full) + tile_of(p, s, together);
 }
 
 static double cost_of(const job *j, const layout *s)
@@ -295,8 +310,10 @@ static double cost_of(const job *j, const layout *s)
         cost += fmax((double)one / (double)tiles, 2) * costs->sharer *
                 fmax(1, (double)s->tile.rows * s->tile.columns / (64 * 64));
     }
-    if (s->how.streams && tiles > one) /* tile after tile */
-        cost += group * (double)tiles / (double)one;
+    /* Tile after tile: boxes of the next one are on their way while one is stored. */
+    if (s->how.streams && tiles > one)
+        cost += (s->tensor ? group : tile_of(p, s, size_div_up(one, units))) *
+                ((double)tiles / (double)one - 1);
     return costs->launch + fmax(cost, moved);
 }
 
