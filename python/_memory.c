@@ -634,49 +634,51 @@ static int box_within(const memory_object *m, size_t offset, const size_t region
 
 /* Where a box is in a memory: its rows, and slices of them, are so many bytes apart. */
 typedef struct box_side {
-    cl_mem memory;
+    const memory_object *in;
     size_t at, row, slice;
 } box_side;
 
-/* The slice, row and byte at which a box begins; whether it is within rows and slices from there.
+/* OpenCL has rows and slices apart by what one of them takes at least, where there is only one too.
  */
-static int split_origin(const box_side *s, const size_t region[3], size_t out[3])
+static box_side with_distances(box_side s, const size_t region[3])
 {
-    out[2] = s->at / s->slice;
-    out[1] = s->at % s->slice / s->row;
-    out[0] = s->at % s->slice % s->row;
-    return out[0] + region[0] <= s->row && (out[1] + region[1]) * s->row <= s->slice;
+    s.row = region[1] == 1 && s.row < region[0] ? region[0] : s.row;
+    s.slice = region[2] == 1 ? region[1] * s.row : s.slice;
+    return s;
 }
 
-/* Enqueue the copy of a box.  NVIDIA's driver (580) refuses one of several slices that is not
- * within rows and slices on both sides: its slices are copied one by one. */
+/* Whether a memory has room for a box's rows and slices with what lies between them, behind the
+ * last one too. */
+static int has_whole(const box_side *s, const size_t region[3])
+{
+    return region[1] <= s->in->bytes / s->row && region[2] <= s->in->bytes / s->slice;
+}
+
+/* Enqueue the copy of a box.  NVIDIA's driver (580) refuses a box of which whole rows and slices,
+ * with what lies behind the last, are more than the buffer: the last slice, or row, goes by itself
+ * then. */
 static cl_int copy_box(cl_command_queue queue, box_side from, box_side to, const size_t region[3])
 {
-    const size_t one[3] = {region[0], region[1], 1};
-    size_t from_origin[3] = {from.at, 0, 0}, origin[3] = {to.at, 0, 0};
-    cl_int rc = CL_SUCCESS;
+    const size_t origin[3] = {to.at, 0, 0}, from_origin[3] = {from.at, 0, 0};
+    const int axis = region[2] > 1 ? 2 : 1;
+    size_t part[3] = {region[0], region[1], region[2]};
+    cl_int rc;
 
     if (region[1] == 1 && region[2] == 1)
-        return clEnqueueCopyBuffer(queue, from.memory, to.memory, from.at, to.at, region[0], 0,
-                                   NULL, NULL);
-    if (region[2] == 1 ||
-        (split_origin(&from, region, from_origin) && split_origin(&to, region, origin)))
-        return clEnqueueCopyBufferRect(queue, from.memory, to.memory, from_origin, origin, region,
-                                       from.row, from.slice, to.row, to.slice, 0, NULL, NULL);
-    for (size_t i = 0; i < region[2] && !rc; i++) {
-        rc = copy_box(queue, from, to, one);
-        from.at += from.slice;
-        to.at += to.slice;
-    }
-    return rc;
-}
-
-/* How far rows and slices are apart in a memory, of a box that has one of them too. */
-static box_side side_of(cl_mem memory, size_t at, const size_t region[3], size_t row, size_t slice)
-{
-    row = region[1] == 1 && row < region[0] ? region[0] : row;
-    slice = region[2] == 1 ? region[1] * row : slice;
-    return (box_side){memory, at, row, slice};
+        return clEnqueueCopyBuffer(queue, from.in->memory, to.in->memory, from.at, to.at, region[0],
+                                   0, NULL, NULL);
+    from = with_distances(from, region);
+    to = with_distances(to, region);
+    if (has_whole(&from, region) && has_whole(&to, region))
+        return clEnqueueCopyBufferRect(queue, from.in->memory, to.in->memory, from_origin, origin,
+                                       region, from.row, from.slice, to.row, to.slice, 0, NULL,
+                                       NULL);
+    part[axis]--;
+    rc = copy_box(queue, from, to, part);
+    from.at += part[axis] * (axis == 2 ? from.slice : from.row);
+    to.at += part[axis] * (axis == 2 ? to.slice : to.row);
+    part[axis] = 1;
+    return rc ? rc : copy_box(queue, from, to, part);
 }
 
 /* copy(from, from_offset, from_pitches, offset, pitches, region): a box of bytes, of `region`
@@ -725,10 +727,8 @@ static PyObject *memory_copy(PyObject *self, PyObject *args)
         rc = open ? sessions_order(&set, m->session, 0) : CL_INVALID_CONTEXT;
         if (!rc)
             rc = copy_box(m->session->queue,
-                          side_of(from->memory, (size_t)from_at, region, (size_t)from_row,
-                                  (size_t)from_slice),
-                          side_of(m->memory, (size_t)at, region, (size_t)row, (size_t)slice),
-                          region);
+                          (box_side){from, (size_t)from_at, (size_t)from_row, (size_t)from_slice},
+                          (box_side){m, (size_t)at, (size_t)row, (size_t)slice}, region);
         rc = rc ? rc : sessions_order(&set, m->session, 1);
         sessions_unlock(&set);
         PyEval_RestoreThread(others);

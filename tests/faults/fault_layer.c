@@ -605,18 +605,21 @@ clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *size_out)
         TAKE(clRelease##Object);                                                                   \
     } while (0)
 
-/* Boxes of several slices within rows and slices from their origin on; of one buffer, as OpenCL has
- * it, with the same distances on both sides. */
+/* Boxes of which whole rows and slices, with what lies behind the last, are in the buffer; of one
+ * buffer, as OpenCL has it, with the same distances on both sides. */
 static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueCopyBufferRect_strict(
     cl_command_queue q, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *origin,
     const size_t *region, size_t from_row, size_t from_slice, size_t row, size_t slice, cl_uint n,
     const cl_event *wait, cl_event *out)
 {
-    const int out_of_rows = from_origin[0] + region[0] > from_row || origin[0] + region[0] > row ||
-                            (from_origin[1] + region[1]) * from_row > from_slice ||
-                            (origin[1] + region[1]) * row > slice;
+    size_t from_bytes = 0, bytes = 0;
 
-    if ((region[2] > 1 && out_of_rows) || (from == to && (from_row != row || from_slice != slice)))
+    next->clGetMemObjectInfo(from, CL_MEM_SIZE, sizeof from_bytes, &from_bytes, NULL);
+    next->clGetMemObjectInfo(to, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    if ((from_origin[2] + region[2]) * from_slice > from_bytes ||
+        (from_origin[1] + region[1]) * from_row > from_bytes ||
+        (origin[2] + region[2]) * slice > bytes || (origin[1] + region[1]) * row > bytes ||
+        (from == to && (from_row != row || from_slice != slice)))
         return CL_INVALID_VALUE;
     return next->clEnqueueCopyBufferRect(q, from, to, from_origin, origin, region, from_row,
                                          from_slice, row, slice, n, wait, out);
