@@ -163,9 +163,6 @@ class Own(Case):
         out = self.succeed("course", "001", "widths", "--small", "--json", "--repeat", "2", "--seconds", "0.01",
                            "--device", "cpu").out
         self.assertEqual([r["rate"] for r in rows_of(out)], [8, 16, 32])
-        out = self.succeed("bench", "matmul", "--kernel", "tiled", "--size", "128", "--explain", "--seconds",
-                           "0.001", "--device", "cpu").out
-        self.assertRegex(out, r"68 bytes for each result \(16 loads and a store\), 15\.1 times less than naive")
 
     def test_sizes_of_experiments(self):
         """They are runs of their own."""

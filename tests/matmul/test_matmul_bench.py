@@ -51,6 +51,11 @@ class Kernels(test_bench.Bench):
         with open(self.path("r.json"), encoding="utf-8") as f:
             return r, rows_of(f.read())
 
+    def test_loads_explained(self):
+        out = self.succeed("bench", "matmul", "--kernel", "tiled", "--size", "128", "--explain", "--seconds",
+                           "0.001", "--device", "cpu").out
+        self.assertRegex(out, r"68 bytes for each result \(16 loads and a store\), 15\.1 times less than naive")
+
     def test_a_wrong_kernel_is_not_timed(self):
         r, rows = self.bench_broken("= sum;", "= sum * 1.01f;")
         self.assertEqual(r.status, 3, r)
