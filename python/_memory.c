@@ -638,9 +638,9 @@ typedef struct box_side {
     size_t at, row, slice;
 } box_side;
 
-/* OpenCL has rows and slices apart by what one of them takes at least, where there is only one too.
- */
-static box_side with_distances(box_side s, const size_t region[3])
+/* Pitches as OpenCL requires them, which are at least a row and a slice even where there is only
+ * one. */
+static box_side with_pitches(box_side s, const size_t region[3])
 {
     s.row = region[1] == 1 && s.row < region[0] ? region[0] : s.row;
     s.slice = region[2] == 1 ? region[1] * s.row : s.slice;
@@ -648,7 +648,7 @@ static box_side with_distances(box_side s, const size_t region[3])
 }
 
 /* Whether a memory has room for a box's rows and slices with what lies between them, behind the
- * last one too. */
+ * last one too.  box_within() has seen to it that they are not 0. */
 static int has_whole(const box_side *s, const size_t region[3])
 {
     return region[1] <= s->in->bytes / s->row && region[2] <= s->in->bytes / s->slice;
@@ -667,8 +667,8 @@ static cl_int copy_box(cl_command_queue queue, box_side from, box_side to, const
     if (region[1] == 1 && region[2] == 1)
         return clEnqueueCopyBuffer(queue, from.in->memory, to.in->memory, from.at, to.at, region[0],
                                    0, NULL, NULL);
-    from = with_distances(from, region);
-    to = with_distances(to, region);
+    from = with_pitches(from, region);
+    to = with_pitches(to, region);
     if (has_whole(&from, region) && has_whole(&to, region))
         return clEnqueueCopyBufferRect(queue, from.in->memory, to.in->memory, from_origin, origin,
                                        region, from.row, from.slice, to.row, to.slice, 0, NULL,
@@ -692,7 +692,7 @@ static PyObject *memory_copy(PyObject *self, PyObject *args)
     PyThreadState *others;
     PyObject *x;
     int tried = 0, open;
-    cl_int rc;
+    cl_int rc, after;
 
     if (!PyArg_ParseTuple(args, "On(nn)n(nn)(nnn)", &x, &from_at, &from_row, &from_slice, &at, &row,
                           &slice, &r[0], &r[1], &r[2]))
@@ -729,14 +729,16 @@ static PyObject *memory_copy(PyObject *self, PyObject *args)
             rc = copy_box(m->session->queue,
                           (box_side){from, (size_t)from_at, (size_t)from_row, (size_t)from_slice},
                           (box_side){m, (size_t)at, (size_t)row, (size_t)slice}, region);
-        rc = rc ? rc : sessions_order(&set, m->session, 1);
+        /* A part may be under way although another failed. */
+        after = open ? sessions_order(&set, m->session, 1) : CL_SUCCESS;
+        rc = rc ? rc : after;
         sessions_unlock(&set);
         PyEval_RestoreThread(others);
     } while (may_try_again(m->session, TSR_OK, rc, &tried));
     if (!open)
         return raise_closed();
     if (rc)
-        return raise_cl("clEnqueueCopyBufferRect", rc);
+        return raise_cl("copying memory of a device", rc);
     Py_RETURN_NONE;
 }
 

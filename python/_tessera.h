@@ -74,7 +74,9 @@ int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t 
                 session_set *set);
 
 void sessions_add(session_set *set, session_object *s);
-int sessions_lock(const session_set *set); /* whether all are open */
+/* Lock all of a set, also where it returns false: then one is closed, and sessions_unlock() is due
+ * all the same. */
+int sessions_lock(const session_set *set);
 void sessions_unlock(const session_set *set);
 
 /* What is enqueued later on a locked session waits for what the others have enqueued; or what they

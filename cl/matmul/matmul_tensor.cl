@@ -692,8 +692,7 @@ IN_REGISTERS void place_sums(__local REAL *own, const REAL *sums)
 #if SINGLE
 #define PASSES (TILE_N / PASS)
 
-/* What C was, as a lane keeps it: 16 bits in pairs, since what turns them into float32 waits for
- * each load. */
+/* C as loaded: 16-bit elements stay in pairs, since converting would wait for each load. */
 #define IN_PAIRS ((RESULT == F16 || RESULT == BF16) && LANE > 1)
 #if IN_PAIRS
 typedef uint kept_c;
@@ -704,10 +703,9 @@ typedef REAL kept_c;
 #endif
 #define KEPT_PASS (KEPT_LANE * STEPS)
 
-/* Whether each load is waited for all the same. */
+/* Whether read_pass converts, and so waits for each load. */
 #define CONVERTED (RESULT != F32 && RESULT != I32 && !IN_PAIRS)
-/* Whether registers hold that beside the sums, so that it is read before the loop and arrives
- * meanwhile. */
+/* Whether registers hold C beside the sums: then it is loaded before the product. */
 #define AHEAD                                                                                      \
     (!SPLITS && HALVES == 1 && HELD + PASSES * KEPT_PASS <= 160 && !CONVERTED)
 /* Passes whose C is read at once: all, or as many as the registers take that sums leave. */
@@ -1212,8 +1210,11 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
 #if THROUGH && SINGLE
     kept_c before_c[TOGETHER * KEPT_PASS];
 
-    if (AHEAD && o->beta != 0)
-        keep_passes(o, lane_start(i, x->start.x).x, lane_start(i, x->start.x).y, before_c);
+    if (AHEAD && o->beta != 0) {
+        const uint2 from = lane_start(i, x->start.x);
+
+        keep_passes(o, from.x, from.y, before_c);
+    }
 #endif
 #if EXPECTED
     expect_sums(o, i, x->start.x);
@@ -1298,6 +1299,8 @@ IN_REGISTERS void consume(const output *o, const team *t, const keeping *k, cons
 #if SINGLE
     store_sums(o, tile + warp * OWN, i, x->start.x, upper, before_c);
 #if HALVES == 2
+    /* Read before it is overwritten. */
+    warp_barrier();
     store_sums(o, tile + warp * OWN, i + 64, x->start.x, lower, before_c);
 #endif
 #else

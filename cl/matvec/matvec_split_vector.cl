@@ -14,7 +14,7 @@
  *     neighbours; elements before that boundary are multiplied one by one.
  * Parameters: TEAM, a power of 2; ROWS of a team, 1, 2 or 4; LOADS; CHECKED, 1 where a lane loads
  *     what is inside alone, for a large A of 32 or 64 bits whose rows are aligned; SHIFTED, 1 where
- *     not all rows of A start at vectors, but the first one and x do, both with ROWS = 1 alone;
+ *     not all rows of A start at vectors, but the first one and x do; CHECKED and SHIFTED need ROWS = 1;
  *     VEC, 128 bits, or 64 where rows start at multiples of those alone, and ALIGNED
  *     (matvec_vectors.clh); LOCAL, work-items in a work-group, a power of 2 of TEAM at least; REAL,
  *     REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS
@@ -325,14 +325,15 @@ static inline piece add_row(__global const factor *row, __global const factor *x
 }
 #endif
 
-#if ROWS > 1
-#define PITCH (TEAM + 1) /* of the sums of a row, so that rows start in different banks */
+/* Of the sums of a row, where a team has several, so that rows start in different banks. */
+#define PITCH (TEAM + 1)
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_split_vector(__global const factor *restrict a, __global const factor *restrict x,
                     __global result *restrict y, __global REAL *partial,
                     __global group_counter *counters, const matvec_call call)
 {
+#if ROWS > 1
     __local REAL sums[TILE_ROWS * PITCH];
     const uint rows = (uint)call.rows;
     const uint item = get_local_id(0), lane = item % TEAM;
@@ -373,14 +374,7 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
         keep_sum(all, first + t, part, partial, y, call);
     }
     add_parts_if_last(partial, counters, first, TILE_ROWS, y, call, sums);
-}
-
 #else
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-matvec_split_vector(__global const factor *restrict a, __global const factor *restrict x,
-                    __global result *restrict y, __global REAL *partial,
-                    __global group_counter *counters, const matvec_call call)
-{
     __local REAL sums[LOCAL];
     const uint rows = (uint)call.rows;
     const uint item = get_local_id(0), lane = item % TEAM;
@@ -426,5 +420,5 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     if (lane == 0 && row < rows)
         keep_sum(sum, row, part, partial, y, call);
     add_parts_if_last(partial, counters, first, TILE_ROWS, y, call, sums);
-}
 #endif
+}

@@ -97,9 +97,8 @@ static void warn_of_device(const tsr_device *device, const timed_device *timed)
     if (!strcmp(timed->name, name) && !strcmp(timed->platform, tsr_device_platform(device)))
         return;
     if (takes_large && *timed->name)
-        warn("the times of 'tessera tune blas' are of '%s' of '%s': %s takes large calls, as "
-             "without "
-             "times, until they are measured on it",
+        warn("the times of 'tessera tune blas' are of '%s' of '%s': %s takes large calls, "
+             "as without times, until they are measured on it",
              timed->name, timed->platform, name);
     else if (!takes_large && *timed->name)
         warn(

@@ -262,11 +262,15 @@ static tsr_status find_limits(classroom *c, tsr_error *err)
 
     if (st || c->sure)
         return st;
-    if (!c->has_limits)
+    if (!c->has_limits) {
         st = choice_limits(c->session, o->given[OPTION_SMALL] ? o->seconds : 0, &c->limits, err);
-    else if (!o->given[OPTION_SMALL])
+        c->has_limits = !st;
+    } else if (!o->given[OPTION_SMALL]) {
+        /* Where it cannot be measured again the kept one stays. */
         st = roofline_again(c->session, LIMIT_MEMORY_READ, &c->limits, err);
-    c->has_limits = c->sure = !st;
+        st = st == TSR_ENOMEM ? st : TSR_OK;
+    }
+    c->sure = !st;
     return st;
 }
 

@@ -535,9 +535,13 @@ static json_t *with_file(const char *from, const char *file)
 static void try_file(json_t *lesson, const char *file)
 {
     const json_t *tasks = json_object_get(lesson, "exercise");
-    json_t *own = json_array();
+    const char *first = json_string_value(json_array_get(tasks, 1));
+    json_t *own;
     text said = {0};
 
+    if (!first || !strstr(first, "mine.cl"))
+        return;
+    own = json_array();
     text_format(
         &said,
         "This page is of `%s`, in the place of the step's own kernel. Change a line of it, and "
@@ -547,10 +551,7 @@ static void try_file(json_t *lesson, const char *file)
     text_free(&said);
     for (size_t i = 1; i < json_array_size(tasks); i++)
         json_array_append_new(own, with_file(json_string_value(json_array_get(tasks, i)), file));
-    if (json_array_size(tasks) > 1 &&
-        strstr(json_string_value(json_array_get(tasks, 1)), "mine.cl"))
-        json_object_set(lesson, "exercise", own);
-    json_decref(own);
+    json_object_set_new(lesson, "exercise", own);
 }
 
 /* "SOURCE=FILE": what --kernel-file puts in the place of the kernel of a lesson's first run. */

@@ -31,7 +31,6 @@ typedef enum outcome { OUTCOME_OK, OUTCOME_FAIL, OUTCOME_SKIP } outcome;
 static void print_row(const verify_row *row, outcome how, const counters *t)
 {
     static const char *const words[] = {"ok  ", "FAIL", "skip"};
-
     const char *from = t->file ? t->file : row->variant->source ? t->folder : NULL;
 
     printf("%s %s/%s%s%s %s on %s: ", words[how], row->op->name, row->variant->name,

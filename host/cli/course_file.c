@@ -15,9 +15,20 @@ enum { COURSE_FILE_MAX = 1 << 20, SCALES = 3, ROW_NAME_MAX = 15 };
 
 static const char suffix[] = ".course";
 
-static const char *const figures[] = {
-    "rate",         "flops",           "time",      "copies",   "launches", "intensity", "loads",
-    "flops-a-load", "local-intensity", "occupancy", "achieved", "moved",    "of-copy",   "share"};
+static const char *const figures[] = {[FIGURE_RATE] = "rate",
+                                      [FIGURE_FLOPS] = "flops",
+                                      [FIGURE_TIME] = "time",
+                                      [FIGURE_COPIES] = "copies",
+                                      [FIGURE_LAUNCHES] = "launches",
+                                      [FIGURE_INTENSITY] = "intensity",
+                                      [FIGURE_LOADS] = "loads",
+                                      [FIGURE_A_LOAD] = "flops-a-load",
+                                      [FIGURE_LOCAL] = "local-intensity",
+                                      [FIGURE_OCCUPANCY] = "occupancy",
+                                      [FIGURE_ACHIEVED] = "achieved",
+                                      [FIGURE_MOVED] = "moved",
+                                      [FIGURE_OF_COPY] = "of-copy",
+                                      [FIGURE_SHARE] = "share"};
 
 const char *course_figure_name(course_figure f)
 {

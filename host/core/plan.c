@@ -73,6 +73,12 @@ void plan_define(plan *p, const char *format, ...)
     va_end(args);
 }
 
+void plan_define_nan_extremes(const device_facts *d, plan *p)
+{
+    if (d->feature[FEATURE_PTX] == FEATURE_YES && d->nv_capability >= 80)
+        plan_define(p, "NAN_EXTREMES=1");
+}
+
 void plan_set(plan *p, const char *name, uint32_t value)
 {
     for (size_t i = 0; i < p->params.count; i++) {

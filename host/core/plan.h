@@ -203,6 +203,10 @@ const char *plan_unsupported_buffer(plan *p, const device_facts *d, const char *
 /** Append a -D, such as plan_define(p, "TRANS_A=%d", trans). */
 void plan_define(plan *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** Append -DNAN_EXTREMES=1 (cl/common/nan_extremes.clh) where the device has NVIDIA's minimum and
+ *  maximum that give NaN; for a variant that has FEATURE_PTX among what it needs or uses. */
+void plan_define_nan_extremes(const device_facts *d, plan *p);
+
 /** The value that a tunable runs with.  Asserts that the variant declares it. */
 void plan_set(plan *p, const char *name, uint32_t value);
 

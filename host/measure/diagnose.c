@@ -218,10 +218,12 @@ tsr_status diagnose(tsr_session *s, const problem *p, const tsr_run *run,
     seen.barriers = cost_of_barriers(s, &out->call);
     answer_beside(l, &seen, out);
     if (out->low_limit != LIMIT_COUNT) {
-        st = roofline_again(s, out->low_limit, l, err);
+        /* Where it cannot be measured again the answers stand on the limit that there is. */
+        if (roofline_again(s, out->low_limit, l, err) == TSR_ENOMEM)
+            return TSR_ENOMEM;
         answer_beside(l, &seen, out);
     }
-    return st ? st : measure_steps(&q, err);
+    return measure_steps(&q, err);
 }
 
 void diagnose_free(diagnosis *d)

@@ -214,9 +214,8 @@ static void ask_memory(inquiry *q)
         say(f, ANSWER_UNKNOWN, 0, "the speed of memory (%s) was not measured", limit_name(by));
     } else if (q->low) {
         say(f, ANSWER_UNKNOWN, of_bytes,
-            "%s, and no cache has them, of %.3g MB: the limit, %s of %.4g GB/s, is too low, as of "
-            "a "
-            "busy machine; 'tessera roofline --limits' measures it again",
+            "%s, and no cache has them, of %.3g MB: the limit, %s of %.4g GB/s, is too low, as "
+            "of a busy machine; 'tessera roofline --limits' measures it again",
             moved, q->seen->cache / 1e6, limit_name(by), speed);
     } else if (of_bytes >= most && of_bytes <= beyond) {
         q->memory = CAUSE_BYTES;

@@ -15,7 +15,7 @@ typedef struct programs_met {
  * side as none before did: of -Ds, and of the entries that it launches with the sizes of their
  * groups.  The program of such a plan is then met.
  *
- * @param singly  One value that no program had before is asked for instead, and enough.
+ * @param singly  Ask for one value that is new, instead of a pair.
  * @param out  Receives the answer.
  * @return TSR_OK or TSR_ENOMEM.
  */

@@ -250,7 +250,7 @@ tsr_status roofline_again(tsr_session *s, limit which, limits *l, tsr_error *err
     return TSR_OK;
 }
 
-void limit_forget(limit l, const limit_result *earlier, limit_result *r)
+void limit_note_forgotten(limit l, const limit_result *earlier, limit_result *r)
 {
     const double worse = limit_is_cost(l) ? r->value / earlier->value : earlier->value / r->value;
 
@@ -279,7 +279,7 @@ tsr_status roofline_measure(tsr_session *s, bool fresh, double seconds, limits *
         st = measure_one(&r, (limit)l, &found.of[l], first ? NULL : err);
         first = first ? first : st;
         if (fresh)
-            limit_forget((limit)l, &earlier.of[l], &found.of[l]);
+            limit_note_forgotten((limit)l, &earlier.of[l], &found.of[l]);
         else
             limit_merge((limit)l, &earlier.of[l], &found.of[l]);
         if (progress)

@@ -69,8 +69,8 @@ const char *limit_idea(limit l);
  *  limit, and nothing reaches more.  A wrong result stays what it is. */
 void limit_merge(limit l, const limit_result *earlier, limit_result *r);
 
-/** Note in `forgotten` of a new result what it replaces though that was twice as good. */
-void limit_forget(limit l, const limit_result *earlier, limit_result *r);
+/** Set r->forgotten to the earlier value where that was more than twice as good, else to 0. */
+void limit_note_forgotten(limit l, const limit_result *earlier, limit_result *r);
 
 /**
  * Measure every limit of the session's device and keep them in the cache, each

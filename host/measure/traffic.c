@@ -54,7 +54,8 @@ static void find_first(tsr_session *s, const problem *p, traffic *out)
         snprintf(out->first_name, sizeof(out->first_name), "%s", naive->name);
     for (size_t i = 0; i < p->op->variant_count && !(out->first > 0); i++) {
         out->first = asked_by(s, p, p->op->variants[i]);
-        snprintf(out->first_name, sizeof(out->first_name), "%s", p->op->variants[i]->name);
+        if (out->first > 0)
+            snprintf(out->first_name, sizeof(out->first_name), "%s", p->op->variants[i]->name);
     }
 }
 
@@ -82,7 +83,7 @@ void traffic_of(tsr_session *s, const problem *p, const plan *made, traffic *out
     if (p->op->result < count)
         out->results = view_elements(&operands[p->op->result].view);
     bytes = element_bytes(operands, count);
-    if (p->op->products && made->count == 1 && bytes && out->requested > 0)
+    if (p->op->products && made->count == 1 && bytes && out->requested > 0 && out->results > 0)
         out->loads = out->requested / (double)bytes / out->results - 1;
     if (p->op->unit == WORK_FLOPS && !(out->flops > 0))
         out->flops = p->op->work(p);

@@ -38,7 +38,7 @@ typedef struct verify_options {
     bool pairs;         /* of problems with a program of their own only those that show two of
                            its values side by side for the first time (measure/programs_met.h);
                            and new values of tunables at once, on any device */
-    bool singly;        /* with `pairs`: those that show one of its values for the first time */
+    bool singly;        /* with `pairs`: a single new value instead of a new pair */
     struct programs_met *met; /* of `pairs`: what sweeps of the variant met before, to which this
                                  one adds; NULL: nothing */
     bool typed;               /* only problems of `type` */

@@ -11,7 +11,7 @@
  *
  *   - with TESSERA_AS_GPU set, says that devices are GPUs;
  *
- *   - with TESSERA_STRICT_BOXES set, refuses to copy boxes as NVIDIA's driver does;
+ *   - with TESSERA_STRICT_BOXES set, refuses the boxes that NVIDIA's driver refuses;
  *
  *   - with TESSERA_LARGEST_BUFFER=BYTES, says that buffers are that large at most, and refuses
  * others;
@@ -605,8 +605,8 @@ clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *size_out)
         TAKE(clRelease##Object);                                                                   \
     } while (0)
 
-/* Boxes of which whole rows and slices, with what lies behind the last, are in the buffer; of one
- * buffer, as OpenCL has it, with the same distances on both sides. */
+/* NVIDIA's driver wants the buffer to hold whole rows and slices, padding behind the last one
+ * included; within one buffer OpenCL wants equal pitches on both sides. */
 static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueCopyBufferRect_strict(
     cl_command_queue q, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *origin,
     const size_t *region, size_t from_row, size_t from_slice, size_t row, size_t slice, cl_uint n,

@@ -343,7 +343,7 @@ static void copied_tiles_follow_the_shape(void **state)
     expect_reason("cp-async", "TILE_M=32 TILE_N=32 SLICES=8 DEPTH=16", &p, &d, "do not divide",
                   "8 slices");
     expect_reason("cp-async", "TILE_M=64 TILE_N=64 SUMS=128 SLICES=8 DEPTH=16", &p, &d,
-                  "do not divide", "8 slices"); /* two steps a slice */
+                  "do not divide", "8 slices"); /* DEPTH 16 in 8 slices leaves each two steps */
     /* Groups share a long k. */
     p = product(4096, 64, 4096);
     expect_params("cp-async", NULL, &p, &d, "SPLIT=4 DEPTH=16 STAGES=4");

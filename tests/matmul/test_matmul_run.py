@@ -523,7 +523,7 @@ class OnDevice(OnHost):
             self.assertEqual(f.read(), "kept as it is")
         r = self.tessera("verify", "matmul", "--tiny", "--kernel", "naive", "--kernel-dir", "cl")
         self.assertEqual(r.status, 3, r)
-        self.assertRegex(r.out, r"(?m)^FAIL matmul/naive float32 on .*problems: \S")
+        self.assertRegex(r.out, r"(?m)^FAIL matmul/naive from cl float32 on .*problems: \S")
         self.assertEqual(self.names(), ["a.npy", "c.npy", "cl"])
 
     def test_beyond_the_largest_allocation(self):

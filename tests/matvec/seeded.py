@@ -50,7 +50,7 @@ BUGS = {
         ("tree-vector", "matvec/matvec_tree_vector.cl", "c = vectors + lane", 0,
          "c = vectors + lane + 1", []),
     "sweep-split-vector-beyond-the-part":
-        ("split-vector", "matvec/matvec_split_vector.cl", "c + u * APART <= last", 0, "true", []),
+        ("split-vector", "matvec/matvec_split_vector.cl", "c + u * APART <= last", 2, "true", []),
     "sweep-column-slices-edge":
         ("column-slices", "matvec/matvec_column_slices.cl", "(left + ACROSS - 1) / ACROSS", 0,
          "left / ACROSS", []),

@@ -57,11 +57,15 @@ class Names:
             bool(re.fullmatch(r"convert_[a-z]+\d*", name))
 
 
+# Clang's table has the events in the generic address space, PoCL's library in that of the kernel's variables.
+DECLARED = "void __attribute__((overloadable)) wait_group_events(int, event_t *);"
+
+
 def light_header(text):
     """A header's lines for the preprocessor, without the end of macros that Clang's table asks for."""
     lines = (line.strip() for line in without_comments(text).split("\n"))
-    return "\n".join(line for line in lines
-                     if line.startswith("#") and not line.startswith("#undef __opencl_c_")) + "\n"
+    return "\n".join([*(line for line in lines
+                        if line.startswith("#") and not line.startswith("#undef __opencl_c_")), DECLARED, ""])
 
 
 def with_options(library):

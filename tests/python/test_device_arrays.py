@@ -119,6 +119,7 @@ def test_operators():
     equal(ts.asarray(np.array([2, 3]), device=DEVICE) * 5, [10, 15])
     raised(TypeError, lambda: x * y)
     raised(TypeError, lambda: x + "a")
+    raised(TypeError, lambda: x * np.complex64(1j))
     equal(x - np.uint8(5), a - 5)
     equal(x + np.array(2.0), a + 2)
     raised(TypeError, float, ts.sum(x))
@@ -279,7 +280,6 @@ def test_in_place_refusals():
     flags[1] = True
     flags[0] = np.bool_(False)
     equal(flags, [False, True, False])
-    raised(TypeError, lambda: x * np.complex64(1j))
 
 
 def test_operators_of_integers():
@@ -428,7 +428,7 @@ class Pointed:
 def test_asarray_of_others():
     """Arrays of other packages, by DLPack, NumPy's interface and buffers; those of devices are named."""
     a = np.arange(6, dtype="i2").reshape(2, 3)
-    for other in (Exchanged(a), Exchanged(a.T).a.T, Exchanged(a, 3), Pointed(a), memoryview(a), a.tolist(),
+    for other in (Exchanged(a), Exchanged(np.asfortranarray(a)), Exchanged(a, 3), Pointed(a), memoryview(a), a.tolist(),
                   array.array("h", a.ravel())):
         x = ts.asarray(other, device=DEVICE, dtype="f4")
         equal(x.reshape(2, 3), a)
@@ -845,11 +845,26 @@ def test_fork_and_close():
     equal(ts.asarray(np.arange(3), device=DEVICE), np.arange(3))
 
 
+def boxes_are_refused():
+    """The layer that refuses boxes as NVIDIA's driver does is there."""
+    try:
+        import pyopencl as cl
+    except ImportError:
+        return
+    context = cl.create_some_context(interactive=False)
+    one, other = (cl.Buffer(context, cl.mem_flags.READ_WRITE, 7) for _ in range(2))
+    raised(cl.LogicError, cl.enqueue_copy, cl.CommandQueue(context), one, other, src_origin=(0, 0),
+           dst_origin=(0, 0), region=(3, 2), src_pitches=(4,), dst_pitches=(4,))
+
+
 def main():
     if not any(d.kind != "host" for d in ts.devices()):
         sys.exit(77)
+    strict = bool(os.environ.get("TESSERA_STRICT_BOXES"))
+    if strict:
+        boxes_are_refused()
     for name, test in list(globals().items()):
-        if name.startswith("test_"):
+        if test in STRICT if strict else name.startswith("test_"):
             test()
             print("ok", name)
 

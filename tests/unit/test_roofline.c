@@ -265,15 +265,15 @@ static void what_was_far_better_is_named(void **state)
     limit_result r = reached(3);
 
     (void)state;
-    limit_forget(LIMIT_FP32, &earlier, &r);
+    limit_note_forgotten(LIMIT_FP32, &earlier, &r);
     assert_true(r.value == 3 && r.forgotten == 7);
     r = reached(5);
-    limit_forget(LIMIT_FP32, &earlier, &r);
+    limit_note_forgotten(LIMIT_FP32, &earlier, &r);
     assert_true(r.forgotten == 0);
     r = reached(15);
-    limit_forget(LIMIT_LAUNCH_QUEUED, &earlier, &r);
+    limit_note_forgotten(LIMIT_LAUNCH_QUEUED, &earlier, &r);
     assert_true(r.forgotten == 7);
-    limit_forget(LIMIT_FP32, &none, &r);
+    limit_note_forgotten(LIMIT_FP32, &none, &r);
     assert_true(r.forgotten == 0);
 }
 

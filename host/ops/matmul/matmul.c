@@ -451,6 +451,9 @@ static bool batch_is_long(const tsr_matmul_problem *p)
            p->k > 4 * size_max(p->m, p->n) && size_min(p->m, p->n) > 16;
 }
 
+/* Multiply-adds of float64 from which on matrix units were measured to be worth it. */
+static const double ALONG_K_WORK = 3e6;
+
 /* Whether matrix units take less time for a C of few rows or columns. */
 static bool units_pay(const problem *q, const device_facts *d)
 {
@@ -463,10 +466,10 @@ static bool units_pay(const problem *q, const device_facts *d)
         return false;
     skinny = fmin(matmul_skinny_columns_time(q, d), matmul_skinny_dots_time(q, d));
     if (p->type == TSR_F64) {
-        /* Nine lines and more along k, measured from so many multiply-adds on: the model of
-         * skinny-dots, which has FP32's rates, takes it for too fast. */
+        /* More than eight rows and columns and ALONG_K_WORK multiply-adds: measured to be faster on
+         * matrix units, where the model of skinny-dots, which has FP32's rates, says otherwise. */
         const bool along_k = size_min(p->m, p->n) > 8 &&
-                             (double)p->m * (double)p->n * (double)p->k >= 3e6 &&
+                             (double)p->m * (double)p->n * (double)p->k >= ALONG_K_WORK &&
                              isfinite(matmul_skinny_dots_time(q, d));
 
         return d->nv_capability >= 90 && (along_k || matmul_mma_f64_time(q, d) < skinny);

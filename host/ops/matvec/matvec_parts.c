@@ -105,9 +105,8 @@ enum {
     TEAM_MIN = 8,
     TEAM_MAX = 64,
     FEW_ROWS_TEAM_MAX = 256,
-    SHORT_TEAM = 16, /* lanes of teams whose rows are short, and rows for each unit that are very
-                        many */
-    MANY_ROWS = 512,
+    SHORT_TEAM = 16, /* teams of up to so many lanes have short rows */
+    MANY_ROWS = 512, /* for each unit: very many */
     SPLIT_GROUP = 128,
     SPLIT_GROUPS = 16 /* on a unit, where rows are cut */
 };
@@ -423,8 +422,8 @@ enum { SLICES_SHORT_FIRST = 640 };
 /* The least share of the units that narrow tiles of 16-bit elements keep busy. */
 static const double SLICES_NARROW_BUSY = 0.6;
 
-/* Of 16 bits twice as many loads are slower; and groups for each unit, where A is large, and where
- * it is of so many bytes. */
+/* 16-bit elements: more loads in flight are slower.  Work-groups for each unit where A is large,
+ * and where it has SLICES_LARGEST_BYTES or more. */
 static const slicing SLICES_16_BITS = {
     .across = 32, .loads = 4, .stages = 1, .past_l1 = 1, .group = 256};
 enum { SLICES_16_BITS_GROUPS = 4, SLICES_LARGEST_GROUPS = 8, SLICES_LARGEST_BYTES = 128 << 20 };

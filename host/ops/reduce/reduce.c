@@ -238,7 +238,7 @@ static const char *prefer_first(const problem *p, const device_facts *d)
 {
     if (d->kind == DEVICE_CPU)
         return "simd";
-    if (work(p) > REDUCE_FIRST_CALLS || !reduce_is_whole(reduce_of(p)))
+    if (work(p) > REDUCE_FIRST_CALL_ELEMENTS || !reduce_is_whole(reduce_of(p)))
         return NULL;
     return reduce_is_plain(reduce_of(p)) ? "tree" : "rows";
 }

@@ -3,7 +3,6 @@
  * whole array: groups, of which the last one reduces what all have left. */
 #include "base/elements.h"
 #include "base/sizes.h"
-#include "core/extremes.h"
 #include "core/groups.h"
 #include "core/last_group.h"
 #include "ops/reduce/reduce_problem.h"
@@ -162,12 +161,14 @@ static size_t define_loads(const job *j, bool vectors, plan *out)
     return vec;
 }
 
-/* Whether a GPU takes the problem by `rows` in its first calls: then little is to be compiled. */
-static bool in_first_calls(const job *j)
+/* A whole array of a size that `rows` reduces in first calls alone on a GPU: little to compile
+ * comes before few loads. */
+static bool is_small_whole(const job *j)
 {
     const tsr_reduce_problem *p = reduce_of(j->problem);
 
-    return j->device->kind == DEVICE_GPU && reduce_is_whole(p) && p->n <= REDUCE_FIRST_CALLS;
+    return j->device->kind == DEVICE_GPU && reduce_is_whole(p) &&
+           p->n <= REDUCE_FIRST_CALL_ELEMENTS;
 }
 
 static const char *rows_plan(const job *j, plan *out)
@@ -176,7 +177,7 @@ static const char *rows_plan(const job *j, plan *out)
     const reduce_shape s = reduce_shape_of(p);
     const size_t set = param(j->params, "GROUP"), team_set = param(j->params, "TEAM");
     const size_t loads_set = param(j->params, "LOADS");
-    const bool on_cpu = j->device->kind == DEVICE_CPU, first = in_first_calls(j);
+    const bool on_cpu = j->device->kind == DEVICE_CPU, first = is_small_whole(j);
     const size_t vec = define_loads(j, !first, out);
     const size_t usual = first     ? 1
                          : on_cpu  ? ROWS_LOADS_CPU
@@ -338,7 +339,7 @@ static const char *whole_plan(const job *j, plan *out)
     plan_set(out, "PER_UNIT", (uint32_t)per_unit);
     last_group_defines(j->device, way, &out->defines);
     if (p->by >= TSR_REDUCE_MIN && p->by <= TSR_REDUCE_ARGMAX && reduce_value_type(p) == TSR_F32)
-        extremes_define(j->device, out);
+        plan_define_nan_extremes(j->device, out);
     c = plan_launch_1d(out, groups == 1, groups * local, local);
     command_operand(c, REDUCE_X);
     command_operand(c, REDUCE_RESULT);

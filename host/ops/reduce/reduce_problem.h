@@ -98,7 +98,7 @@ bool reduce_is_plain(const tsr_reduce_problem *p);
 
 /** Elements of a whole array, at most, that `tree` or else `rows` reduces in the first calls on a
  *  GPU. */
-enum { REDUCE_FIRST_CALLS = 1 << 20 };
+enum { REDUCE_FIRST_CALL_ELEMENTS = 1 << 20 };
 
 /** Why another problem is unsupported by a step of the ladder. */
 extern const char reduce_not_plain[];

@@ -1,7 +1,6 @@
 /* Scans of tiles in registers, whose warps look back: NVIDIA's. */
 #include "base/elements.h"
 #include "base/sizes.h"
-#include "core/extremes.h"
 #include "core/groups.h"
 #include "core/warp_look_back.h"
 #include "ops/scan/scan_problem.h"
@@ -29,9 +28,10 @@ static size_t vectors_max(const tsr_scan_problem *p)
     return widened(p) ? VECTORS_SHORT : VECTORS_MAX;
 }
 
-/* Tiles for each compute unit that are worth VECTORS_MAX, where vectors have four elements; units
- * for each tile, where they have two; and those that are worth fewer vectors than VECTORS_SHORT: to
- * look back over more tiles takes longer than units that stand idle save. */
+/* Least tiles for each compute unit that VECTORS_MAX needs with vectors of four elements
+ * (TILES_PER_UNIT); most units for each tile with vectors of two (UNITS_PER_TILE_OF_TWO), and
+ * before fewer vectors than VECTORS_SHORT are taken (UNITS_PER_TILE): looking back over more tiles
+ * costs more than idle units. */
 enum { TILES_PER_UNIT = 4, UNITS_PER_TILE_OF_TWO = 2, UNITS_PER_TILE = 4 };
 
 /* What a work-item needs beside its elements, in registers of 32 bits. */
@@ -104,7 +104,7 @@ static const char *plan_warps(const job *j, plan *out)
     plan_define(out, "ALIGNED=%d", from_multiples && rows_of_multiples);
     plan_define(out, "STATE_WORDS=%zu", words);
     if (p->by != TSR_SCAN_SUM && type_is_real(p->type) && p->type != TSR_F64)
-        extremes_define(j->device, out);
+        plan_define_nan_extremes(j->device, out);
     if (scan_elements(p) == 0)
         return NULL;
     tiles = call.rows * call.tiles;
