@@ -914,7 +914,7 @@ static PyType_Spec event_spec = {.name = "tessera.Event",
 
 /* ---- no buffer ------------------------------------------------------------------------------ */
 
-/* Of memory that the host does not see: what asks for it is told what there is instead. */
+/* Device memory has no buffer that the host could read: the error names what to call instead. */
 static int refuse_buffer(PyObject *self, Py_buffer *out, int flags)
 {
     (void)self, (void)flags;
