@@ -860,11 +860,10 @@ def boxes_are_refused():
 def main():
     if not any(d.kind != "host" for d in ts.devices()):
         sys.exit(77)
-    strict = bool(os.environ.get("TESSERA_STRICT_BOXES"))
-    if strict:
+    if os.environ.get("TESSERA_STRICT_BOXES"):
         boxes_are_refused()
     for name, test in list(globals().items()):
-        if test in STRICT if strict else name.startswith("test_"):
+        if name.startswith("test_"):
             test()
             print("ok", name)
 
