@@ -1,6 +1,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -36,12 +37,31 @@ static void print_words(const char *head, size_t indent, const char *words)
     text_free(&out);
 }
 
+/* The names of the causes that a step addresses, each once. */
+static size_t addressed(const diagnosed_step *s, const char *names[CAUSES])
+{
+    size_t count = 0;
+
+    for (int c = 0; c < CAUSES; c++) {
+        const char *name = cause_name((cause)c);
+
+        if (s->answers & 1u << c && (!count || strcmp(names[count - 1], name) != 0))
+            names[count++] = name;
+    }
+    return count;
+}
+
 static void print_step(const diagnosed_step *s)
 {
+    const char *names[CAUSES];
+    const size_t count = addressed(s, names);
     text words = {0};
     char head[96];
 
-    text_format(&words, "%s%s%s", s->idea, s->parameters[0] ? "; " : "", s->parameters);
+    text_append(&words, s->idea);
+    for (size_t i = 0; i < count; i++)
+        text_format(&words, "%s%s", i ? ", " : "; addresses ", names[i]);
+    text_format(&words, "%s%s", s->parameters[0] ? "; " : "", s->parameters);
     snprintf(head, sizeof(head), "  %-22s %10.2f us %6.2fx  ", s->name, s->ns / 1e3, s->speedup);
     print_words(head, 6, text_get(&words));
     text_free(&words);
@@ -49,17 +69,23 @@ static void print_step(const diagnosed_step *s)
 
 static void print_steps(const diagnosis *d)
 {
-    const char *name = d->row.name;
+    const char *name = d->row.name, *which = d->any_step ? "" : " that address it";
 
     if (d->step_count && d->steps[0].speedup > 1)
-        printf("Steps of the ladder after %s that address it, measured now:\n", name);
+        printf("%s after %s%s, measured now:\n",
+               d->any_step ? "The fastest steps of the ladder" : "Steps of the ladder", name,
+               which);
     else if (d->timed_count)
-        printf("None of the steps of the ladder after %s that address it is faster here%c\n", name,
+        printf("None of the steps of the ladder after %s%s is faster here%c\n", name, which,
                d->step_count ? ':' : '.');
+    else if (d->is_last && d->any_step)
+        printf("The ladder has no step after %s.\n", name);
     else if (d->is_last)
-        printf("The ladder has no step after %s that addresses it.\n", name);
+        printf("No step of the ladder after %s is known to address it; 'tessera bench %s --kernel "
+               "all' times the rest.\n",
+               name, d->row.op);
     else if (!d->failed_count)
-        printf("The steps of the ladder that address it cannot run this problem here.\n");
+        printf("The steps of the ladder after %s%s cannot run this problem here.\n", name, which);
     for (size_t i = 0; i < d->step_count; i++)
         print_step(&d->steps[i]);
     for (size_t i = 0; i < d->failed_count; i++) {
@@ -125,12 +151,19 @@ static json_t *json_diagnosis(const diagnosis *d, const char *file)
             json_pack("{s:s, s:s, s:s, s:o, s:o}", "name", question_name((question)q), "question",
                       question_text((question)q), "answer", answers[d->found[q].answer], "share",
                       json_number(d->found[q].share), "evidence", json_text(d->found[q].evidence)));
-    for (size_t i = 0; i < d->step_count; i++)
-        json_array_append_new(steps,
-                              json_pack("{s:s, s:s, s:s, s:o, s:o}", "name", d->steps[i].name,
-                                        "parameters", d->steps[i].parameters, "idea",
-                                        d->steps[i].idea, "median_ns", json_number(d->steps[i].ns),
-                                        "speedup", json_number(d->steps[i].speedup)));
+    for (size_t i = 0; i < d->step_count; i++) {
+        const diagnosed_step *step = &d->steps[i];
+        const char *names[CAUSES];
+        const size_t count = addressed(step, names);
+        json_t *causes = json_array();
+
+        for (size_t c = 0; c < count; c++)
+            json_array_append_new(causes, json_string(names[c]));
+        json_array_append_new(
+            steps, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", step->name, "parameters",
+                             step->parameters, "idea", step->idea, "addresses", causes, "median_ns",
+                             json_number(step->ns), "speedup", json_number(step->speedup)));
+    }
     for (size_t i = 0; i < d->failed_count; i++)
         json_array_append_new(failed, json_pack("{s:s, s:o}", "name", d->failed[i].name, "reason",
                                                 json_text(d->failed[i].why.message)));

@@ -224,11 +224,9 @@ static const subcommand commands[] = {
      "call and from what the variant states of its design.  The first cause that applies is "
      "named;\n"
      "slow access to memory only where neither barriers nor divergence explain it, and the limit\n"
-     "before matrix units.  Then the steps of the ladder that address the cause are measured "
-     "beside\n"
-     "the call.  Limits of the device are those of 'tessera roofline', and are measured first "
-     "where\n"
-     "the cache has none.\n",
+     "before matrix units.  Then the steps of the ladder that address the cause are measured\n"
+     "beside the call, on a CPU all later ones.  Limits of the device are those of\n"
+     "'tessera roofline', and are measured first where the cache has none.\n",
      cmd_diagnose,
      1,
      1,

@@ -70,6 +70,7 @@ static barrier_cost cost_of_barriers(tsr_session *s, const explanation *x)
         if (c->group != b.group)
             b.each_ns = barrier_ns(s, c->group);
         b.group = c->group;
+        b.launches++;
         b.passed += c->traffic.barriers;
         b.all_ns +=
             fmin(c->traffic.barriers * b.each_ns * ceil((double)c->groups / groups_at_once(s, c)),
@@ -110,7 +111,7 @@ static tsr_status measure_step(inquiry *q, const variant *v, tsr_error *err)
 {
     const tsr_run run = {.variant = v->name};
     diagnosis *d = q->d;
-    diagnosed_step step = {.idea = v->idea};
+    diagnosed_step step = {.idea = v->idea, .answers = v->answers};
     result_row row = {0};
     tsr_error why = {0};
     const tsr_status st = bench_variant(q->session, q->problem, &run, q->options, &row, &why);
@@ -154,7 +155,8 @@ static unsigned wanted(const inquiry *q)
     return alike;
 }
 
-/* Each step after this one that answers the cause, and can run the problem. */
+/* Each step after this one that answers the cause, and can run the problem; on a CPU each that can
+ * run it. */
 static tsr_status measure_steps(inquiry *q, tsr_error *err)
 {
     const operation *op = q->problem->op;
@@ -170,7 +172,7 @@ static tsr_status measure_steps(inquiry *q, tsr_error *err)
     for (size_t i = 0; i < op->variant_count && !st; i++) {
         const variant *v = op->variants[i];
 
-        if (after && v->source && (v->answers & causes)) {
+        if (after && v->source && (d->any_step || (v->answers & causes))) {
             d->is_last = false;
             if (!(q->options->stop && *q->options->stop))
                 st = measure_step(q, v, err);
@@ -201,7 +203,7 @@ tsr_status diagnose(tsr_session *s, const problem *p, const tsr_run *run,
     cl_ulong cached = 0;
     tsr_status st;
 
-    *out = (diagnosis){.low_limit = LIMIT_COUNT};
+    *out = (diagnosis){.low_limit = LIMIT_COUNT, .any_step = d->kind == DEVICE_CPU};
     if (d->kind == DEVICE_HOST)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0,
                         "C code on the host has no launches that could be diagnosed");

@@ -30,10 +30,11 @@ typedef struct finding {
 
 /** What the barriers of a call cost. */
 typedef struct barrier_cost {
-    double passed;  /* by a group, the commands' sum; 0: none, or it is not stated */
-    size_t group;   /* work-items of a group, and what */
-    double each_ns; /* one of its barriers takes; 0: it could not be measured */
-    double all_ns;  /* at most */
+    double passed;   /* by a group, the commands' sum; 0: none, or it is not stated */
+    size_t launches; /* commands that have barriers */
+    size_t group;    /* work-items of a group, and what */
+    double each_ns;  /* one of its barriers takes; 0: it could not be measured */
+    double all_ns;   /* at most */
 } barrier_cost;
 
 /** What the questions are answered from, beside the call itself. */
@@ -46,12 +47,14 @@ typedef struct symptoms {
     double cache;  /* bytes of the caches before its memory; 0: unknown */
 } symptoms;
 
-/** A step of the ladder that answers what binds the call, measured beside it. */
+/** A step of the ladder that was measured beside the call: one that answers what binds it, and on a
+ *  CPU any, since what the steps state is what they do for a GPU. */
 typedef struct diagnosed_step {
     char name[64], parameters[160];
     const char *idea;
-    double ns;      /* median of a call */
-    double speedup; /* of it over the diagnosed call */
+    unsigned answers; /* as its variant's */
+    double ns;        /* median of a call */
+    double speedup;   /* of it over the diagnosed call */
 } diagnosed_step;
 
 /** One that could not be measured. */
@@ -83,7 +86,8 @@ typedef struct diagnosis {
     size_t step_count, timed_count;            /* of steps; of those that were timed */
     failed_step *failed;                       /* failed_count of them */
     size_t failed_count;
-    bool is_last; /* the ladder has no step after this one that answers it */
+    bool any_step; /* those that do not answer it were measured too */
+    bool is_last;  /* the ladder has no step after this one that was to be measured */
 } diagnosis;
 
 /** "launches", "memory", "barriers", "divergence", "matrix units", "roof". */
@@ -94,6 +98,9 @@ const char *question_text(question q);
 
 /** The question that a cause is an answer to. */
 question cause_question(cause c);
+
+/** The name of that question, of CAUSE_LATENCY "latency". */
+const char *cause_name(cause c);
 
 /** Answer the questions from d's row, call and place, and conclude what binds the call: `found` up
  *  to `cure` are filled in.  Measures nothing. */

@@ -9,7 +9,8 @@
 static const double half = 0.5, most = 0.6;
 
 /* Below this part memory is no suspect: where each word of 4 bytes comes from a line of its own, of
- * 64 bytes, accesses still take a sixteenth. */
+ * 64 bytes, accesses still take a sixteenth.  It is of the bytes that must move: what is asked for
+ * again comes from a cache. */
 static const double some = 0.05;
 
 /* More than so many times what its launches cost a call does not lose by launches. */
@@ -93,6 +94,11 @@ static const remedy remedies[CAUSES] = {
 question cause_question(cause c)
 {
     return remedies[c].of;
+}
+
+const char *cause_name(cause c)
+{
+    return c == CAUSE_LATENCY ? "latency" : question_name(cause_question(c));
 }
 
 /* What the questions are answered from. */
@@ -249,7 +255,7 @@ static void ask_memory(inquiry *q)
             "%s, and what work-items ask for %s; what arithmetic takes is unknown: no limit of %s "
             "was measured",
             moved, asked, *q->d->row.precision ? q->d->row.precision : "its type");
-    } else if (fmax(of_bytes, of_requested) >= some) {
+    } else if (of_bytes >= some) {
         q->memory = CAUSE_ACCESS;
         say(f, ANSWER_YES, of_bytes, "%s, and %s",
             i->least > 0 ? "it lies below the ridge of the roofline" : "it has little arithmetic",
@@ -264,20 +270,26 @@ static void ask_memory(inquiry *q)
 static void ask_barriers(inquiry *q)
 {
     const barrier_cost *b = &q->seen->barriers;
+    const char *s = b->passed > 1 ? "s" : "";
+    char who[64] = "a group passes", after[40] = "";
     finding *f = &q->d->found[ASK_BARRIERS];
 
+    if (b->launches > 1) {
+        snprintf(who, sizeof(who), "the groups of its %zu launches pass", b->launches);
+        snprintf(after, sizeof(after), ", one launch after another");
+    }
     if (!(q->d->call.traffic.requested > 0))
         say(f, ANSWER_UNKNOWN, 0, "the variant does not state its barriers");
     else if (!(b->passed > 0))
         say(f, ANSWER_NO, 0, "no work-item waits for another");
     else if (!(b->each_ns > 0))
-        say(f, ANSWER_UNKNOWN, 0, "a group passes %.4g barrier%s, whose cost could not be measured",
-            b->passed, b->passed > 1 ? "s" : "");
+        say(f, ANSWER_UNKNOWN, 0, "%s %.4g barrier%s%s, whose cost could not be measured", who,
+            b->passed, s, after);
     else
         say(f, b->all_ns / q->ns >= half ? ANSWER_YES : ANSWER_NO, b->all_ns / q->ns,
-            "a group passes %.4g barrier%s; one of %zu work-items takes %.0f ns here, with the "
+            "%s %.4g barrier%s%s; one of %zu work-items takes %.0f ns here, with the "
             "accesses that it orders: at most %.0f%% of the time",
-            b->passed, b->passed > 1 ? "s" : "", b->group, b->each_ns, 100 * b->all_ns / q->ns);
+            who, b->passed, s, after, b->group, b->each_ns, 100 * b->all_ns / q->ns);
 }
 
 static void ask_divergence(inquiry *q)
@@ -353,22 +365,24 @@ static void ask_units(inquiry *q)
 static void ask_roof(inquiry *q)
 {
     const result_row *row = &q->d->row;
+    const bool memory = !strncmp(row->bound_by, "memory ", 7);
+    char roof[160], at[40] = "";
     finding *f = &q->d->found[ASK_ROOF];
 
+    if (memory && work_unit_of(row->unit) == WORK_FLOPS)
+        snprintf(at, sizeof(at), ", at %.3g FLOPs a byte", row->work / row->bytes);
+    snprintf(roof, sizeof(roof), "%.4g %s are %s of %.4g %s (%s%s)", row->rate, row->unit,
+             percent(row->share).words, row->limit_rate, row->unit, row->bound_by, at);
     if (!(row->limit_rate > 0))
         say(f, ANSWER_UNKNOWN, 0, "no roof is known for it");
-    else if (row->share > beyond && q->low && !strncmp(row->bound_by, "memory ", 7))
-        say(f, ANSWER_UNKNOWN, row->share,
-            "%.4g %s are %.0f%% of %.4g (%s), more than a cache explains: the limit is too low",
-            row->rate, row->unit, 100 * row->share, row->limit_rate, row->bound_by);
-    else if (row->share > beyond && !strncmp(row->bound_by, "memory ", 7))
-        say(f, ANSWER_UNKNOWN, row->share,
-            "%.4g %s are %.0f%% of %.4g (%s): a cache had the data, whose roof is not measured",
-            row->rate, row->unit, 100 * row->share, row->limit_rate, row->bound_by);
+    else if (row->share > beyond && q->low && memory)
+        say(f, ANSWER_UNKNOWN, row->share, "%s, more than a cache explains: the limit is too low",
+            roof);
+    else if (row->share > beyond && memory)
+        say(f, ANSWER_UNKNOWN, row->share, "%s: a cache had the data, whose roof is not measured",
+            roof);
     else
-        say(f, row->share >= most ? ANSWER_YES : ANSWER_NO, row->share,
-            "%.4g %s are %s of %.4g (%s)", row->rate, row->unit, percent(row->share).words,
-            row->limit_rate, row->bound_by);
+        say(f, row->share >= most ? ANSWER_YES : ANSWER_NO, row->share, "%s", roof);
 }
 
 /* ---- what binds it ------------------------------------------------------------------------ */
@@ -413,7 +427,7 @@ void diagnose_answer(const symptoms *seen, diagnosis *d)
     ask_units(&q);
     ask_roof(&q);
     d->cause = find_cause(&q);
-    d->binds = d->cause == CAUSE_LATENCY ? "latency" : question_name(cause_question(d->cause));
+    d->binds = cause_name(d->cause);
     d->verdict = remedies[d->cause].verdict;
     d->cure = seen->cpu && remedies[d->cause].cure_cpu ? remedies[d->cause].cure_cpu
                                                        : remedies[d->cause].cure;

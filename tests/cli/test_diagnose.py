@@ -15,16 +15,17 @@ NAMES = ["launches", "memory", "barriers", "divergence", "matrix units", "roof"]
 
 
 def bound(each=False):
-    """(operation, variant, options, what may bind it) of each line of tests/OP/diagnose.txt; of the
-    last operation where a sanitizer looks at the code alone, which is the same for all; or of each, the
-    last one."""
+    """(operation, variant, options, what may bind it, the steps of which one is the fastest on a CPU) of
+    each line of tests/OP/diagnose.txt; of the last operation where a sanitizer looks at the code alone,
+    which is the same for all; or of each, the last one."""
     paths = sorted(glob.glob(os.path.join(SOURCE, "tests", "*", "diagnose.txt")))
     for path in paths[-1:] if SANITIZED and not each else paths:
         with open(path, encoding="utf-8") as f:
             lines = [line for line in f if line.strip() and not line.startswith("#")]
         for line in lines[-1:] if SANITIZED else lines:
-            variant, binds, *options = line.split()
-            yield os.path.basename(os.path.dirname(path)), variant, options, binds.split(",")
+            variant, binds, fastest, *options = line.split()
+            yield (os.path.basename(os.path.dirname(path)), variant, options, binds.split(","),
+                   [] if fastest == "-" else fastest.split(","))
 
 
 class Usage(Case):
@@ -54,7 +55,7 @@ class Diagnosed(Case):
                                        env={"TESSERA_CACHE_DIR": self.cache}).out)
 
     def test_what_binds(self):
-        for op, variant, options, binds in bound():
+        for op, variant, options, binds, fastest in bound():
             got = self.diagnose(op, "--kernel", variant, *options)
             self.assertEqual((got["schema"], got["op"], got["name"]),
                              ("tessera-diagnose-1", op, variant))
@@ -77,11 +78,15 @@ class Diagnosed(Case):
                 self.assertAlmostEqual(s["speedup"], got["median_ns"] / s["median_ns"])
                 self.assertNotEqual(s["name"], variant)
                 self.assertGreaterEqual(s["speedup"], 0.9)
+                self.assertLessEqual(set(s["addresses"]), set(NAMES) | {"latency"})
+                self.assertEqual(len(s["addresses"]), len(set(s["addresses"])))
+            if fastest:
+                self.assertIn(got["steps"][0]["name"], fastest)
             self.assertEqual(got["failed_steps"], [])
 
     def test_failing_steps_are_listed(self):
         failed = []
-        for op, variant, options, _ in bound(each=True):
+        for op, variant, options, *_ in bound(each=True):
             folder = self.path("cl-" + op)
             if not os.path.exists(folder):
                 shutil.copytree(os.path.join(SOURCE, "cl"), folder)
@@ -101,7 +106,7 @@ class Diagnosed(Case):
         self.assertRegex("".join(failed), r"(?m)^  \S+ +could not be measured: \w")
 
     def test_table(self):
-        op, variant, options, _ = next(bound())
+        op, variant, options, *_ = next(bound())
         out = self.succeed("diagnose", op, "--kernel", variant, *options, "--device", "cpu",
                            env={"TESSERA_CACHE_DIR": self.cache}).out
         for i, name in enumerate(NAMES):
@@ -111,10 +116,10 @@ class Diagnosed(Case):
         said = " ".join(out.split())
         self.assertRegex(said, r"1 to 4 are answered from its commands, each timed by itself, together [\d.]+ us;")
         self.assertRegex(out, r"(?m)^What helps: \w")
-        self.assertRegex(out, re.compile(r"^(Steps of|None of|The ladder has|The steps of)", re.M))
+        self.assertRegex(out, re.compile(r"^(The fastest steps of|None of the steps of|The ladder has no|The steps of) ", re.M))
 
     def test_a_step_is_not_compared_with_itself(self):
-        for op, variant, options, _ in bound():
+        for op, variant, options, *_ in bound():
             out = self.succeed("bench", op, "--kernel", variant, *options, "--seconds", "0.001",
                                "--explain", "--device", "cpu").out
             self.assertIn("work-items ask for", out)

@@ -18,8 +18,11 @@ MUTANTS = {
         ("host/measure/diagnose_answers.c", "if (of_bytes >= most && of_bytes <= beyond)", 0,
          "if (of_bytes >= most)", DIAGNOSE),
     "diagnose-little-traffic":
-        ("host/measure/diagnose_answers.c", "fmax(of_bytes, of_requested) >= some", 0,
-         "fmax(of_bytes, of_requested) >= 0 * some", DIAGNOSE),
+        ("host/measure/diagnose_answers.c", "else if (of_bytes >= some)", 0,
+         "else if (of_bytes >= 0 * some)", DIAGNOSE),
+    "diagnose-asked-for-counts":
+        ("host/measure/diagnose_answers.c", "else if (of_bytes >= some)", 0,
+         "else if (fmax(of_bytes, of_requested) >= some)", DIAGNOSE),
     "diagnose-no-ridge":
         ("host/measure/diagnose_answers.c", "!(i->least > 0) || i->ridge > 0;", 0,
          "true;", DIAGNOSE),
@@ -36,7 +39,7 @@ MUTANTS = {
         ("host/measure/diagnose_answers.c", "else if (!(roof.plain > 0))", 0,
          "else if (false)", DIAGNOSE),
     "diagnose-latency-is-roof":
-        ("host/measure/diagnose_answers.c", "d->cause == CAUSE_LATENCY ?", 0,
+        ("host/measure/diagnose_answers.c", "c == CAUSE_LATENCY ?", 0,
          "false ?", DIAGNOSE),
     # ---- reading .npy
     "npy-shape-product-unchecked":

@@ -109,7 +109,8 @@ static void memory_binds_in_four_ways(void **state)
     binds(&m, CAUSE_LOCAL);
 }
 
-/* A twentieth of the time is the least that points at memory. */
+/* A twentieth of the time is the least that points at memory: of what must move, since a cache has
+ * what is asked for again, as the edges that each element is compared with. */
 static void little_traffic_is_no_evidence(void **state)
 {
     made_up m;
@@ -118,10 +119,29 @@ static void little_traffic_is_no_evidence(void **state)
     make_up(&m, "f32", 0, 4e6);
     binds(&m, CAUSE_LATENCY);
     answers(&m, ASK_MEMORY, ANSWER_UNKNOWN, "too little");
-    m.d.call.traffic.requested = 4.5e6;
+    m.d.call.traffic.requested = 20e6;
     binds(&m, CAUSE_LATENCY);
-    m.d.call.traffic.requested = 6e6;
+    answers(&m, ASK_MEMORY, ANSWER_UNKNOWN, "what work-items ask for takes 20%: too little");
+    make_up(&m, "f32", 0, 6e6);
     binds(&m, CAUSE_ACCESS);
+    answers(&m, ASK_MEMORY, ANSWER_YES, "take 6% of the time");
+    assert_true(m.d.found[ASK_MEMORY].share == 0.06);
+}
+
+/* A part of the limit is said of a number in the unit of the rate. */
+static void the_roof_has_its_unit(void **state)
+{
+    made_up m;
+
+    (void)state;
+    make_up(&m, "f32", 20e6, 10e6);
+    binds(&m, CAUSE_ACCESS);
+    answers(&m, ASK_ROOF, ANSWER_NO,
+            "20 GFLOP/s are 10% of 200 GFLOP/s (memory read, at 2 FLOPs a byte)");
+    make_up(&m, "f32", 100e6, 1e6);
+    m.limits.of[LIMIT_TENSOR_TF32].value = 0;
+    binds(&m, CAUSE_LATENCY);
+    answers(&m, ASK_ROOF, ANSWER_NO, "100 GFLOP/s are 10% of 1000 GFLOP/s (fp32)");
 }
 
 static void without_a_limit_memory_is_unknown(void **state)
@@ -202,9 +222,15 @@ static void barriers_and_lanes_come_before_slow_access(void **state)
     (void)state;
     make_up(&m, "f32", 0, 20e6);
     m.d.call.traffic.requested = 20e6;
-    m.seen.barriers = (barrier_cost){.passed = 1, .group = 64, .each_ns = 90, .all_ns = 5.1e5};
+    m.seen.barriers =
+        (barrier_cost){.passed = 1, .launches = 1, .group = 64, .each_ns = 90, .all_ns = 5.1e5};
     binds(&m, CAUSE_BARRIERS);
-    answers(&m, ASK_BARRIERS, ANSWER_YES, "passes 1 barrier;");
+    answers(&m, ASK_BARRIERS, ANSWER_YES, "a group passes 1 barrier;");
+    m.seen.barriers.passed = 24;
+    m.seen.barriers.launches = 4;
+    binds(&m, CAUSE_BARRIERS);
+    answers(&m, ASK_BARRIERS, ANSWER_YES,
+            "the groups of its 4 launches pass 24 barriers, one launch after another;");
     m.seen.barriers.all_ns = 4.9e5;
     binds(&m, CAUSE_ACCESS);
     m.seen.barriers.each_ns = m.seen.barriers.all_ns = 0;
@@ -272,6 +298,7 @@ int main(void)
         cmocka_unit_test(the_host_is_slower_than_the_commands),
         cmocka_unit_test(memory_binds_in_four_ways),
         cmocka_unit_test(little_traffic_is_no_evidence),
+        cmocka_unit_test(the_roof_has_its_unit),
         cmocka_unit_test(without_a_limit_memory_is_unknown),
         cmocka_unit_test(what_a_cache_had_is_not_memory),
         cmocka_unit_test(a_limit_below_what_moved_is_doubted),
