@@ -29,6 +29,7 @@
 #include "measure/overlap.h"
 #include "measure/roofline.h"
 #include "measure/trace.h"
+#include "measure/traffic.h"
 
 enum { WARP = 32, UNIT_WIDE = 8 /* "commands" */ };
 
@@ -313,19 +314,6 @@ static double over(double a, double b)
     return b > 0 ? a / b : 0;
 }
 
-/* Bytes that a product's work-items load, and those of its result, which is stored once. */
-static void count_loads(const problem *p, const result_row *row, double *loaded, double *stored,
-                        double *element)
-{
-    operand operands[OPERANDS_MAX];
-
-    if (p->op->result >= p->op->operands(p, operands) || !(row->requested_bytes > 0))
-        return;
-    *element = (double)tsr_type_size(operands[p->op->result].view.type);
-    *stored = *element * view_elements(&operands[p->op->result].view);
-    *loaded = row->requested_bytes - *stored;
-}
-
 /* Take the figure of a row that bench_variant has filled; what is not known is 0. */
 static tsr_status take_figure(classroom *c, course_figure figure, result_row *row, tsr_error *err)
 {
@@ -342,7 +330,7 @@ static tsr_status take_figure(classroom *c, course_figure figure, result_row *ro
                                         [FIGURE_MOVED] = "GB/s",
                                         [FIGURE_OF_COPY] = "%",
                                         [FIGURE_SHARE] = "%"};
-    double loaded = 0, stored = 0, element = 1;
+    product_loads loads = {0};
     tsr_status st;
 
     if (figure == FIGURE_RATE)
@@ -358,8 +346,13 @@ static tsr_status take_figure(classroom *c, course_figure figure, result_row *ro
         }
         return st;
     }
-    if (figure == FIGURE_LOADS || figure == FIGURE_A_LOAD)
-        count_loads(&c->last.problem, row, &loaded, &stored, &element);
+    if (figure == FIGURE_LOADS || figure == FIGURE_A_LOAD) {
+        loads = traffic_loads(&c->last.problem, row->requested_bytes, row->commands);
+        if (!(loads.all > 0))
+            return tsr_fail(err, TSR_EUNSUPPORTED, 0,
+                            "loads are counted only of a product in one command, with operands of "
+                            "one type, whose kernel states its traffic");
+    }
     if (figure == FIGURE_SHARE && c->has_limits)
         roofline_place(&c->limits, row);
     row->rate = figure == FIGURE_FLOPS       ? row->work / row->time.median_ns
@@ -367,8 +360,8 @@ static tsr_status take_figure(classroom *c, course_figure figure, result_row *ro
                 : figure == FIGURE_COPIES    ? (row->to_device_ns + row->from_device_ns) * 1e-3
                 : figure == FIGURE_LAUNCHES  ? (double)row->commands
                 : figure == FIGURE_INTENSITY ? over(row->work, row->requested_bytes)
-                : figure == FIGURE_LOADS     ? over(loaded, row->bytes - stored)
-                : figure == FIGURE_A_LOAD    ? over(row->work, loaded / element)
+                : figure == FIGURE_LOADS     ? loads.of_input
+                : figure == FIGURE_A_LOAD    ? over(row->work, loads.all)
                 : figure == FIGURE_LOCAL     ? over(row->work, row->local_traffic_bytes)
                                              : 100 * row->share;
     return TSR_OK;

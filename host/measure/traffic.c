@@ -70,21 +70,35 @@ static size_t element_bytes(const operand *operands, size_t count)
     return bytes;
 }
 
+product_loads traffic_loads(const problem *p, double requested, size_t commands)
+{
+    operand operands[OPERANDS_MAX];
+    const size_t count = p->op->operands(p, operands);
+    const double bytes = (double)element_bytes(operands, count);
+    double results, inputs;
+    product_loads l = {0};
+
+    if (!p->op->products || commands != 1 || !(bytes > 0) || !(requested > 0))
+        return l;
+    results = view_elements(&operands[p->op->result].view);
+    inputs = p->op->bytes(p) / bytes - results;
+    l.all = requested / bytes - results;
+    l.for_result = results > 0 ? l.all / results : 0;
+    l.of_input = inputs > 0 ? l.all / inputs : 0;
+    return l;
+}
+
 void traffic_of(tsr_session *s, const problem *p, const plan *made, traffic *out)
 {
     unsigned order[OPERANDS_MAX];
     const problem normal = problem_normal(p, order);
     operand operands[OPERANDS_MAX];
-    size_t count, bytes;
 
     *out = traffic_sum(made);
     out->compulsory = p->op->bytes(p);
-    count = p->op->operands(p, operands);
-    if (p->op->result < count)
+    if (p->op->result < p->op->operands(p, operands))
         out->results = view_elements(&operands[p->op->result].view);
-    bytes = element_bytes(operands, count);
-    if (p->op->products && made->count == 1 && bytes && out->requested > 0 && out->results > 0)
-        out->loads = out->requested / (double)bytes / out->results - 1;
+    out->loads = traffic_loads(p, out->requested, made->count).for_result;
     if (p->op->unit == WORK_FLOPS && !(out->flops > 0))
         out->flops = p->op->work(p);
     find_first(s, &normal, out);

@@ -17,15 +17,25 @@ typedef struct traffic {
                           command states them */
     double barriers;   /* that a work-group passes, the commands' sum */
     double results;    /* elements of its result */
-    double loads; /* elements that work-items load for each of these, of a product in one command
-                     whose operands are of one type; 0: not known */
-    double first; /* `requested` of the step "naive" of the ladder, else of its first step that
-                     states it for this problem, with its default values; 0: none does */
+    double loads;      /* traffic_loads() for each of these */
+    double first;      /* `requested` of the step "naive" of the ladder, else of its first step that
+                          states it for this problem, with its default values; 0: none does */
     char first_name[64];
 } traffic;
 
 /** The sums alone; a fill asks for what it writes. */
 traffic traffic_sum(const plan *made);
+
+/** Elements that work-items load.  The result is stored once. */
+typedef struct product_loads {
+    double all;
+    double for_result; /* for each element of the result */
+    double of_input;   /* of each element that is read */
+} product_loads;
+
+/** Of a product in one command whose operands are all of one type; else 0: not known.
+ *  @param requested  bytes of global memory that its work-items ask for; 0: not stated. */
+product_loads traffic_loads(const problem *p, double requested, size_t commands);
 
 /** Of a call's plan.  Probes what steps of the ladder need. */
 void traffic_of(tsr_session *s, const problem *p, const plan *made, traffic *out);

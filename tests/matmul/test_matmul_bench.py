@@ -56,6 +56,22 @@ class Kernels(test_bench.Bench):
                            "0.001", "--device", "cpu").out
         self.assertRegex(out, r"68 bytes for each result \(16 loads and a store\), 15\.1 times less than naive")
 
+    def test_loads_that_a_course_cannot_count(self):
+        """Bytes of two types, or of several commands, do not say how many elements are loaded."""
+        bench = "bench matmul --size 64 --kernel "
+        commands = (bench + "general --precision bf16", bench + "general --type bf16 --out-type f32",
+                    bench + "pipelined --set SPLIT=2", "bench reduce --size 4096")
+        self.write("own.course", "course own Own\nabout A.\ntable t T\nlines 1\nsays S.\n" + "".join(
+            "figure %s\nrow %d | - | 1 | %s\n" % (figure, i, command)
+            for figure in ("loads", "flops-a-load") for i, command in enumerate(commands)) + "why W.\n")
+        rows = rows_of(self.succeed("course", "own.course", "--json", "--repeat", "2", "--seconds", "0.01",
+                                    "--device", "cpu").out)
+        self.assertEqual([r["outcome"] for r in rows], (["timed"] + ["unsupported"] * 3) * 2)
+        self.assertEqual([rows[0]["rate"], rows[4]["rate"]], [64, 1])
+        for row in rows:
+            if row["outcome"] != "timed":
+                self.assertIn("only of a product in one command, with operands of one type", row["unsupported"])
+
     def test_a_wrong_kernel_is_not_timed(self):
         r, rows = self.bench_broken("= sum;", "= sum * 1.01f;")
         self.assertEqual(r.status, 3, r)
