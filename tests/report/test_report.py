@@ -410,11 +410,28 @@ class Charts(Page):
             })()""")
             self.assertTrue(low < least and high > most, (low, high))
             self.assertGreaterEqual(labels, 3, (low, high))
+        self.check_curves_that_meet()
         # Without other rows, parts that are about jobs are left out.
         alone = self.dump(self.report(made_up_rows.lab_rows()))
         hidden = re.findall(r'<section id="([a-z]+)" hidden', alone)
         self.assertEqual(hidden, ["fastest", "devices", "roofline", "ladders", "sizes", "transfers", "peers"])
         self.assertEqual([len(self.figures(dom, s)) for s in SECTIONS], [1, 3, 6, 1, 3])
+
+    def check_curves_that_meet(self):
+        """The one below is wider, so that both are seen; a claim about one point is a dash."""
+        below = (0, 128, 93)
+        for rate, radii in ((7, [4, 7, 4, 7]), (3, [4, 7, 4, 4])):
+            read = [r for r in made_up_rows.lab_rows() if r["name"] == "read"]
+            rows = [made_up_rows.timed({**r, "name": name, "claim": 0}, r["rate"] * factor)
+                    for name, factor in (("a", 1), ("b", 7), ("c", rate)) for r in read]
+            rows[0]["claim"] = rows[0]["rate"] * 2
+            page = self.report(rows)
+            for width in (500, 1400):
+                seen = self.picture(page, "meet.png", width, 1600)
+                self.assertGreater(seen[bytes(below)], 20)
+                self.assertEqual(self.show(page, width, 900).value("""
+                    Chart.getChart(document.querySelector("#lab canvas")).data.datasets.map(s => s.pointRadius[0])
+                """), radii)
 
     def test_one_file(self):
         dom = self.dump(self.report(made_up_rows.gpu()))
