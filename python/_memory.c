@@ -168,16 +168,23 @@ static cl_int follow(const session_object *s, const session_object *first)
     return rc;
 }
 
-cl_int sessions_order(const session_set *set, const session_object *s, int others_follow)
+cl_int session_follow_others(const session_set *set, const session_object *s)
 {
     cl_int rc = CL_SUCCESS;
 
-    for (size_t i = 0; i < set->count && !rc; i++) {
-        const session_object *other = set->one[i];
+    for (size_t i = 0; i < set->count && !rc; i++)
+        if (set->one[i] != s)
+            rc = follow(s, set->one[i]);
+    return rc;
+}
 
-        if (other != s)
-            rc = others_follow ? follow(other, s) : follow(s, other);
-    }
+cl_int others_follow_session(const session_set *set, const session_object *s)
+{
+    cl_int rc = CL_SUCCESS;
+
+    for (size_t i = 0; i < set->count && !rc; i++)
+        if (set->one[i] != s)
+            rc = follow(set->one[i], s);
     return rc;
 }
 
@@ -517,18 +524,6 @@ PyObject *session_after(PyObject *self, PyObject *handle)
     Py_RETURN_NONE;
 }
 
-PyObject *session_queue(PyObject *self, PyObject *unused)
-{
-    session_object *s = (session_object *)self;
-    const cl_command_queue queue = queue_lock(s);
-
-    (void)unused;
-    if (!queue)
-        return NULL;
-    pthread_mutex_unlock(&s->lock);
-    return PyLong_FromVoidPtr(queue);
-}
-
 int take_memory(session_object *s, PyObject *x, const call_arguments *c, size_t i, cl_mem *out,
                 session_set *set)
 {
@@ -724,13 +719,13 @@ static PyObject *memory_copy(PyObject *self, PyObject *args)
     do {
         others = PyEval_SaveThread();
         open = sessions_lock(&set);
-        rc = open ? sessions_order(&set, m->session, 0) : CL_INVALID_CONTEXT;
+        rc = open ? session_follow_others(&set, m->session) : CL_INVALID_CONTEXT;
         if (!rc)
             rc = copy_box(m->session->queue,
                           (box_side){from, (size_t)from_at, (size_t)from_row, (size_t)from_slice},
                           (box_side){m, (size_t)at, (size_t)row, (size_t)slice}, region);
         /* A part may be under way although another failed. */
-        after = open ? sessions_order(&set, m->session, 1) : CL_SUCCESS;
+        after = open ? others_follow_session(&set, m->session) : CL_SUCCESS;
         rc = rc ? rc : after;
         sessions_unlock(&set);
         PyEval_RestoreThread(others);

@@ -502,12 +502,10 @@ static int is_repeatable(const call_arguments *c)
     return 1;
 }
 
-/* sessions_order() as the library reports what failed; err may be NULL. */
-static tsr_status order_call(const session_set *set, const session_object *s, int others_follow,
-                             tsr_error *err)
+/* A call's order among those of other sessions, as the library reports what failed; err may be
+ * NULL. */
+static tsr_status report_order(cl_int rc, tsr_error *err)
 {
-    const cl_int rc = sessions_order(set, s, others_follow);
-
     if (!rc)
         return TSR_OK;
     if (err) {
@@ -531,12 +529,12 @@ static tsr_status run_call(const session_set *set, session_object *s, const call
         *err = was_closed;
         return TSR_EINVAL;
     }
-    st = order_call(set, s, 0, err);
+    st = report_order(session_follow_others(set, s), err);
     if (!st) {
         st = memory ? tsr_operation_enqueue(s->session, c->op, c->problem, memory, &c->run, report,
                                             err)
                     : tsr_operation_run(s->session, c->op, c->problem, array, &c->run, report, err);
-        after = order_call(set, s, 1, st ? NULL : err);
+        after = report_order(others_follow_session(set, s), st ? NULL : err);
         st = st ? st : after;
     }
     sessions_unlock(set);
@@ -800,7 +798,6 @@ static PyMethodDef session_methods[] = {
     {"mark", session_mark, METH_NOARGS, "An event that completes with all that was enqueued."},
     {"after", session_after, METH_O,
      "after(handle): what is enqueued later waits for a cl_event, by its address."},
-    {"queue", session_queue, METH_NOARGS, "The address of its cl_command_queue."},
     {"pci", session_pci, METH_NOARGS,
      "(domain, bus, device) where the driver says where its device is, else None."},
     {"adopt", session_adopt, METH_O | METH_CLASS, "adopt(handle): on a cl_command_queue."},

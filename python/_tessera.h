@@ -79,10 +79,11 @@ void sessions_add(session_set *set, session_object *s);
 int sessions_lock(const session_set *set);
 void sessions_unlock(const session_set *set);
 
-/* What is enqueued later on a locked session waits for what the others have enqueued; or what they
- * enqueue later waits for it.  Between both, no two queues work on one buffer: where they do, PoCL
- * 3.1 maps it for one and unmaps it for the other. */
-cl_int sessions_order(const session_set *set, const session_object *s, int others_follow);
+/* What is enqueued later on a locked session waits for what the others of a set have enqueued; and
+ * what they enqueue later waits for what it has.  Between both, no two queues work on one buffer:
+ * where they do, PoCL 3.1 maps it for one and unmaps it for the other. */
+cl_int session_follow_others(const session_set *set, const session_object *s);
+cl_int others_follow_session(const session_set *set, const session_object *s);
 
 /* Lock a session, without the interpreter's lock meanwhile; false, and an exception, if it is
  * closed. */
@@ -134,7 +135,6 @@ PyObject *session_import(PyObject *self, PyObject *args);
 PyObject *session_finish(PyObject *self, PyObject *unused);
 PyObject *session_mark(PyObject *self, PyObject *unused);
 PyObject *session_after(PyObject *self, PyObject *event);
-PyObject *session_queue(PyObject *self, PyObject *unused);
 PyObject *session_pci(PyObject *self, PyObject *unused);
 int add_memory_types(PyObject *module);
 

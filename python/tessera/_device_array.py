@@ -699,7 +699,7 @@ def to_pyopencl(x):
     import pyopencl
     import pyopencl.array
     event = x.event
-    queue = pyopencl.CommandQueue.from_int_ptr(x.memory.session.queue(), True)
+    queue = pyopencl.CommandQueue.from_int_ptr(x.memory.session.handle, True)
     data = pyopencl.Buffer.from_int_ptr(x.memory.handle, True)
     return pyopencl.array.Array(queue, x.shape, x.dtype, data=data, offset=x.offset,
                                 strides=x.strides,
