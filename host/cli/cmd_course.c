@@ -267,9 +267,17 @@ static tsr_status find_limits(classroom *c, tsr_error *err)
         st = choice_limits(c->session, o->given[OPTION_SMALL] ? o->seconds : 0, &c->limits, err);
         c->has_limits = !st;
     } else if (!o->given[OPTION_SMALL]) {
-        /* Where it cannot be measured again the kept one stays. */
-        st = roofline_again(c->session, LIMIT_MEMORY_READ, &c->limits, err);
-        st = st == TSR_ENOMEM ? st : TSR_OK;
+        const limit_result *read = &c->limits.of[LIMIT_MEMORY_READ];
+        tsr_error why = {0};
+
+        st = roofline_again(c->session, LIMIT_MEMORY_READ, &c->limits, &why);
+        if (st == TSR_ENOMEM)
+            return tsr_fail(err, st, 0, "%s", why.message);
+        if (read->value > 0 && (st || *read->why_now))
+            warn("%s cannot be measured now, and is taken as %.4g %s, of %s: %s",
+                 limit_name(LIMIT_MEMORY_READ), read->value, limit_unit(LIMIT_MEMORY_READ),
+                 read->when, st ? why.message : read->why_now);
+        st = TSR_OK;
     }
     c->sure = !st;
     return st;

@@ -242,11 +242,14 @@ tsr_status roofline_again(tsr_session *s, limit which, limits *l, tsr_error *err
     rig_close(&r);
     if (st == TSR_ENOMEM)
         return tsr_fail(err, st, 0, "%s", why.message);
-    limit_merge(which, &l->of[which], &now);
-    if (now.outcome == RESULT_WRONG || now.kept)
+    if (now.outcome == RESULT_WRONG) {
+        snprintf(l->of[which].why_now, sizeof(now.why_not), "%s", now.why_not);
         return TSR_OK;
+    }
+    limit_merge(which, &l->of[which], &now);
     l->of[which] = now;
-    keep(s, l);
+    if (!now.kept)
+        keep(s, l);
     return TSR_OK;
 }
 

@@ -92,7 +92,8 @@ tsr_status roofline_measure(tsr_session *s, bool fresh, double seconds, limits *
                             void *context, tsr_error *err);
 
 /** Measure one limit of `l` again, and keep the better of the two, in the cache too.  What keeps it
- *  from being measured leaves it as it is; TSR_ENOMEM, TSR_ECL. */
+ *  from being measured, or a wrong result, leaves its value as it is, and `why_now` says why;
+ *  TSR_ENOMEM, TSR_ECL. */
 tsr_status roofline_again(tsr_session *s, limit which, limits *l, tsr_error *err);
 
 /**
