@@ -165,5 +165,5 @@ file(WRITE "${OUTPUT}/blas_entries.c" "#include \"blas/entries.h\"\n\n${declarat
     "static blas_target targets[] = {\n${targets}};\n${functions}")
 file(WRITE "${OUTPUT}/blas_symbols.map" "{\nglobal:\n${symbols}"
     "    xerbla_; xerbla_array_; lsame_; cblas_xerbla; RowMajorStrg; CBLAS_CallFromC;\n"
-    "    tsr_blas_keep; tsr_blas_drop;\n"
+    "    tsr_blas_keep; tsr_blas_drop; tsr_blas_rates_ignored;\n"
     "local:\n    *;\n};\n")

@@ -214,7 +214,10 @@ static bool is_complete(const rates_file *f)
     return true;
 }
 
-void rates_read(void)
+enum { REASON_SIZE = PATH_MAX + 1024 };
+
+/* False where there is no file; why its times are not used, "" where they are. */
+static bool read_file(char reason[REASON_SIZE])
 {
     static const char first_line[] = "tessera-blas-rates-5";
     char path[PATH_MAX], line[PATH_MAX + 256];
@@ -224,8 +227,9 @@ void rates_read(void)
     decimal_point numbers;
     FILE *file;
 
+    reason[0] = '\0';
     if (!find_file(path) || !(file = fopen(path, "re")))
-        return;
+        return false;
     numbers = decimal_point_begin();
     while (!damaged && fgets(line, sizeof line, file)) {
         const size_t length = strcspn(line, "\n");
@@ -238,19 +242,58 @@ void rates_read(void)
     decimal_point_end(numbers);
     fclose(file);
     if (number == 0 || (number == 1 && damaged))
-        log_line("rates of %s are ignored: line 1 is not '%s'", path, first_line);
+        snprintf(reason, REASON_SIZE, "line 1 is not '%s'", first_line);
     else if (damaged)
-        log_line("rates of %s are ignored: line %d is damaged", path, number);
+        snprintf(reason, REASON_SIZE, "line %d is damaged", number);
     else if (!is_complete(&found))
-        log_line("rates of %s are ignored: a line is missing", path);
+        snprintf(reason, REASON_SIZE, "a line is missing");
     else if (!found.same_blas)
-        log_line("rates of %s are ignored: they were measured with the CPU's BLAS %s", path,
-                 found.blas);
+        snprintf(reason, REASON_SIZE, "they were measured with the CPU's BLAS %s", found.blas);
     else if (!found.same_processors)
-        log_line("rates of %s are ignored: they were measured on %ld processors", path,
+        snprintf(reason, REASON_SIZE, "they were measured on %ld processors",
                  found.processor_count);
+    return true;
+}
+
+static bool are_of(const char *device, const char *platform, char reason[REASON_SIZE])
+{
+    if (strcmp(device, tuned_device) == 0 && strcmp(platform, tuned_platform) == 0)
+        return true;
+    snprintf(reason, REASON_SIZE, "they were measured on '%s' of '%s'", tuned_device,
+             tuned_platform);
+    return false;
+}
+
+static void log_ignored(const char *reason)
+{
+    char path[PATH_MAX];
+
+    if (find_file(path))
+        log_line("rates of %s are ignored: %s", path, reason);
+}
+
+void rates_read(void)
+{
+    char reason[REASON_SIZE];
+
+    if (!read_file(reason))
+        return;
+    if (*reason)
+        log_ignored(reason);
     else
         atomic_store(&usable, true);
+}
+
+int tsr_blas_rates_ignored(const char *device, const char *platform, char *why, size_t size)
+{
+    char reason[REASON_SIZE], path[PATH_MAX];
+
+    why[0] = '\0';
+    if (!read_file(reason) || !find_file(path))
+        return 0;
+    if (*reason || !are_of(device, platform, reason))
+        snprintf(why, size, "rates of %s are ignored: %s", path, reason);
+    return 1;
 }
 
 static size_t index_of_type(char type)
@@ -265,12 +308,10 @@ bool rates_have(char type)
 
 bool rates_are_of(const char *device, const char *platform)
 {
-    char path[PATH_MAX];
+    char reason[REASON_SIZE];
 
-    if ((strcmp(device, tuned_device) != 0 || strcmp(platform, tuned_platform) != 0) &&
-        atomic_exchange(&usable, false) && find_file(path))
-        log_line("rates of %s are ignored: they were measured on '%s' of '%s'", path, tuned_device,
-                 tuned_platform);
+    if (!are_of(device, platform, reason) && atomic_exchange(&usable, false))
+        log_ignored(reason);
     atomic_store(&checked, true);
     return atomic_load(&usable);
 }

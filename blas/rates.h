@@ -22,6 +22,16 @@ bool rates_have(char type);
 /** Whether they are those of this device; where they are not, they are none from now on. */
 bool rates_are_of(const char *device, const char *platform);
 
+/**
+ * For `tessera blas`, which looks it up by name, and not beside calls: what the library makes of
+ * the file on this device.
+ *
+ * @param why  Receives why its times are ignored, as the log says it; "" where they are used.
+ * @return 0 where there is no file, else 1.
+ */
+__attribute__((visibility("default"))) int
+tsr_blas_rates_ignored(const char *device, const char *platform, char *why, size_t size);
+
 /** Whether rates_are_of() was asked. */
 bool rates_are_checked(void);
 

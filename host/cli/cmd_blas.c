@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -11,7 +12,6 @@
 #include "cli/commands.h"
 #include "cli/device_choice.h"
 #include "cli/messages.h"
-#include "core/tuning_file.h"
 
 /* Where `make install` puts libraries, relative to its prefix. */
 #ifndef TESSERA_LIBDIR
@@ -49,35 +49,6 @@ tsr_status blas_library_find(char out[PATH_MAX], tsr_error *err)
                     "../" TESSERA_LIBDIR);
 }
 
-/* What `tune blas` has left times of: "" where there are none.  Calls go by those of the device
- * itself alone. */
-typedef struct timed_device {
-    char name[256], platform[256];
-} timed_device;
-
-static timed_device read_timed(void)
-{
-    timed_device out = {"", ""};
-    char line[512];
-    text path = {0};
-    FILE *file;
-
-    tuning_folder(&path);
-    text_append(&path, "/blas-rates");
-    file = fopen(text_get(&path), "re");
-    text_free(&path);
-    while (file && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        if (!strncmp(line, "device ", 7))
-            snprintf(out.name, sizeof out.name, "%.255s", line + 7);
-        else if (!strncmp(line, "platform ", 9))
-            snprintf(out.platform, sizeof out.platform, "%.255s", line + 9);
-    }
-    if (file)
-        fclose(file);
-    return out;
-}
-
 /* Whether times decide where a call goes, or without some what kind the device is. */
 static bool is_automatic(const options *o)
 {
@@ -87,37 +58,43 @@ static bool is_automatic(const options *o)
     return !offload || !*offload || !strcmp(offload, "auto");
 }
 
-/* A device whose times there are not: what is done without. */
-static void warn_of_device(const tsr_device *device, const timed_device *timed)
+/* Calls go by times of the device itself alone, and of the CPU's BLAS as it is now: where there are
+ * none that the library uses, what it does without. */
+static tsr_status warn_of_times(const tsr_device *device, const char *library, tsr_error *err)
 {
     const char *name = tsr_device_name(device);
     const tsr_kind kind = tsr_device_kind(device);
     const bool takes_large = kind == TSR_KIND_GPU || kind == TSR_KIND_ACCELERATOR;
+    char why[2 * PATH_MAX];
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    int (*ignored)(const char *device, const char *platform, char *why, size_t size);
+    void *symbol = handle ? dlsym(handle, "tsr_blas_rates_ignored") : NULL;
 
-    if (!strcmp(timed->name, name) && !strcmp(timed->platform, tsr_device_platform(device)))
-        return;
-    if (takes_large && *timed->name)
-        warn("the times of 'tessera tune blas' are of '%s' of '%s': %s takes large calls, "
-             "as without times, until they are measured on it",
-             timed->name, timed->platform, name);
-    else if (!takes_large && *timed->name)
-        warn(
-            "the times of 'tessera tune blas' are of '%s' of '%s', and %s takes no call, all go to "
-            "the CPU's BLAS: '--offload always' sends it products, and once it is timed it takes "
-            "those that it is faster at",
-            timed->name, timed->platform, name);
-    else if (!takes_large)
-        warn("%s is not a GPU and takes no call, all go to the CPU's BLAS: '--offload always' "
-             "sends it products, and after 'tessera tune blas' it takes those that it is faster at",
-             name);
+    if (!symbol)
+        return tsr_fail(err, TSR_EFILE, 0, "%s", dlerror());
+    memcpy(&ignored, &symbol, sizeof ignored);
+    if (!ignored(name, tsr_device_platform(device), why, sizeof why)) {
+        if (!takes_large)
+            warn("%s is not a GPU and takes no call, all go to the CPU's BLAS: '--offload always' "
+                 "sends it products, and after 'tessera tune blas' it takes those that it is "
+                 "faster at",
+                 name);
+    } else if (*why && takes_large) {
+        warn("%s; %s takes large calls until 'tessera tune blas' has timed it", why, name);
+    } else if (*why) {
+        warn("%s; %s takes no call, all go to the CPU's BLAS: '--offload always' sends it "
+             "products, and once 'tessera tune blas' has timed it, it takes those that it is "
+             "faster at",
+             why, name);
+    }
+    return TSR_OK;
 }
 
 /* A device that is not there is an error here, where the library would be silent; a warning says
  * where no call will go to the device, or not by the times that there are. */
-static tsr_status check_device(const options *o, tsr_error *err)
+static tsr_status check_device(const options *o, const char *library, tsr_error *err)
 {
     const bool asked = o->value[OPTION_DEVICE] != NULL;
-    timed_device timed;
     choice found = {0};
     tsr_status st = TSR_OK;
 
@@ -129,8 +106,7 @@ static tsr_status check_device(const options *o, tsr_error *err)
         warn("no device takes a call, all go to the CPU's BLAS: see 'tessera devices'");
         goto cleanup;
     }
-    timed = read_timed();
-    warn_of_device(found.device[0], &timed);
+    st = warn_of_times(found.device[0], library, err);
 
 cleanup:
     choice_close(&found);
@@ -199,7 +175,7 @@ int cmd_blas(const options *o)
         return out_of_memory();
     st = blas_library_find(library, &err);
     st = st ? st : check_log(o, &err);
-    st = st ? st : check_device(o, &err);
+    st = st ? st : check_device(o, library, &err);
     if (!st) {
         for (size_t i = 0; i < o->operand_count; i++)
             arguments[i] = (char *)o->operand[i];

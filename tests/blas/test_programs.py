@@ -914,25 +914,42 @@ class Command(unittest.TestCase):
                 r = self.run_command("--device", "host", *more, "true", **rates)
                 self.assertEqual((r.returncode, r.stderr), (0, ""))
 
-    def test_times_of_another_device_are_told(self):
-        """Those of the device itself decide, and not what kind it is."""
+    def test_times_that_are_ignored_are_told(self):
+        """As the library ignores them.  Those of the device itself decide, and not what kind it is."""
         gpu = {"OPENCL_LAYERS": FAULT_LAYER, "TESSERA_AS_GPU": "1"}
         name, platform = (subprocess.run([os.environ["TESSERA"], "devices", "--device", "cpu", "--json"],
                                          check=True, stdout=subprocess.PIPE, text=True).stdout.split(
                                              '"%s": "' % key, 1)[1].split('"', 1)[0]
                           for key in ("name", "platform"))
+        cpu = run(SIZES, preload=False, TESSERA_BLAS="never")[2][0].split(" is ", 1)[1]
+        processors = os.sysconf("SC_NPROCESSORS_ONLN")
+
+        def text(device, platform="host", cpu=cpu, processors=processors):
+            return rates_text(device, cpu, processors).replace("platform Test", "platform " + platform)
+
+        good, large = text("host"), "%s takes large calls" % name
+        ignored = "/blas-rates are ignored: %s; host takes no call"
         with tempfile.TemporaryDirectory() as folder:
-            for device, timed, more, said in (
-                    ("host", ("host", "host"), {}, ""),
-                    ("host", ("Another", "host"), {}, "'Another' of 'host', and host takes no call"),
-                    ("host", ("host", "Another"), {}, "'host' of 'Another', and host takes no call"),
+            for device, content, more, said in (
+                    ("host", good, {}, ""),
+                    ("host", text("Another"), {}, ignored % "they were measured on 'Another' of 'host'"),
+                    ("host", text("host", "Another"), {}, ignored % "they were measured on 'host' of 'Another'"),
+                    ("host", text("host", cpu="/another.so"), {},
+                     ignored % "they were measured with the CPU's BLAS /another.so"),
+                    ("host", text("host", processors=10000), {}, ignored % "they were measured on 10000 processors"),
+                    ("host", good.replace("rates-5", "rates-4"), {}, ignored % "line 1 is not 'tessera-blas-rates-5'"),
+                    ("host", good.replace("copies-in 1", "copies-in x"), {}, ignored % "line 6 is damaged"),
+                    ("host", "", {}, ignored % "line 1 is not 'tessera-blas-rates-5'"),
                     ("host", None, {}, "host is not a GPU"),
-                    ("cpu", (name, platform), {}, ""),
-                    ("gpu", (name, platform), gpu, ""),
-                    ("gpu", ("host", "host"), gpu, "'host' of 'host': %s takes large calls" % name),
+                    ("cpu", text(name, platform), {}, ""),
+                    ("gpu", text(name, platform), gpu, ""),
+                    ("gpu", good, gpu, "they were measured on 'host' of 'host'; " + large),
                     ("gpu", None, gpu, "")):
-                with open(os.path.join(folder, "blas-rates"), "w", encoding="utf-8") as f:
-                    f.write("tessera-blas-rates-5\ndevice %s\nplatform %s\n" % timed if timed else "")
+                if content is None:
+                    os.remove(os.path.join(folder, "blas-rates"))
+                else:
+                    with open(os.path.join(folder, "blas-rates"), "w", encoding="utf-8") as f:
+                        f.write(content)
                 for by_name in (True, False):
                     r = self.run_command(*["--device", device] * by_name, "true",
                                          **{} if by_name else {"TESSERA_DEVICE": device},
