@@ -329,7 +329,7 @@ static uint32_t expect_diverged(const void *context, size_t item)
 
 static tsr_status measure_paths(lab *l, diverged *x, bool sorted, uint32_t paths, tsr_error *err)
 {
-    const cl_uint steps = (cl_uint)l->size;
+    const cl_uint steps = (cl_uint)l->size, first = 5;
     cl_mem given = NULL;
     char options[32];
     tsr_status st;
@@ -337,7 +337,7 @@ static tsr_status measure_paths(lab *l, diverged *x, bool sorted, uint32_t paths
     for (size_t i = 0; i < x->items; i++)
         x->path[i] = (uint32_t)(sorted ? i * paths / x->items : i % paths);
     for (uint32_t p = 0; p < paths; p++)
-        x->of[p] = lab_affine_power((lab_affine){4 * p + 5, 1}, steps);
+        x->of[p] = lab_affine_power((lab_affine){4 * p + first, 1}, steps);
     snprintf(options, sizeof(options), "-DPATHS=%u", paths);
     st = lab_upload(l, x->path, x->items * 4, &given, err);
     st = st ? st
@@ -346,8 +346,9 @@ static tsr_status measure_paths(lab *l, diverged *x, bool sorted, uint32_t paths
                                               .options = options,
                                               .args = (rig_arg[]){{&given, sizeof(given)},
                                                                   {&x->out, sizeof(x->out)},
-                                                                  {&steps, sizeof(steps)}},
-                                              .arg_count = 3,
+                                                                  {&steps, sizeof(steps)},
+                                                                  {&first, sizeof(first)}},
+                                              .arg_count = 4,
                                               .global = x->items,
                                               .local = LAB_GROUP,
                                               .out = x->out,
@@ -398,9 +399,9 @@ const experiment lab_divergence = {
         "same "
         "way, and nothing is lost.",
     .on_cpu =
-        "A core of a CPU follows one work-item at a time, and that takes only its own way: nobody "
-        "waits for another. What it loses is where it guesses wrongly which way the next one "
-        "takes.",
+        "A core of a CPU follows one work-item at a time, or a vector of them, and that takes only "
+        "its own way: nobody waits for another, so that sorted and mixed ways are alike. Where "
+        "there is one way alone, a compiler may make vectors of neighbours.",
     .on_gpu =
         "Where ways are short, what they have in common counts: the loop around them, and reading "
         "which way to go.",

@@ -458,7 +458,7 @@ const experiment lab_allocation = {
     .on_cpu =
         "A buffer of a CPU device is memory of the process. What a large one costs is that the "
         "system finds each page when it is first touched, and here only one is; pinned memory is "
-        "the same memory.",
+        "the same memory, mapped and unmapped besides.",
     .on_gpu =
         "A driver that keeps released memory for the next buffer hides the cost of all but the "
         "first. Pinning costs by the page, so it grows with the bytes.",
