@@ -313,7 +313,9 @@ static size_t add_line(comparison *c, const result_row *row, ptrdiff_t before)
     compare_line line = {.what = row, .group = group_of(c, row)};
     size_t at = place_of(c, line.group, before);
 
-    line.by_parameters = has_several_parameters(c, row);
+    /* A point of an experiment is one of its knob also where it is alone. */
+    line.by_parameters =
+        (row->kind == RESULT_LAB && *row->parameters) || has_several_parameters(c, row);
     memmove(c->lines + at + 1, c->lines + at, (c->line_count - at) * sizeof *c->lines);
     c->lines[at] = line;
     c->line_count++;

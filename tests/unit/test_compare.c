@@ -349,6 +349,25 @@ static void parameters_are_told_apart_where_a_column_has_several(void **state)
     compare_close(&c);
 }
 
+/* Alone in its group, as the one size of a course's table whose inputs are cold. */
+static void a_point_alone_says_of_what_it_is(void **state)
+{
+    result_row points[] = {row_of("GPU", "here", 1, 0), row_of("GPU", "here", 2, 0)};
+    compare_file file = {"a", points, 2};
+    comparison c;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        points[i].kind = RESULT_LAB;
+        points[i].cold = i;
+        strcpy(points[i].parameters, i ? "n=64" : "n=32");
+    }
+    c = built(&file, 1);
+    line_named(&c, "here [n=32]");
+    line_named(&c, "here [n=64]");
+    compare_close(&c);
+}
+
 static void the_last_row_of_a_line_counts(void **state)
 {
     result_row a[] = {row_of("d", "tiled", 1, 0), row_of("d", "tiled", 2, 0)};
@@ -472,6 +491,7 @@ int main(void)
         cmocka_unit_test(missing_unsupported_and_unverified_have_no_ratio),
         cmocka_unit_test(what_was_left_out_hides_nothing),
         cmocka_unit_test(parameters_are_told_apart_where_a_column_has_several),
+        cmocka_unit_test(a_point_alone_says_of_what_it_is),
         cmocka_unit_test(the_last_row_of_a_line_counts),
         cmocka_unit_test(a_device_is_compared_with_itself),
         cmocka_unit_test(a_file_of_limits_joins_the_column_of_its_device),
