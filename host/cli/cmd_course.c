@@ -226,7 +226,8 @@ static tsr_status on_device(classroom *c, tsr_error *err)
     tsr_status st;
 
     if (tsr_device_is_host(c->device))
-        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "it runs on OpenCL devices");
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "it runs on OpenCL devices, which %s is not",
+                        tsr_device_name(c->device));
     if (c->session)
         return TSR_OK;
     st = choice_open(c->device, c->run.o, &c->session, err);
@@ -411,14 +412,15 @@ static tsr_status measure_call(classroom *c, const char *line, bool costs, tsr_e
     snprintf(m->words, sizeof(m->words), "%s", line);
     argc = split(m->words, argv);
     if (options_parse(argc, argv, &bench_takes, &m->given))
-        return tsr_fail(err, TSR_ENAME, 0, "its command is wrong");
+        return tsr_fail(err, TSR_ENAME, 0, "'%s' is no command of bench", line);
     m->how.seed = m->given.seed;
     m->how.warm = m->given.given[OPTION_WARM];
     m->run = (tsr_run){.variant = m->given.value[OPTION_KERNEL],
                        .set = m->given.set,
                        .set_count = m->given.set_count};
     if (m->given.operand_count != 1)
-        return tsr_fail(err, TSR_ENAME, 0, "a bench command of a course names one operation");
+        return tsr_fail(err, TSR_ENAME, 0, "'%s' names %zu operations, not one", line,
+                        m->given.operand_count);
     st = operation_asked(&m->given, m->given.operand[0], NULL, &op, err);
     st = st ? st
             : bench_problem(op, m->given.size_count ? m->given.size[0] : NULL, &m->given,
@@ -521,7 +523,8 @@ static tsr_status run_lab(classroom *c, char *words, result_row *row, tsr_error 
         return st;
     if (!x)
         return tsr_fail(err, TSR_ENAME, 0,
-                        "a lab command of a course is EXPERIMENT [SIZE] / SERIES / X");
+                        "a lab command of a course is EXPERIMENT [SIZE] / SERIES / X, not '%s'",
+                        name);
     *series = *x = '\0';
     series += 3;
     x += 3;
@@ -574,7 +577,8 @@ static tsr_status run_overlap(classroom *c, const char *words, result_row *row, 
         return st;
     if (sscanf(words, "%15s %zu", memory, &j.queues) != 2 || !j.queues ||
         j.queues > OVERLAP_QUEUES_MAX)
-        return tsr_fail(err, TSR_ENAME, 0, "an overlap command of a course is MEMORY QUEUES");
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "an overlap command of a course is MEMORY QUEUES, not '%s'", words);
     while (j.memory < OVERLAP_MEMORY_COUNT && strcmp(overlap_memory_name(j.memory), memory) != 0)
         j.memory++;
     if (j.memory == OVERLAP_MEMORY_COUNT)
@@ -596,10 +600,16 @@ static tsr_status run_occupancy(const classroom *c, const char *words, result_ro
     unit_capacity unit;
     const char *bound;
 
-    if (sscanf(words, "%zu %zu %zu %u.%u", &group, &registers, &local, &major, &minor) != 5 ||
-        !occupancy_capacity(10 * major + minor, &unit))
+    if (sscanf(words, "%zu %zu %zu %u.%u", &group, &registers, &local, &major, &minor) != 5)
         return tsr_fail(err, TSR_ENAME, 0,
-                        "an occupancy command of a course is GROUP REGISTERS LOCAL CAPABILITY");
+                        "an occupancy command of a course is GROUP REGISTERS LOCAL CAPABILITY, not "
+                        "'%s'",
+                        words);
+    if (!occupancy_capacity(10 * major + minor, &unit))
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "what a unit of compute capability %u.%u holds is not "
+                        "known",
+                        major, minor);
     result_start(row, c->device);
     row->rate =
         floor(occupancy_of(&unit, group, registers, local, &bound) * (double)unit.items / WARP);
@@ -611,7 +621,8 @@ static tsr_status run_occupancy(const classroom *c, const char *words, result_ro
 static tsr_status run_command(classroom *c, const shown_row *r, result_row *row, tsr_error *err)
 {
     char words[COURSE_COMMAND_SIZE];
-    char *rest = words + strcspn(r->line, " ");
+    const size_t first = strcspn(r->line, " ");
+    char *rest = words + first + strspn(r->line + first, " ");
 
     snprintf(words, sizeof words, "%s", r->line);
     if (!strncmp(words, "bench ", 6))
@@ -624,7 +635,8 @@ static tsr_status run_command(classroom *c, const shown_row *r, result_row *row,
         return run_overlap(c, rest, row, err);
     if (!strncmp(words, "occupancy ", 10))
         return run_occupancy(c, rest, row, err);
-    return tsr_fail(err, TSR_ENAME, 0, "it is neither bench, lab, limit, overlap nor occupancy");
+    return tsr_fail(err, TSR_ENAME, 0, "'%s' is neither bench, lab, limit, overlap nor occupancy",
+                    words);
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */

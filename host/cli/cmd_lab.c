@@ -86,7 +86,7 @@ static tsr_status choose(laboratory *l, tsr_error *err)
     for (size_t i = 0; i < count; i++)
         sized = sized || l->chosen[i]->counted;
     if (o->size_count > 1)
-        return tsr_fail(err, TSR_ENAME, 0, "lab takes one --size");
+        return tsr_fail(err, TSR_ENAME, 0, "lab takes one --size, not %zu", o->size_count);
     if (o->size_count && !sized)
         return tsr_fail(err, TSR_ENAME, 0, "%s has no --size", o->operand[0]);
     return o->size_count

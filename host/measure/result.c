@@ -533,8 +533,10 @@ static tsr_status check_row(const result_row *r, tsr_error *err)
 
     if (t->min_ns > t->low_ns || t->low_ns > t->median_ns || t->median_ns > t->high_ns ||
         t->high_ns > t->max_ns || !isfinite(t->max_ns))
-        return tsr_fail(err, TSR_EFILE, 0,
-                        "min_ns, low_ns, median_ns, high_ns and max_ns do not ascend");
+        return tsr_fail(
+            err, TSR_EFILE, 0,
+            "min_ns %g, low_ns %g, median_ns %g, high_ns %g and max_ns %g do not ascend", t->min_ns,
+            t->low_ns, t->median_ns, t->high_ns, t->max_ns);
     if (t->count && (t->min_ns <= 0 || t->calls == 0))
         return tsr_fail(err, TSR_EFILE, 0, "%zu samples of no time or no calls", t->count);
     if (t->count && r->unsupported[0])

@@ -91,7 +91,7 @@ tsr_status rig_sample(const rig *r, const way *w, limit l, limit_result *best, t
            (n < SAMPLES_MIN || (double)(clock_ns() - start) < r->seconds * 1e9)) {
         st = w->run(w->state, &samples[n], err);
         if (!st && !(samples[n] > 0))
-            st = tsr_fail(err, TSR_ECL, 0, "the device's clock did not move");
+            st = tsr_fail(err, TSR_ECL, 0, "by the device's clock it took %g ns", samples[n]);
         n++;
     }
     if (!st) {

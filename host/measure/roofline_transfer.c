@@ -138,6 +138,7 @@ static tsr_status check_transfer(transfer *t, tsr_error *err)
     const size_t count = t->bytes / sizeof(uint32_t);
     uint32_t *words = malloc(t->bytes);
     tsr_status st = TSR_OK;
+    cl_int rc = CL_SUCCESS;
     double ns;
 
     if (!words)
@@ -149,12 +150,17 @@ static tsr_status check_transfer(transfer *t, tsr_error *err)
     if (t->down) {
         fill_words(words, count, seed_down);
         memset(t->host_down.words, 0xFF, t->bytes);
-        if (!st && clEnqueueWriteBuffer(t->rig->timed, t->device_down, CL_TRUE, 0, t->bytes, words,
-                                        0, NULL, NULL) != CL_SUCCESS)
-            st = tsr_fail(err, TSR_ECL, 0, "clEnqueueWriteBuffer(%zu bytes) failed", t->bytes);
+        if (!st)
+            rc = clEnqueueWriteBuffer(t->rig->timed, t->device_down, CL_TRUE, 0, t->bytes, words, 0,
+                                      NULL, NULL);
+        if (rc)
+            st = tsr_fail(err, TSR_ECL, rc, "clEnqueueWriteBuffer(%zu bytes)", t->bytes);
     }
-    if (!st && clFinish(t->rig->timed) != CL_SUCCESS)
-        st = tsr_fail(err, TSR_ECL, 0, "clFinish failed");
+    if (!st) {
+        rc = clFinish(t->rig->timed);
+        if (rc)
+            st = tsr_fail(err, TSR_ECL, rc, "clFinish");
+    }
     st = st ? st : run_transfer(t, &ns, err);
     if (!st && t->down)
         st = check_same(t->host_down.words, count, seed_down, "on the host", err);

@@ -241,9 +241,13 @@ class Own(Case):
                               ("lab launches 8 / one queue / 1", "launches takes no size '8'"),
                               ("lab launches / nosuch / 1", "launches has no series 'nosuch'"),
                               ("lab launches / one queue / 3", "has no point '3'"),
-                              ("limit nosuch", "no limit"), ("dance", "neither bench, lab"),
+                              ("limit nosuch", "no limit"), ("dance 1", "'dance 1' is neither bench, lab"),
+                              ("bench a b", "'bench a b' names 2 operations, not one"),
+                              ("lab queues", "SERIES / X, not 'queues'"),
                               ("overlap nosuch 1", "no memory 'nosuch'"),
-                              ("occupancy 1", "occupancy command of a course")):
+                              ("overlap 1", "MEMORY QUEUES, not '1'"),
+                              ("occupancy 1", "CAPABILITY, not '1'"),
+                              ("occupancy 256 32 0 1.0", "unit of compute capability 1.0 holds is not known")):
             self.write("own.course", OWN.replace("occupancy 256 64 0 9.0", command))
             got = self.fail_with(2, "course", "own.course", "--device", "cpu", says=says)
             self.assertRegex(got.out, r"(?m)^  other, c +2 +failed: ")

@@ -120,7 +120,7 @@ static tsr_status sample(lab *l, const lab_point *p, timing *out, tsr_error *err
            (wanted || n < SAMPLES_MIN || clock_ns() - start < 100000000)) {
         st = p->run(p->state, &samples[n], err);
         if (!st && !(samples[n] > 0))
-            st = tsr_fail(err, TSR_ECL, 0, "the device's clock did not move");
+            st = tsr_fail(err, TSR_ECL, 0, "by the device's clock it took %g ns", samples[n]);
         n++;
     }
     if (!st)

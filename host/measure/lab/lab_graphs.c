@@ -71,10 +71,10 @@ static tsr_status check_grid(void *state, tsr_error *err)
     cl_uint got[GRID_GROUPS_MAX];
     double ns;
     tsr_status st = rig_spoil(&x->l->rig, x->out, x->groups * sizeof(*got), err);
+    const cl_int rc = st ? CL_SUCCESS : clFinish(x->l->rig.timed); /* not the queue of the rounds */
 
-    /* Of another queue than the rounds. */
-    if (!st && clFinish(x->l->rig.timed) != CL_SUCCESS)
-        st = tsr_fail(err, TSR_ECL, 0, "clFinish");
+    if (rc)
+        st = tsr_fail(err, TSR_ECL, rc, "clFinish");
     st = st ? st : run_grid(state, &ns, err);
     st = st ? st : rig_read(&x->l->rig, x->out, got, x->groups * sizeof(*got), err);
     for (size_t g = 0; g < x->groups && !st; g++) {

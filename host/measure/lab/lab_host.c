@@ -189,23 +189,23 @@ static tsr_status run_move(void *state, double *ns, tsr_error *err)
 static tsr_status spoil_moved(const moved *x, tsr_error *err)
 {
     const cl_uint pattern = 0xFFFFFFFFu;
+    cl_int rc;
 
     if (!x->shared)
         return rig_spoil(&x->l->rig, x->device, x->bytes, err);
-    return clEnqueueSVMMemFill(x->l->rig.timed, x->shared, &pattern, sizeof(pattern), x->bytes, 0,
-                               NULL, NULL) == CL_SUCCESS
-               ? TSR_OK
-               : tsr_fail(err, TSR_ECL, 0, "clEnqueueSVMMemFill(%zu bytes)", x->bytes);
+    rc = clEnqueueSVMMemFill(x->l->rig.timed, x->shared, &pattern, sizeof(pattern), x->bytes, 0,
+                             NULL, NULL);
+    return rc ? tsr_fail(err, TSR_ECL, rc, "clEnqueueSVMMemFill(%zu bytes)", x->bytes) : TSR_OK;
 }
 
 static tsr_status read_moved(const moved *x, void *to, tsr_error *err)
 {
+    cl_int rc;
+
     if (!x->shared)
         return rig_read(&x->l->rig, x->device, to, x->bytes, err);
-    return clEnqueueSVMMemcpy(x->l->rig.timed, CL_TRUE, to, x->shared, x->bytes, 0, NULL, NULL) ==
-                   CL_SUCCESS
-               ? TSR_OK
-               : tsr_fail(err, TSR_ECL, 0, "clEnqueueSVMMemcpy(%zu bytes)", x->bytes);
+    rc = clEnqueueSVMMemcpy(x->l->rig.timed, CL_TRUE, to, x->shared, x->bytes, 0, NULL, NULL);
+    return rc ? tsr_fail(err, TSR_ECL, rc, "clEnqueueSVMMemcpy(%zu bytes)", x->bytes) : TSR_OK;
 }
 
 /* The bytes arrive: those that were sent are read back; those that are fetched were written. */
@@ -219,12 +219,15 @@ static tsr_status check_move(void *state, tsr_error *err)
     tsr_status st = back ? spoil_moved(x, err)
                          : tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu bytes", x->bytes);
 
-    if (!st && clFinish(r->timed) != CL_SUCCESS)
-        st = tsr_fail(err, TSR_ECL, 0, "clFinish");
-    if (!st && from &&
-        clEnqueueWriteBuffer(r->timed, x->device, CL_TRUE, 0, x->bytes, x->source, 0, NULL, NULL) !=
-            CL_SUCCESS)
-        st = tsr_fail(err, TSR_ECL, 0, "clEnqueueWriteBuffer");
+    if (!st) {
+        cl_int rc = clFinish(r->timed);
+
+        if (!rc && from)
+            rc = clEnqueueWriteBuffer(r->timed, x->device, CL_TRUE, 0, x->bytes, x->source, 0, NULL,
+                                      NULL);
+        if (rc)
+            st = tsr_fail(err, TSR_ECL, rc, "writing %zu bytes to be moved", x->bytes);
+    }
     if (!st && from)
         memset(x->host, 0, x->bytes);
     else if (!st)
@@ -352,12 +355,14 @@ static tsr_status allocate_buffer(const allocated *x, tsr_error *err)
     cl_mem buffer = NULL;
     cl_uint got = 0;
     tsr_status st = rig_buffer(r, CL_MEM_READ_WRITE, x->bytes, &buffer, err);
+    cl_int rc;
 
     if (st)
         return st;
-    if (clEnqueueWriteBuffer(r->queue[0], buffer, CL_TRUE, x->bytes - sizeof(word), sizeof(word),
-                             &word, 0, NULL, NULL) != CL_SUCCESS)
-        st = tsr_fail(err, TSR_ECL, 0, "writing to a buffer of %zu bytes", x->bytes);
+    rc = clEnqueueWriteBuffer(r->queue[0], buffer, CL_TRUE, x->bytes - sizeof(word), sizeof(word),
+                              &word, 0, NULL, NULL);
+    if (rc)
+        st = tsr_fail(err, TSR_ECL, rc, "writing to a buffer of %zu bytes", x->bytes);
     if (!st && x->check &&
         (clEnqueueReadBuffer(r->queue[0], buffer, CL_TRUE, x->bytes - sizeof(word), sizeof(word),
                              &got, 0, NULL, NULL) != CL_SUCCESS ||
@@ -374,15 +379,17 @@ static tsr_status check_pinned(const allocated *x, pinned *memory, tsr_error *er
     const rig *r = &x->l->rig;
     cl_mem buffer = NULL;
     tsr_status st = rig_buffer(r, CL_MEM_READ_WRITE, 1, &buffer, err);
+    cl_int rc;
 
     if (st)
         return st;
     memory->at[0] = 0;
-    if (clEnqueueWriteBuffer(r->queue[0], buffer, CL_TRUE, 0, 1, memory->at + x->bytes - 1, 0, NULL,
-                             NULL) != CL_SUCCESS ||
-        clEnqueueReadBuffer(r->queue[0], buffer, CL_TRUE, 0, 1, memory->at, 0, NULL, NULL) !=
-            CL_SUCCESS)
-        st = tsr_fail(err, TSR_ECL, 0, "copying from and to %zu pinned bytes", x->bytes);
+    rc = clEnqueueWriteBuffer(r->queue[0], buffer, CL_TRUE, 0, 1, memory->at + x->bytes - 1, 0,
+                              NULL, NULL);
+    rc = rc ? rc
+            : clEnqueueReadBuffer(r->queue[0], buffer, CL_TRUE, 0, 1, memory->at, 0, NULL, NULL);
+    if (rc)
+        st = tsr_fail(err, TSR_ECL, rc, "copying from and to %zu pinned bytes", x->bytes);
     if (!st && memory->at[0] != 0x5A)
         st = tsr_fail(err, TSR_EBOUND, 0, "of %zu pinned bytes the last is not what was written",
                       x->bytes);
@@ -590,9 +597,12 @@ static tsr_status measure_queues(lab *l, tsr_error *err)
                                    "a matrix of %zu x %zu words has too many bytes", side, side);
 
     l->size = side;
-    if (!st &&
-        clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(built), &built, NULL) != CL_SUCCESS)
-        st = tsr_fail(err, TSR_ECL, 0, "clGetKernelInfo");
+    if (!st) {
+        const cl_int rc = clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(built), &built, NULL);
+
+        if (rc)
+            st = tsr_fail(err, TSR_ECL, rc, "clGetKernelInfo(CL_KERNEL_PROGRAM)");
+    }
     for (size_t q = 0; q < QUEUES_MAX && !st; q++)
         st = rig_queue(l->rig.session, &x.queue[q], err);
     st = st ? st : pinned_take(l->rig.session, bytes, &x.matrix, err);
