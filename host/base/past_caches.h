@@ -7,7 +7,7 @@
 #include <string.h>
 
 #ifdef __x86_64__
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 enum { CACHE_LINE = 64 };
@@ -28,7 +28,11 @@ static inline size_t past_caches_head(const void *at, size_t size, size_t n)
  *  past_caches_end(). */
 static inline void past_caches_store(void *to, const void *from, size_t bytes)
 {
-#ifdef __x86_64__
+#ifdef __AVX512F__
+    for (size_t i = 0; i < bytes; i += sizeof(__m512i))
+        _mm512_stream_si512((__m512i *)(void *)((char *)to + i),
+                            _mm512_loadu_si512((const char *)from + i));
+#elif defined(__x86_64__)
     for (size_t i = 0; i < bytes; i += sizeof(__m128i))
         _mm_stream_si128((__m128i *)(void *)((char *)to + i),
                          _mm_loadu_si128((const __m128i *)(const void *)((const char *)from + i)));

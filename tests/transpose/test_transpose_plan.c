@@ -12,7 +12,7 @@
 
 #include "base/sizes.h"
 #include "core/registry.h"
-#include "ops/transpose/transpose_blocks.h"
+#include "ops/transpose/transpose_loops.h"
 #include "ops/transpose/transpose_problem.h"
 
 static device_facts device(device_kind kind, size_t units, size_t work_group)
@@ -209,6 +209,7 @@ static void check_block(size_t rows, size_t columns, size_t bytes)
     enum { PITCH = 128 * 16, BYTES = PITCH * 256, WAYS = 3, SHIFT = 20 };
     static _Alignas(64) unsigned char from[BYTES], to[BYTES], wanted[BYTES];
     static _Alignas(64) unsigned char memory[2 * TRANSPOSE_BLOCK_BYTES];
+    static transpose_block_apart *const apart[] = {ISA_EACH(transpose_block_apart)};
 
     for (size_t i = 0; i < BYTES; i++)
         from[i] = (unsigned char)(i * 167 + i / 256 * 31);
@@ -227,9 +228,11 @@ static void check_block(size_t rows, size_t columns, size_t bytes)
         for (size_t i = 0; i < rows; i++)
             for (size_t j = 0; j < columns; j++)
                 memcpy(wanted + shift + j * PITCH + i * bytes, from + i * PITCH + j * bytes, bytes);
-        memset(to, 0xAA, BYTES);
-        transpose_block_apart(&b, memory);
-        assert_memory_equal(to, wanted, BYTES);
+        for (isa set = ISA_BASE; set <= isa_best(); set++) {
+            memset(to, 0xAA, BYTES);
+            apart[set](&b, memory);
+            assert_memory_equal(to, wanted, BYTES);
+        }
     }
 }
 
@@ -246,12 +249,69 @@ static void blocks_of_every_size(void **state)
     }
 }
 
+/* A matrix that is stored past the caches, whose rows begin at lines and elsewhere. */
+static void check_large(size_t rows, size_t columns, size_t bytes, size_t batch, size_t offset)
+{
+    tsr_transpose_problem p = {.rows = rows,
+                               .columns = columns,
+                               .element_bytes = bytes,
+                               .batch = batch,
+                               .offset_b = offset};
+    const size_t all = rows * columns * batch;
+    const problem q = problem_of(p);
+    unsigned char *a = aligned_alloc(64, size_round_up(all * bytes, 64));
+    unsigned char *b = aligned_alloc(64, size_round_up((offset + all + 1) * bytes, 64));
+    void *operands[] = {a, b};
+
+    assert_non_null(a);
+    assert_non_null(b);
+    for (size_t i = 0; i < all * bytes; i++)
+        a[i] = (unsigned char)(i * 167 + i / 251);
+    memset(b, 0xAA, (offset + all + 1) * bytes);
+    assert_int_equal(transpose_simd.host(&q, operands, NULL), TSR_OK);
+    for (size_t e = 0; e < batch; e++)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < columns; j++)
+                if (memcmp(b + (offset + (e * columns + j) * rows + i) * bytes,
+                           a + ((e * rows + i) * columns + j) * bytes, bytes) != 0)
+                    fail_msg("%zu matrices of %zux%zu elements of %zu bytes: (%zu, %zu) of %zu",
+                             batch, rows, columns, bytes, i, j, e);
+    for (size_t i = 0; i < bytes; i++) {
+        assert_int_equal(b[(offset + all) * bytes + i], 0xAA);
+        assert_true(offset == 0 || b[(offset - 1) * bytes + i] == 0xAA);
+    }
+    free(a);
+    free(b);
+}
+
+static void large_ones_past_the_caches(void **state)
+{
+    (void)state;
+    check_large(2176, 2100, 4, 1, 0);
+    check_large(2176, 2100, 4, 1, 1);
+    check_large(2103, 2049, 4, 1, 0);
+    check_large(17, 250001, 4, 1, 3);
+    check_large(250001, 17, 4, 1, 0);
+    check_large(48, 48, 4, 1900, 0);
+    check_large(49, 51, 4, 1700, 0);
+    check_large(4200, 4100, 1, 1, 0);
+    check_large(4160, 4100, 1, 1, 0);
+    check_large(2900, 2950, 2, 1, 0);
+    check_large(2400, 2350, 3, 1, 5);
+    check_large(1480, 1470, 8, 1, 0);
+    check_large(1471, 1470, 8, 1, 0);
+    check_large(1100, 1310, 12, 1, 0);
+    check_large(1045, 1040, 16, 1, 0);
+    check_large(1, 5000000, 4, 1, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_reach_every_element), cmocka_unit_test(what_variants_refuse),
         cmocka_unit_test(elements_have_parts),          cmocka_unit_test(tiles_hold_a_sector),
         cmocka_unit_test(what_is_no_problem),           cmocka_unit_test(blocks_of_every_size),
+        cmocka_unit_test(large_ones_past_the_caches),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

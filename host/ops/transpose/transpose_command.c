@@ -119,7 +119,7 @@ static tsr_status pose(posing *x, tsr_error *err)
 
 static const char *host_source(const variant *v)
 {
-    return v == &transpose_simd ? "host/ops/transpose/transpose_blocks.c"
+    return v == &transpose_simd ? "host/ops/transpose/transpose_loops.c"
                                 : "host/ops/transpose/transpose_host.c";
 }
 

@@ -5,7 +5,7 @@
 #include "base/past_caches.h"
 #include "base/sizes.h"
 #include "base/team.h"
-#include "ops/transpose/transpose_blocks.h"
+#include "ops/transpose/transpose_loops.h"
 #include "ops/transpose/transpose_problem.h"
 
 /* Bytes of A and B that are worth more threads than one. */
@@ -14,6 +14,11 @@ enum { PARALLEL_MIN = 1 << 20 };
 /* Squares that a block is high, but where it changes places with another: rows of B are written in
  * longer pieces. */
 enum { HIGH_BLOCK = 2 };
+
+/* Past the caches, lines of a row of B that a block is high where rows begin anywhere; and a tile
+ * of blocks.  A's pages are read to their ends, which processors foresee, and pages of B, one for
+ * each column, are written to their ends while their addresses are still known. */
+enum { UNEVEN_LINES = 2, TILE_ROWS = 2048, TILE_COLUMNS_MAX = 1024, PAGE = 4096 };
 
 /* Turns that a thread has, on average: one that begins late leaves some to others. */
 enum { TURNS = 16 };
@@ -72,44 +77,93 @@ typedef struct blocks {
     const tsr_transpose_problem *problem;
     stored_matrix a, b;
     size_t rows, columns; /* of a block */
+    size_t shared;        /* rows that it has in common with the next one below */
+    size_t lines;         /* bytes of a row of B that are its own, whole lines; 0: all */
     size_t across, down, count;
+    size_t high, wide; /* blocks of a tile */
     bool past_caches;
 } blocks;
 
-static blocks blocks_of(const tsr_transpose_problem *p)
+/* Do all rows of B begin at cache lines? */
+static bool begins_at_lines(const tsr_transpose_problem *p, const stored_matrix *b, const void *to)
+{
+    const size_t bytes = transpose_bytes(p);
+    const size_t places = ((uintptr_t)to + b->offset * bytes) | b->ld * bytes |
+                          (transpose_batch(p) > 1 ? b->stride * bytes : 0);
+
+    return places % CACHE_LINE == 0;
+}
+
+static blocks blocks_of(const tsr_transpose_problem *p, const void *to)
 {
     const size_t bytes = transpose_bytes(p), side = transpose_side(bytes);
     blocks x = {.problem = p,
                 .a = transpose_stored(p, TRANSPOSE_A),
                 .b = transpose_stored(p, TRANSPOSE_B),
                 .rows = p->in_place ? side : HIGH_BLOCK * side,
-                .columns = side};
+                .columns = side,
+                .high = 1,
+                .wide = SIZE_MAX};
 
-    x.across = size_div_up(p->columns, x.columns);
-    x.down = size_div_up(p->rows, x.rows);
-    x.count = transpose_batch(p) * x.across * x.down;
     x.past_caches =
         !p->in_place && p->rows * p->columns * transpose_batch(p) > PAST_CACHES_MIN / 2 / bytes;
+    if (x.past_caches && p->rows > x.rows && p->columns > x.columns) {
+        /* Rows of A that are whole lines of B, and those more that complete its lines where they
+         * begin elsewhere. */
+        const size_t whole = CACHE_LINE / (bytes & -bytes);
+        const bool at_lines = begins_at_lines(p, &x.b, to);
+
+        x.rows = at_lines ? whole : UNEVEN_LINES * whole;
+        x.shared = at_lines ? 0 : size_div_up(CACHE_LINE, bytes);
+        x.lines = x.rows * bytes;
+        x.columns = TRANSPOSE_BLOCK_BYTES / x.lines;
+        x.high = TILE_ROWS / x.rows;
+        x.wide = size_max(size_min(PAGE / bytes, TILE_COLUMNS_MAX) / x.columns, 1);
+    }
+    x.across = size_div_up(p->columns, x.columns);
+    x.down = p->rows > x.shared ? size_div_up(p->rows - x.shared, x.rows) : size_min(p->rows, 1);
+    x.count = transpose_batch(p) * x.across * x.down;
+    x.high = size_min(x.high, x.down);
+    x.wide = size_min(x.wide, x.across);
     return x;
 }
 
-/* Block number i.  Those of the same rows of A follow one another, so that the pages of A that they
- * read are the same. */
+/* Block number i of a matrix: tiles go along the rows of A, and so do the blocks of a tile. */
+static void place_of(const blocks *x, size_t i, size_t *row, size_t *column)
+{
+    if (x->high == 1) { /* the same with fewer divisions */
+        *row = i / x->across * x->rows;
+        *column = i % x->across * x->columns;
+        return;
+    }
+
+    const size_t top = i / (x->high * x->across) * x->high;
+    const size_t high = size_min(x->high, x->down - top), of_band = i - top * x->across;
+    const size_t left = of_band / (high * x->wide) * x->wide;
+    const size_t wide = size_min(x->wide, x->across - left), of_tile = of_band - high * left;
+
+    *row = (top + of_tile / wide) * x->rows;
+    *column = (left + of_tile % wide) * x->columns;
+}
+
 static transpose_block block_at(const blocks *x, size_t i, void *const operands[])
 {
     const tsr_transpose_problem *p = x->problem;
     const size_t e = i / (x->across * x->down), bytes = transpose_bytes(p);
-    const size_t row = i / x->across % x->down * x->rows, column = i % x->across * x->columns;
     void *from = operands[p->in_place ? TRANSPOSE_B : TRANSPOSE_A];
+    size_t row, column;
 
+    place_of(x, i % (x->across * x->down), &row, &column);
     return (transpose_block){.from = element_at(p, &x->a, from, e, row, column),
                              .to = element_at(p, &x->b, operands[TRANSPOSE_B], e, column, row),
-                             .rows = size_min(x->rows, p->rows - row),
+                             .rows = size_min(x->rows + x->shared, p->rows - row),
                              .columns = size_min(x->columns, p->columns - column),
                              .bytes = bytes,
                              .pitch = x->a.ld * bytes,
                              .to_pitch = x->b.ld * bytes,
-                             .past_caches = x->past_caches};
+                             .past_caches = x->past_caches,
+                             .above = row > 0 && x->lines,
+                             .lines = p->rows - row > x->rows + x->shared ? x->lines : 0};
 }
 
 /* Some blocks of a call, which follow one another. */
@@ -117,6 +171,8 @@ typedef struct transposing {
     blocks blocks;
     void *const *operands;
     size_t at_once;
+    transpose_block_apart *apart;
+    transpose_block_swap *swap;
 } transposing;
 
 static void transpose_some(void *context, size_t item, size_t who)
@@ -138,9 +194,9 @@ static void transpose_some(void *context, size_t item, size_t who)
             b.other = in_place ? next.to : NULL;
         }
         if (!in_place)
-            transpose_block_apart(&b, memory);
+            t->apart(&b, memory);
         else if (i / x->across % x->down <= i % x->across) /* the others are their partners */
-            transpose_block_swap(&b, memory);
+            t->swap(&b, memory);
     }
     if (x->past_caches)
         past_caches_end();
@@ -148,7 +204,14 @@ static void transpose_some(void *context, size_t item, size_t who)
 
 static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
 {
-    transposing t = {.blocks = blocks_of(transpose_of(q)), .operands = operands};
+    static transpose_block_apart *const apart[] = {ISA_EACH(transpose_block_apart)};
+    static transpose_block_swap *const swap[] = {ISA_EACH(transpose_block_swap)};
+    const blocks x = blocks_of(transpose_of(q), operands[TRANSPOSE_B]);
+    /* Short vectors leave less at the edges, and are no slower without tiles. */
+    transposing t = {.blocks = x,
+                     .operands = operands,
+                     .apart = apart[x.lines ? isa_best() : ISA_BASE],
+                     .swap = swap[ISA_BASE]};
     const size_t threads = q->op->bytes(q) < PARALLEL_MIN ? 1 : team_threads();
 
     (void)err;

@@ -1,16 +1,17 @@
 /*
- * A square of SIDE x SIDE elements of type ELEMENT, as NAMED: SIDE is how many a vector of 16 bytes
+ * A square of SIDE x SIDE elements of type ELEMENT, as NAMED: SIDE is how many a vector
  * has, LOW and HIGH the places that interleave the first and the second halves of two vectors.  All
  * are undefined at the end.
  */
-static inline void NAMED(const char *from, size_t pitch, char *to, size_t to_pitch)
+static inline void NAMED(const char *from, size_t pitch, char *to, size_t to_pitch,
+                         bool past_caches)
 {
-    typedef ELEMENT vector __attribute__((vector_size(VECTOR_BYTES)));
+    typedef ELEMENT vector __attribute__((vector_size(SIDE * sizeof(ELEMENT))));
     vector row[SIDE], next[SIDE];
 
     UNROLLED
     for (int i = 0; i < SIDE; i++)
-        memcpy(&row[i], from + (size_t)i * pitch, VECTOR_BYTES);
+        memcpy(&row[i], from + (size_t)i * pitch, sizeof(vector));
     UNROLLED
     for (int times = 1; times < SIDE; times *= 2) {
         UNROLLED
@@ -22,7 +23,10 @@ static inline void NAMED(const char *from, size_t pitch, char *to, size_t to_pit
     }
     UNROLLED
     for (int i = 0; i < SIDE; i++)
-        memcpy(to + (size_t)i * to_pitch, &row[i], VECTOR_BYTES);
+        if (past_caches)
+            past_caches_store(to + (size_t)i * to_pitch, &row[i], sizeof(vector));
+        else
+            memcpy(to + (size_t)i * to_pitch, &row[i], sizeof(vector));
 }
 
 #undef ELEMENT

@@ -2,15 +2,16 @@
  * A block is transposed into memory of its own, which the first-level cache holds, and its rows
  * then go to the result in one piece each.  So every cache line of either matrix is read or written
  * once, whole, and rows that are a power of two apart, which take turns at few places of the cache,
- * are not needed a second time.
+ * are not needed a second time.  Squares of AVX-512 have rows of whole lines: past the caches they
+ * go to the result directly.
  *
  * Memory is waited for, since no processor foresees rows that are far apart: what the next block
  * reads is asked for while this one is transposed.
  *
- * Squares of elements of 1, 2, 4 or 8 bytes are transposed in vectors of 16 bytes: of N rows, row i
- * is interleaved with row i + N/2, element by element, into rows 2i and 2i + 1.  That moves the
- * bits of an element's place, row and column, on by one, all around: after log2(N) times the two
- * have changed places.
+ * Squares of elements of 1, 2, 4 or 8 bytes are transposed in vectors of 16 bytes, with AVX-512 of
+ * 64 where elements have 4 or 8 bytes: of N rows, row i is interleaved with row i + N/2, element by
+ * element, into rows 2i and 2i + 1.  That moves the bits of an element's place, row and column, on
+ * by one, all around: after log2(N) times the two have changed places.
  */
 #include <stdint.h>
 #include <string.h>
@@ -18,9 +19,7 @@
 #include "base/fetch_ahead.h"
 #include "base/past_caches.h"
 #include "base/sizes.h"
-#include "ops/transpose/transpose_blocks.h"
-
-enum { VECTOR_BYTES = 16 };
+#include "ops/transpose/transpose_loops.h"
 
 #ifdef __clang__
 #define UNROLLED _Pragma("clang loop unroll(full)")
@@ -28,39 +27,70 @@ enum { VECTOR_BYTES = 16 };
 #define UNROLLED _Pragma("GCC unroll 16")
 #endif
 
+#define INTERLEAVE_2_LOW   0, 2
+#define INTERLEAVE_2_HIGH  1, 3
+#define INTERLEAVE_4_LOW   0, 4, 1, 5
+#define INTERLEAVE_4_HIGH  2, 6, 3, 7
+#define INTERLEAVE_8_LOW   0, 8, 1, 9, 2, 10, 3, 11
+#define INTERLEAVE_8_HIGH  4, 12, 5, 13, 6, 14, 7, 15
+#define INTERLEAVE_16_LOW  0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define INTERLEAVE_16_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+
 #define ELEMENT uint8_t
 #define SIDE    16
-#define LOW     0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
-#define HIGH    8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define LOW     INTERLEAVE_16_LOW
+#define HIGH    INTERLEAVE_16_HIGH
 #define NAMED   square_1
 #include "ops/transpose/transpose_square_body.h"
 
 #define ELEMENT uint16_t
 #define SIDE    8
-#define LOW     0, 8, 1, 9, 2, 10, 3, 11
-#define HIGH    4, 12, 5, 13, 6, 14, 7, 15
+#define LOW     INTERLEAVE_8_LOW
+#define HIGH    INTERLEAVE_8_HIGH
 #define NAMED   square_2
 #include "ops/transpose/transpose_square_body.h"
 
+#if ISA == 2
+enum { SIDE_4 = 16, SIDE_8 = 8 };
+
+#define ELEMENT uint32_t
+#define SIDE    16
+#define LOW     INTERLEAVE_16_LOW
+#define HIGH    INTERLEAVE_16_HIGH
+#define NAMED   square_4
+#include "ops/transpose/transpose_square_body.h"
+
+#define ELEMENT uint64_t
+#define SIDE    8
+#define LOW     INTERLEAVE_8_LOW
+#define HIGH    INTERLEAVE_8_HIGH
+#define NAMED   square_8
+#include "ops/transpose/transpose_square_body.h"
+#else
+enum { SIDE_4 = 4, SIDE_8 = 2 };
+
 #define ELEMENT uint32_t
 #define SIDE    4
-#define LOW     0, 4, 1, 5
-#define HIGH    2, 6, 3, 7
+#define LOW     INTERLEAVE_4_LOW
+#define HIGH    INTERLEAVE_4_HIGH
 #define NAMED   square_4
 #include "ops/transpose/transpose_square_body.h"
 
 #define ELEMENT uint64_t
 #define SIDE    2
-#define LOW     0, 2
-#define HIGH    1, 3
+#define LOW     INTERLEAVE_2_LOW
+#define HIGH    INTERLEAVE_2_HIGH
 #define NAMED   square_8
 #include "ops/transpose/transpose_square_body.h"
+#endif
 
-/* `rows` rows of what is read next, from `row` on; they may be beyond the matrix. */
-static inline void fetch(const transpose_block *b, const void *next, size_t row, size_t rows)
+/* Of `rows` rows of what is read next, from `row` on, `bytes` bytes behind the first `skipped`;
+ * they may be beyond the matrix. */
+static inline void fetch(const transpose_block *b, const void *next, size_t row, size_t rows,
+                         size_t skipped, size_t bytes)
 {
     for (size_t i = row; i < row + rows && next; i++)
-        fetch_ahead(next, (ptrdiff_t)(i * b->pitch), b->columns * b->bytes);
+        fetch_ahead(next, (ptrdiff_t)(i * b->pitch + skipped), bytes);
 }
 
 /* Elements of any size, of rows from `row` on and columns from `column` on.  The size is a constant
@@ -70,29 +100,32 @@ static inline void move_elements(const transpose_block *b, size_t bytes, size_t 
 {
     for (size_t i = row; i < b->rows; i++) {
         if (column == 0)
-            fetch(b, b->next, i, 1);
+            fetch(b, b->next, i, 1, 0, b->columns * b->bytes);
         for (size_t j = column; j < b->columns; j++)
             memcpy(to + j * to_pitch + i * bytes, (const char *)b->from + i * b->pitch + j * bytes,
                    bytes);
     }
 }
 
-typedef void square_of(const char *from, size_t pitch, char *to, size_t to_pitch);
+typedef void square_of(const char *from, size_t pitch, char *to, size_t to_pitch, bool past_caches);
 
 /* Squares, then what is left at the right and below. */
-static inline void move_squares(const transpose_block *b, square_of *square, size_t bytes, char *to,
-                                size_t to_pitch)
+static inline void move_squares(const transpose_block *b, square_of *square, size_t side,
+                                size_t bytes, char *to, size_t to_pitch, bool past_caches)
 {
-    const size_t side = VECTOR_BYTES / bytes;
     const size_t rows = b->rows / side * side, columns = b->columns / side * side;
     transpose_block above = *b;
 
     /* Along the rows, whose lines may all want one place in the cache. */
     for (size_t i = 0; i < rows; i += side) {
-        fetch(b, b->next, i, side);
-        for (size_t j = 0; j < columns; j += side)
+        if (!past_caches)
+            fetch(b, b->next, i, side, 0, b->columns * bytes);
+        for (size_t j = 0; j < columns; j += side) {
+            if (past_caches && j * bytes % CACHE_LINE == 0)
+                fetch(b, b->next, i, side, j * bytes, CACHE_LINE);
             square((const char *)b->from + i * b->pitch + j * bytes, b->pitch,
-                   to + j * to_pitch + i * bytes, to_pitch);
+                   to + j * to_pitch + i * bytes, to_pitch, past_caches);
+        }
     }
     move_elements(b, bytes, rows, 0, to, to_pitch);
     above.rows = rows;
@@ -103,22 +136,22 @@ static void transpose_to(const transpose_block *b, char *to, size_t to_pitch)
 {
     switch (b->bytes) {
     case 1:
-        move_squares(b, square_1, 1, to, to_pitch);
+        move_squares(b, square_1, 16, 1, to, to_pitch, false);
         break;
     case 2:
-        move_squares(b, square_2, 2, to, to_pitch);
+        move_squares(b, square_2, 8, 2, to, to_pitch, false);
         break;
     case 3:
         move_elements(b, 3, 0, 0, to, to_pitch);
         break;
     case 4:
-        move_squares(b, square_4, 4, to, to_pitch);
+        move_squares(b, square_4, SIDE_4, 4, to, to_pitch, false);
         break;
     case 6:
         move_elements(b, 6, 0, 0, to, to_pitch);
         break;
     case 8:
-        move_squares(b, square_8, 8, to, to_pitch);
+        move_squares(b, square_8, SIDE_8, 8, to, to_pitch, false);
         break;
     case 12:
         move_elements(b, 12, 0, 0, to, to_pitch);
@@ -132,23 +165,47 @@ static void transpose_to(const transpose_block *b, char *to, size_t to_pitch)
     }
 }
 
-void transpose_block_apart(const transpose_block *b, void *memory)
+/* Squares whose rows are whole lines of B are stored at once; returns false where they are not. */
+static bool store_squares(const transpose_block *b)
+{
+#if ISA == 2
+    if (!b->past_caches || ((uintptr_t)b->to | b->to_pitch) % CACHE_LINE != 0 ||
+        (b->lines && b->lines != b->rows * b->bytes)) /* the rest is another block's */
+        return false;
+    if (b->bytes == 4)
+        move_squares(b, square_4, SIDE_4, 4, b->to, b->to_pitch, true);
+    else if (b->bytes == 8)
+        move_squares(b, square_8, SIDE_8, 8, b->to, b->to_pitch, true);
+    else
+        return false;
+    return true;
+#else
+    (void)b;
+    return false;
+#endif
+}
+
+void ISA_NAMED(transpose_block_apart)(const transpose_block *b, void *memory)
 {
     const size_t row = b->rows * b->bytes;
     /* Rows that are whole lines, and begin at one. */
     const size_t pitch = size_round_up(row, CACHE_LINE);
 
+    if (store_squares(b))
+        return;
     transpose_to(b, memory, pitch);
     for (size_t j = 0; j < b->columns; j++) {
         char *to = (char *)b->to + j * b->to_pitch;
         const char *from = (const char *)memory + j * pitch;
         /* To where a line begins, lines, and what is left behind them. */
         const size_t head = b->past_caches ? past_caches_head(to, 1, row) : row;
-        const size_t lines = (row - head) / CACHE_LINE * CACHE_LINE;
+        const size_t lines = b->lines ? b->lines : (row - head) / CACHE_LINE * CACHE_LINE;
 
-        memcpy(to, from, head);
+        if (!b->above)
+            memcpy(to, from, head);
         past_caches_store(to + head, from + head, lines);
-        memcpy(to + head + lines, from + head + lines, row - head - lines);
+        if (!b->lines)
+            memcpy(to + head + lines, from + head + lines, row - head - lines);
     }
 }
 
@@ -159,7 +216,7 @@ static void copy_rows(const char *from, size_t pitch, char *to, size_t to_pitch,
         memcpy(to + i * to_pitch, from + i * pitch, bytes);
 }
 
-void transpose_block_swap(const transpose_block *b, void *memory)
+void ISA_NAMED(transpose_block_swap)(const transpose_block *b, void *memory)
 {
     const transpose_block back = {.from = b->to,
                                   .rows = b->columns,
@@ -169,7 +226,7 @@ void transpose_block_swap(const transpose_block *b, void *memory)
     char *one = memory, *other = one + TRANSPOSE_BLOCK_BYTES;
     const size_t row = b->rows * b->bytes, column = b->columns * b->bytes;
 
-    fetch(b, b->other, 0, b->rows);
+    fetch(b, b->other, 0, b->rows, 0, b->columns * b->bytes);
     transpose_to(b, one, row);
     if (b->from != b->to) {
         transpose_to(&back, other, column);

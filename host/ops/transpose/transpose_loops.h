@@ -1,9 +1,11 @@
-/** Blocks of matrices, transposed. */
-#ifndef OPS_TRANSPOSE_BLOCKS_H
-#define OPS_TRANSPOSE_BLOCKS_H
+/** Blocks of matrices, transposed; compiled for each instruction set (base/isa.h). */
+#ifndef OPS_TRANSPOSE_LOOPS_H
+#define OPS_TRANSPOSE_LOOPS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/isa.h"
 
 /** Bytes of the largest square block. */
 enum { TRANSPOSE_BLOCK_BYTES = 16 << 10 };
@@ -22,15 +24,20 @@ typedef struct transpose_block {
     size_t rows, columns, bytes;
     size_t pitch, to_pitch;
     bool past_caches; /* lines of `to` are stored past the caches: past_caches_end() is due */
+    bool above;       /* another block stores what is before the first line of each row of `to` */
+    size_t lines;     /* bytes to store from there; 0: all, else another block stores the rest */
     const void *next, *other; /* what is read next, in rows as far apart, is fetched meanwhile;
                                  NULL: nothing is, or no other */
 } transpose_block;
 
 /** `memory` has room for rows of whole cache lines, and is aligned to one. */
-void transpose_block_apart(const transpose_block *b, void *memory);
+typedef void transpose_block_apart(const transpose_block *b, void *memory);
 
 /** In place: `from` and `to` are blocks of one matrix, which change places, or one on the diagonal,
  *  which is the same; `memory` has twice as much. */
-void transpose_block_swap(const transpose_block *b, void *memory);
+typedef void transpose_block_swap(const transpose_block *b, void *memory);
+
+transpose_block_apart ISA_EACH(transpose_block_apart);
+transpose_block_swap ISA_EACH(transpose_block_swap);
 
 #endif
