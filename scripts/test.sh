@@ -102,10 +102,11 @@ test_release() {
 }
 
 # gcc warns of more, and wrongly, in sanitized code: that is no error here.  LeakSanitizer crashes
-# now and then ("Tracer caught signal 11") where a driver's thread ends while it looks: a command
-# that ends so runs again (tests/cli/cli_support.py), as does a test, up to eight times in all: about
-# one in seven of those that use PoCL ends so.  Tests of failing calls run once: a call that is now
-# right and now wrong is what they look for, and all that they start runs again by itself.
+# ("Tracer caught signal 11") where it reads the thread-local storage of a driver's thread that ends: it
+# does not (use_tls=0 in tests/CMakeLists.txt, which lets no leak through).  Should it crash all the
+# same, a command that ends so runs again (tests/cli/cli_support.py), as does a test, up to eight times
+# in all.  Tests of failing calls run once: a call that is now right and now wrong is what they look
+# for, and all that they start runs again by itself.
 # After the release build's tests, whose programs PoCL then has: compiled under the sanitizer they
 # would take several times as long.  Measuring and tuning are looked at in general, and not again for
 # each operation; and the instruction sets of C code at the sizes of test_isa alone.  What the command
