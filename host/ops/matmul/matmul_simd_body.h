@@ -7,9 +7,14 @@
 
 typedef RESULT NAMED(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(RESULT))));
 
-enum { NAMED(TILE_N) = 2 * NAMED(LANES) };
+enum {
+    NAMED(TILE_N) = 2 * NAMED(LANES),
+    NAMED(BLOCK_N) = SLAB_BYTES / sizeof(REAL),
+    NAMED(BLOCK_M) = BLOCK_BYTES / sizeof(REAL) * TILE_M
+};
 
-const matmul_tiling PUBLIC(matmul_tiling) = {TILE_M, NAMED(TILE_N), BLOCK_M, BLOCK_N, BLOCK_K};
+const matmul_tiling PUBLIC(matmul_tiling) = {TILE_M, NAMED(TILE_N), NAMED(BLOCK_M), NAMED(BLOCK_N),
+                                             BLOCK_K};
 
 #ifdef FEW
 _Static_assert(FEW_K *NAMED(TILE_N) / MATMUL_FEW_OF_TILE <= NAMED(TILE_N) * BLOCK_K,
@@ -191,10 +196,22 @@ static void NAMED(tile)(size_t k, const REAL *a, const REAL *b, size_t rows, siz
 {
     NAMED(vector) left[TILE_M] = {{0}}, right[TILE_M] = {{0}};
 
+    /* Rows of C are often a page each, and no processor foresees the next one. */
+    for (size_t i = 0; i < rows; i++) {
+        __builtin_prefetch(c + i * u->ldc, 1);
+        __builtin_prefetch(c + i * u->ldc + columns / 2, 1);
+        __builtin_prefetch(c + i * u->ldc + columns - 1, 1);
+    }
     for (size_t p = 0; p < k; p++, a += TILE_M, b += NAMED(TILE_N)) {
         const NAMED(vector) b0 = *(const NAMED(vector) *)b;
         const NAMED(vector) b1 = *(const NAMED(vector) *)(b + NAMED(LANES));
 
+        UNROLLED
+        for (size_t at = 0; at < 2 * VECTOR_BYTES; at += LINE_BYTES)
+            __builtin_prefetch((const char *)b + AHEAD_BYTES + at);
+        UNROLLED
+        for (size_t at = 0; at < TILE_M * sizeof(REAL); at += LINE_BYTES)
+            __builtin_prefetch((const char *)a + AHEAD_BYTES + at);
         UNROLLED
         for (size_t i = 0; i < TILE_M; i++) {
             left[i] += a[i] * b0;
@@ -476,8 +493,8 @@ void PUBLIC(matmul_share)(const matmul_share *s)
         return;
     }
 #endif
-    for (size_t j0 = 0; j0 < n; j0 += BLOCK_N) {
-        const size_t columns = size_min(BLOCK_N, n - j0);
+    for (size_t j0 = 0; j0 < n; j0 += NAMED(BLOCK_N)) {
+        const size_t columns = size_min(NAMED(BLOCK_N), n - j0);
 
         u.beta = SCALE(s->beta);
         u.beta_im = SCALE(s->beta_im);
@@ -485,8 +502,8 @@ void PUBLIC(matmul_share)(const matmul_share *s)
             const size_t k = size_min(BLOCK_K, depth - p0);
 
             NAMED(copy_b)(s, j0 / parts, columns / parts, p0 / parts, k / parts, slab_b);
-            for (size_t i0 = 0; i0 < s->m; i0 += BLOCK_M) {
-                const size_t rows = size_min(BLOCK_M, s->m - i0);
+            for (size_t i0 = 0; i0 < s->m; i0 += NAMED(BLOCK_M)) {
+                const size_t rows = size_min(NAMED(BLOCK_M), s->m - i0);
 
                 NAMED(copy_a)(s, i0, rows, p0 / parts, k / parts, block_a);
                 for (size_t j = 0; j < columns; j += NAMED(TILE_N))

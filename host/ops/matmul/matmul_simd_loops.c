@@ -4,9 +4,9 @@
  *
  * A slab of B, BLOCK_K x BLOCK_N, is copied into panels of TILE_N columns, and a block of A,
  * BLOCK_M x BLOCK_K, into panels of TILE_M rows; in a panel the elements of one k follow one
- * another.  A panel of B stays in the first-level cache while all of the block of A passes from the
- * second. Panels are filled up with zeros, so that the tile's loop knows no edges: those are in the
- * update of C alone.
+ * another.  The block of A stays in the second-level cache while the slab's panels pass, each of
+ * which is multiplied by all of it. Panels are filled up with zeros, so that the tile's loop knows
+ * no edges: those are in the update of C alone.
  */
 #include <stdint.h>
 #include <string.h>
@@ -26,11 +26,18 @@ enum { VECTOR_BYTES = 32, TILE_M = 6 };
 #else
 enum { VECTOR_BYTES = 16, TILE_M = 6 };
 #endif
-enum { BLOCK_K = 256, BLOCK_M = 16 * TILE_M, BLOCK_N = 1024 };
+
+/* Elements of k in a block, bytes of a row of a slab, and tiles of a block of A times the bytes of
+ * a number: the block takes half a megabyte at most, and a second-level cache holds it. */
+enum { BLOCK_K = 512, SLAB_BYTES = 4096, BLOCK_BYTES = 64 };
+
+/* Of a line of the caches; and how far ahead of its sums a tile asks for its panels, of which that
+ * of B alone fills a first-level cache. */
+enum { LINE_BYTES = 64, AHEAD_BYTES = 1024 };
 
 /* Of a product of few rows or columns: lines or vectors and few lines at once, so that their sums
  * are in registers, and elements of k. */
-enum { FEW_ROWS = 4, FEW_COLUMNS = ISA == 2 ? 4 : 2, FEW_K = 4 * BLOCK_K };
+enum { FEW_ROWS = 4, FEW_COLUMNS = ISA == 2 ? 4 : 2, FEW_K = 2 * BLOCK_K };
 
 /* Of `upper` and `lower` the blocks of `half` by `half` elements that are on one side: of the first
  * columns (from: 0) or of the others (from: half), the lower ones behind the upper ones. */
@@ -89,8 +96,9 @@ static inline __m512d transposed_f64(__m512d upper, __m512d lower, int half, int
 #define PUBLIC(name)  ISA_NAMED(name##_f64)
 #include "ops/matmul/matmul_simd_body.h"
 
-/* int8: BLOCK_K products of 2^14 at most add up in float32 exactly, and as fast as those of
- * float32. C is without a sign, so that sums wrap; alpha and beta are whole numbers of 32 bits. */
+/* int8: the products of a block, of 2^14 at most, add up in float32 exactly, and as fast as those
+ * of float32. C is without a sign, so that sums wrap; alpha and beta are whole numbers of 32 bits.
+ */
 _Static_assert(BLOCK_K <= 1 << (24 - 14), "sums of a block are whole numbers of 24 bits");
 
 typedef int32_t whole __attribute__((vector_size(VECTOR_BYTES)));
