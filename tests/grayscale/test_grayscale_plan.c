@@ -6,12 +6,14 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/sizes.h"
 #include "core/registry.h"
 #include "core/tuning_class.h"
 #include "ops/grayscale/grayscale_problem.h"
+#include "ops/grayscale/grayscale_simd.h"
 
 static problem picture(tsr_grayscale_problem p)
 {
@@ -136,12 +138,45 @@ static void what_is_refused(void **state)
     }
 }
 
+/* Pictures of every length up to some vectors, in memory without a byte to spare, by the loops for
+ * each instruction set. */
+static void loops_know_every_length(void **state)
+{
+    enum { PIXELS = 100 };
+    static grayscale_bytes_loop *const loops[] = {ISA_EACH(grayscale_bytes)};
+
+    (void)state;
+    for (size_t channels = 3; channels <= 4; channels++)
+        for (size_t luma = 0; luma <= TSR_LUMA_OPENCV; luma++)
+            for (size_t n = 1; n <= PIXELS; n++) {
+                const uint32_t *w = grayscale_weights[luma].whole;
+                uint8_t *colour = malloc(n * channels), *grey = malloc(n);
+
+                assert_non_null(colour);
+                assert_non_null(grey);
+                for (size_t i = 0; i < n * channels; i++)
+                    colour[i] = (uint8_t)(i % 5 == 0 ? 255 : i * 89 + i / 7 + n);
+                for (isa set = ISA_BASE; set <= isa_best(); set++) {
+                    memset(grey, 0, n);
+                    loops[set](colour, n, channels, w, grey);
+                    for (size_t i = 0; i < n; i++) {
+                        const uint8_t *p = colour + i * channels;
+
+                        assert_int_equal(grey[i],
+                                         (w[0] * p[0] + w[1] * p[1] + w[2] * p[2] + 32768) >> 16);
+                    }
+                }
+                free(colour);
+                free(grey);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_add_up),     cmocka_unit_test(launches_cover_the_picture),
         cmocka_unit_test(images_have_limits), cmocka_unit_test(vectors_come_first_where_they_fit),
-        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(what_is_refused),    cmocka_unit_test(loops_know_every_length),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

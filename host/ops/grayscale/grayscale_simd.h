@@ -7,7 +7,8 @@
 
 #include "base/isa.h"
 
-/** n pixels of `channels` elements, 3 or 4. */
+/** n pixels of `channels` elements, 3 or 4; whole weights of red and blue are below 32768, and of
+ *  green below 65535. */
 typedef void grayscale_bytes_loop(const uint8_t *colour, size_t n, size_t channels,
                                   const uint32_t weights[3], uint8_t *grey);
 typedef void grayscale_reals_loop(const float *colour, size_t n, size_t channels,
