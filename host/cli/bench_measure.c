@@ -46,13 +46,14 @@ static void explain_row(bench *b, const problem *p, const tsr_run *run, const re
     explain_free(&x);
 }
 
-/* Whether it says something: what was interrupted before its first sample does not. */
+/* Whether to show it: a row that was interrupted before its first sample has neither times nor a
+ * reason. */
 static bool is_row(const result_row *row)
 {
     return row->time.count || row->outcome != RESULT_TIMED;
 }
 
-/* A row that the budget does not reach is not done, but it is named. */
+/* A row that the budget does not reach is not measured, and its outcome says so. */
 static void measure_row(bench *b, const problem *p, const tsr_run *run, result_row *row)
 {
     const bool late = spent(b);
@@ -124,7 +125,7 @@ static void bench_peers(bench *b, const problem *p)
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
-/* After the times, and beside the budget. */
+/* After the times; the budget does not count it. */
 static void bench_errors_of(bench *b, const problem *p)
 {
     const peers_comparison compared = {
@@ -160,7 +161,7 @@ void bench_print_waiting(bench *b)
 
 /* ---- everything --------------------------------------------------------------------------- */
 
-/* The place, among the variants to bench, of the one that a call gets which names none. */
+/* The place, among the variants to bench, of the default: what a call without --kernel runs. */
 static size_t chosen_place(const bench *b, const problem *p, bool on_host)
 {
     selection sel;
@@ -183,8 +184,8 @@ static tsr_run run_of(const bench *b, bool on_host, size_t place, size_t setting
     return run;
 }
 
-/* What a user gets anyway, and then the peers that it is compared with, so that a budget reaches
- * them; what building it costs, which may take longer than both, comes last. */
+/* The default, then the peers that it is compared with, so that a small budget reaches both; what
+ * building the default costs comes last, as it may take longer than they do. */
 static void measure_first(bench *b, const problem *p, const tsr_run *run, result_row *row)
 {
     tsr_error err = {0};
@@ -206,8 +207,8 @@ static void measure_first(bench *b, const problem *p, const tsr_run *run, result
         bench_print_error(b, run->variant, &err);
 }
 
-/* The C code that a call on arrays runs on a CPU device, where the kernel that is chosen for
- * buffers is measured; NULL where there is none. */
+/* The variant in C that a call on arrays runs on a CPU device, although a call on buffers, which is
+ * measured, runs a kernel; NULL where both run a kernel. */
 static const char *c_on_arrays(const bench *b, const problem *p, bool on_host)
 {
     selection sel;
@@ -218,7 +219,7 @@ static const char *c_on_arrays(const bench *b, const problem *p, bool on_host)
     return sel.variant->name;
 }
 
-/* Beside the row of the kernel; files have that of the kernel alone. */
+/* A second line beside the kernel's row, in the table alone: files have the kernel's. */
 static void measure_on_arrays(bench *b, const problem *p, const char *name)
 {
     const tsr_run run = {.variant = name};
@@ -282,7 +283,7 @@ static void build_row(bench *b, const problem *p, const tsr_run *run)
         bench_print_error(b, run->variant, &err);
 }
 
-/* --build-only: of each row its program. */
+/* --build-only: build the program of each row. */
 static void build_variants(bench *b, const problem *p, bool on_host)
 {
     const char *name;

@@ -186,7 +186,7 @@ static void factor_text(double x, char out[CELL])
         strcpy(out, "-");
 }
 
-/* Of several times; "once" of one. */
+/* The spread of samples in percent; "once" where there is one. */
 static void spread_text(const timing *t, char out[CELL])
 {
     if (t->count > 1)
@@ -207,8 +207,8 @@ static void error_text(const result_row *row, char out[CELL])
 
 enum { NAME = 160 };
 
-/* "cuBLAS 12.4 (tf32)": with the precision where it is not the table's.  Where the choice found
- * nothing there is no name. */
+/* "cuBLAS 12.4 (tf32)": with the precision where it is not the table's.  The name is empty where no
+ * variant could be chosen. */
 static void name_text(const result_row *row, const char *precision, char out[NAME])
 {
     const bool other = strcmp(row->precision, precision) != 0;
@@ -223,7 +223,7 @@ static int name_width(bool peers)
     return peers ? 42 : 24;
 }
 
-/* What stands before why a row has no times. */
+/* Printed before the reason why a row has no times. */
 static const char *const outcome_heads[] = {[RESULT_TIMED] = "",
                                             [RESULT_UNSUPPORTED] = "unsupported: ",
                                             [RESULT_WRONG] = "WRONG: ",
@@ -304,8 +304,8 @@ static void units_text(double error, double roundoff, char out[CELL])
     snprintf(out, CELL, "%.3g", error / roundoff);
 }
 
-/* "4096 elements sampled (special 3950)": the number of distributions that leave some out, since
- * they may overflow, stands apart. */
+/* "4096 elements sampled (special 3950)": in brackets the distributions that have fewer elements,
+ * as those that may overflow are left out. */
 static void print_elements(const result_row rows[], const size_t elements[], size_t distributions)
 {
     const char *before = " (";

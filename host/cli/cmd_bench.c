@@ -115,13 +115,14 @@ static void give_hints(const bench *b)
         hint_where_time_went(b);
 }
 
-/* The status of several jobs: a wrong result outweighs what failed, and that the first to fail. */
+/* The exit status so far, and a job's: a wrong result outweighs other failures, of which the first
+ * one stays. */
 static int worse(int before, int status)
 {
     return status == EXIT_BOUND || !before ? status : before;
 }
 
-/* Also of a bench that is interrupted: see interrupt_watch(). */
+/* Called at the end, or when the run is interrupted: see interrupt_watch(). */
 static int finish(void *context)
 {
     bench *b = context;
@@ -308,11 +309,12 @@ static void free_job(bench *b)
 
 /* ---- a file of jobs ----------------------------------------------------------------------- */
 
-/* The command's alone. */
+/* Options that the command line of --jobs takes and a line of the file does not. */
 static const option_id of_command[] = {OPTION_DEVICE, OPTION_KERNEL_DIR, OPTION_OUTPUT, OPTION_JSON,
                                        OPTION_CSV,    OPTION_QUIET,      OPTION_JOBS};
 
-/* Those that describe a problem, its variants and its inputs, and those of `overlap`. */
+/* Options of a line of the file alone: of a problem, its variants and its inputs, and of
+ * `overlap`. */
 static const option_id of_jobs[] = {OPTION_SIZE,   OPTION_TYPE,   OPTION_KERNEL, OPTION_SET,
                                     OPTION_QUEUES, OPTION_CHUNKS, OPTION_PINNED, OPTION_ROUNDS};
 
@@ -324,7 +326,8 @@ static int refuse_option(const options *o, const option_id ids[], size_t count, 
     return EXIT_DONE;
 }
 
-/* Of one command line: what a job times is passed over where the command only builds. */
+/* On one command line only: in a file of jobs these options are ignored where the command has
+ * --build-only. */
 static int check_build_only(const options *o)
 {
     static const option_id of_times[] = {OPTION_PEERS, OPTION_HELD, OPTION_ERRORS, OPTION_EXPLAIN,

@@ -170,7 +170,7 @@ static bool interrupted(const tuning_run *r)
     return *r->options.stop != 0;
 }
 
-/* The C code that calls on arrays run on a CPU device; "" where they do not. */
+/* The variant in C that a call on arrays runs on a CPU device; "" where it runs a kernel. */
 static const char *on_arrays(const tuning_run *r, const problem *p)
 {
     selection chosen;

@@ -205,7 +205,8 @@ static void text_head(const table *t, text *out)
     text_free(&head);
 }
 
-/* The versions of a peer's library: of one on the host, with the processor that it takes it for. */
+/* The versions of a peer's library, each once; one on the host adds the processor that it has
+ * detected. */
 static void line_versions(const comparison *c, size_t line, text *out)
 {
     const char *before = " ";

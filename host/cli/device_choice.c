@@ -102,8 +102,8 @@ static bool has_kernel(const char *source, const char *name)
     return false;
 }
 
-/* That a file of the user's has a kernel of the step whose place it takes: what compiles it would
- * complain of something else, such as a -D that is not given. */
+/* Check that a file of the user's has a kernel of the step that it replaces: a compiler would
+ * report something else, such as a -D that is not given. */
 static tsr_status check_kernels(const operation *op, const variant *v, const char *replaced,
                                 tsr_error *err)
 {

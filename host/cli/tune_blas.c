@@ -65,24 +65,25 @@ typedef struct shape {
 /* Of gemm too, for the rates of copies: long operands of a small result, and the opposite. */
 static const shape shape_long = {64, 64, 1 << 16}, shape_thin = {2048, 2048, 8};
 
-/* What is slower than in the other place by far is not timed in full: beyond these operations, and
- * bytes of a matrix, times are those of a smaller one and more work.  Where the device is the CPU,
- * less is enough for both.  A process has three arrays. */
+/* Calls of more operations than these, or with a larger matrix, are not timed: fill_in() takes the
+ * time of a smaller call, in proportion to the work.  By then one place is faster by far.  Where
+ * the device is the CPU, the least of the three is enough for both.  A process has three arrays. */
 #define OPERATIONS_CPU    3e9
 #define OPERATIONS_DEVICE 8e9
 #define OPERATIONS_SAME   1e9
 #define BYTES_MAX         80e6
 
-/* Kernels are compiled before by so many processes at most: the compilers of some drivers work on
- * one core of a process whatever the threads.  Each has a context of the device and some hundred
- * MB. */
+/* Processes that compile kernels before they are timed, at most: the compilers of some drivers use
+ * one core a process, whatever its threads.  Each has a context of the device, and takes some
+ * hundred MB. */
 enum { BUILDERS_MAX = 8 };
 
 /* All of it is timed in rounds, of some milliseconds a call, on the CPU and on the device by turns:
  * what else the machine does slows both.  Before its turn a process waits until the threads of the
  * other one sleep: those of a BLAS look for their next call for tens of milliseconds. */
 enum { ROUNDS = 3, CALLS_MIN = 3, CALLS_MAX = 20 };
-/* Times as long, which is not timed again; in the first round all is timed. */
+/* Of each round: a shape is left out once it took this many times as long in one place as in the
+ * other. */
 static const double clear[ROUNDS] = {INFINITY, 6, 3};
 #define SECONDS_A_SHAPE 0.001
 #define SECONDS_LONG    0.01 /* such a call wakes what sleeps, and its noise is small */
@@ -155,7 +156,7 @@ static double elements_of(shape s)
     return larger(larger(m * n, m * k), larger(larger(n * k, m * m), s.m && s.k ? 0 : n * n));
 }
 
-/* Where a place does so many operations at most. */
+/* Whether a shape is small enough for a place that does `most` operations. */
 static bool is_timed(double most, routine r, char type, shape s)
 {
     return operations_of(r, type, s) <= most && elements_of(s) * size_of(type) <= BYTES_MAX;
@@ -232,8 +233,8 @@ static double seconds_since(uint64_t before)
     return (double)(clock_ns() - before) * 1e-9;
 }
 
-/* The best time of some calls in a row, in seconds, after one that builds kernels, wakes threads
- * and touches memory. */
+/* The best time of several calls in a row, in seconds; the first call, which builds kernels, wakes
+ * threads and touches memory, counts where it is long. */
 static double best_time(void *function, routine r, size_t type, shape s, const arrays *x)
 {
     const uint64_t first = clock_ns();
@@ -485,8 +486,8 @@ static void leave_out(request *wanted, const times *cpu, times *device)
     }
 }
 
-/* Leave out what takes so many times as long in one place as in the other: no noise makes it a
- * close call. */
+/* Leave out shapes that take `ratio` times as long in one place as in the other, which no noise
+ * turns round. */
 static void leave_out_clear(request *wanted, const times found[2], double ratio)
 {
     const double *here = found[0].t[wanted->type][wanted->routine];

@@ -35,7 +35,7 @@ static void class_of(const tune_report *r, text *out)
     tuning_class(&r->problems[0], out);
 }
 
-/* The rate of a time; 0 over several problems, whose mean time is of none of them. */
+/* A candidate's rate; 0 where a class has several problems, as their mean time is no problem's. */
 static double rate_of(const tune_report *r, const tune_candidate *c)
 {
     result_row row = {0};
@@ -65,7 +65,7 @@ static int by_time(const void *a, const void *b)
     return (x->time.median_ns > y->time.median_ns) - (x->time.median_ns < y->time.median_ns);
 }
 
-/* What a finalist is to the search. */
+/* What the search decided on a finalist. */
 static const char *role(const tune_result *found, const tune_candidate *c)
 {
     if (c == found->best)
