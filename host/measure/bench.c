@@ -35,8 +35,7 @@ static bool stopped(const bench_options *o)
     return o->stop && *o->stop;
 }
 
-/* Whether what takes so long is not done before the deadline. */
-static bool late(const bench_options *o, double ns)
+bool bench_is_late(const bench_options *o, double ns)
 {
     return o->deadline && (double)clock_ns() + ns >= (double)o->deadline;
 }
@@ -72,7 +71,8 @@ typedef struct timed_variant {
     double wall_ns;      /* of it, until it had ended; 0 on `host` */
 } timed_variant;
 
-/* Where the operands of its calls are; NULL: of the one that will be chosen. */
+/* Where the operands of a variant's calls are; NULL stands for the default, which works in buffers.
+ */
 static placement place_of(const variant *v)
 {
     return v && !v->source ? IN_ARRAYS : IN_BUFFERS;
@@ -175,7 +175,7 @@ static tsr_status prove(timed_variant *b, verdict *out, double *ns, tsr_error *e
     return st;
 }
 
-/* Until a tenth of the time to measure has passed, and twice at least, unless a call is long. */
+/* Run calls until a tenth of the time to measure has passed, at least two unless one is long. */
 static tsr_status warm_up(timed_variant *b, const bench_options *o, double first_ns, tsr_error *err)
 {
     const double enough = seconds_of(o) * 1e8;
@@ -249,7 +249,7 @@ static void describe_variant(const timed_variant *b, result_row *row)
     text_free(&options);
 }
 
-/* The reason alone: who and where stand in the row. */
+/* Refuse a row, with the reason alone: the row has the names of operation, variant and device. */
 static void note_refusal(const problem *p, const tsr_error *why, result_row *row)
 {
     const char *message = why->message;
@@ -265,8 +265,8 @@ static void note_refusal(const problem *p, const tsr_error *why, result_row *row
                   message);
 }
 
-/* Kernels work in buffers, and so what is chosen where none is named is one, unless a call on
- * arrays is asked for; C code works on arrays. */
+/* Select the named variant, or the default of a call: one on arrays where that is asked for, else
+ * one on buffers, which is a kernel. */
 static tsr_status choose(tsr_session *s, const problem *p, const tsr_run *run, bool on_arrays,
                          selection *out, tsr_error *err)
 {
@@ -280,7 +280,8 @@ static tsr_status choose(tsr_session *s, const problem *p, const tsr_run *run, b
     return dispatch_select(s, p, run, !named && on_arrays ? IN_ARRAYS : place_of(named), out, err);
 }
 
-/* Where none was asked for and none is supported, the last one considered was not chosen. */
+/* False where no variant was named and none is supported: then the selection has the last one that
+ * was considered. */
 static bool is_chosen(const timed_variant *b, const tsr_run *run, tsr_status st)
 {
     return b->selection.variant && (!st || (run && run->variant));
@@ -400,7 +401,7 @@ tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
     st = st ? st : take_samples(&b, options, &row, &why);
     variant_close(&b);
     if (!st && options->costs && row.time.count && !stopped(options) &&
-        !late(options, proof_ns)) /* it built once, too */
+        !bench_is_late(options, proof_ns)) /* it built once, too */
         st = bench_costs(s, p, run, &row, &why);
     if (st)
         note_refusal(p, &why, &row);
@@ -614,14 +615,14 @@ static tsr_status restore_candidate(void *state, tsr_error *err)
     return input_sets_restore(&e->timed.sets, err);
 }
 
-/* Whether a call leaves its set unfit for another.  Where results only accumulate any number of
- * them may follow one another, as peers' do: no time depends on it. */
+/* Whether a set of inputs serves one call only.  Where results accumulate in place, calls may
+ * follow one another on one set, as peers' do, since no time depends on the values. */
 static bool calls_use_up(const input_sets *x)
 {
     return x->in_place && x->problem->op->uses_up;
 }
 
-/* As many as drivers take before the first has ended. */
+/* Calls that a driver takes while the device is held back. */
 static size_t held_calls(const timed_variant *s)
 {
     const size_t fit = BENCH_HELD_COMMANDS / size_max(s->report.commands, 1);
@@ -629,7 +630,7 @@ static size_t held_calls(const timed_variant *s)
     return size_max(size_min(fit, BENCH_HELD_CALLS), 1);
 }
 
-/* As it is timed now. */
+/* A variant for bench_interleave, held back or not as it is set. */
 static candidate candidate_of(variant_candidate *e)
 {
     const input_sets *x = &e->timed.sets;
@@ -817,7 +818,7 @@ static tsr_status calibrate(candidate *c, const bench_options *o, size_t *calls,
     tsr_status st = TSR_OK;
 
     *calls = 1;
-    for (int i = 0; i < 3 && !st && !stopped(o) && !(i && late(o, 0)); i++) {
+    for (int i = 0; i < 3 && !st && !stopped(o) && !(i && bench_is_late(o, 0)); i++) {
         double each;
 
         st = run_one(c, *calls, false, &ns, err);
@@ -864,7 +865,7 @@ tsr_status bench_interleave(candidate *candidates, size_t count, const bench_opt
         st = calibrate(&candidates[i], options, &calls[i], &brief[i], err);
     start = clock_ns();
     while (!st && rounds < ROUNDS_MAX && go_on(options, rounds, start, seconds) &&
-           !(rounds && late(options, 0))) {
+           !(rounds && bench_is_late(options, 0))) {
         for (size_t i = 0; i < count && !st; i++) {
             const size_t which = turn(rounds, i, count);
             double *sample = &ns[which * ROUNDS_MAX + rounds];

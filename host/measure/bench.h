@@ -49,6 +49,9 @@ typedef struct bench_options {
     bench_phases *phases; /* where the time of candidates goes, added to.  May be NULL */
 } bench_options;
 
+/** Whether what takes ns, started now, is not done before the deadline. */
+bool bench_is_late(const bench_options *o, double ns);
+
 /**
  * What can do the problem's job: a variant of ours or a peer.
  *

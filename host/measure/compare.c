@@ -191,7 +191,7 @@ static bool share_job(const comparison *c, const compare_source *x, const compar
     return false;
 }
 
-/* Whether a source is more of what a column has: limits of its device, or jobs that none of the
+/* Whether a source belongs into a column: it has limits of its device, or jobs that none of the
  * column's sources measured. */
 static bool extends(const comparison *c, const compare_source *s, size_t column)
 {
@@ -333,8 +333,8 @@ static size_t place_in_table(const result_row *row)
     return 0;
 }
 
-/* Variants in the order of the table, each before the first that comes later there.  What is not in
- * it, as peers, keeps its place. */
+/* Sort a group's variants as in the operation's table.  Lines that are not in it, such as peers,
+ * keep their places. */
 static void sort_group(compare_line *lines, size_t count)
 {
     for (size_t i = 1; i < count; i++) {

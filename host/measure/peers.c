@@ -218,7 +218,7 @@ size_t peers_count(const peers *p)
 
 enum { SLOW_SAMPLES = 3 };
 
-/* A call of a few seconds: one sample has to do, on the host's processor that of the proof. */
+/* Of a call that takes longer there is one sample; on the host's processor that is the proof's. */
 static const double long_ns = 3e9;
 
 typedef struct peer_entry {
@@ -345,15 +345,13 @@ static problem problem_of(const comparison *m, const peer *p)
 
 static const char budget_over[] = "the budget is over";
 
-/* NULL, or why something that takes ns does not start any more. */
+/* NULL, or why something that takes ns is not started. */
 static const char *too_late(const comparison *m, double ns)
 {
-    const uint64_t end = m->asked.options->deadline;
-
-    return end && (double)clock_ns() + ns >= (double)end ? budget_over : NULL;
+    return bench_is_late(m->asked.options, ns) ? budget_over : NULL;
 }
 
-/* What is not timed says why, and is closed. */
+/* Close an entry that is not timed, and give its row the reason. */
 static void leave_out(peer_entry *e, result_outcome outcome, const char *why)
 {
     result_refuse(&e->row, outcome, why);
@@ -406,7 +404,7 @@ static tsr_status sample_peer(peer_entry *e, tsr_error *err)
     return st ? st : run_peer(e, 1, &e->call_ns, err);
 }
 
-/* Whether a row can afford few samples of it alone. */
+/* Find out how long a call takes, and whether it is timed apart, with few samples. */
 static tsr_status find_pace(const comparison *m, peer_entry *e, tsr_error *err)
 {
     const double slow_ns = m->asked.options->seconds * 1e9;
@@ -515,7 +513,7 @@ static tsr_status list_peers(comparison *m, tsr_error *err)
     return TSR_OK;
 }
 
-/* For peers on the device: one that records no times. */
+/* Open a queue for peers on the device that records no times. */
 static tsr_status open_queue(comparison *m, tsr_error *err)
 {
     const tsr_session *s = m->asked.session;
@@ -560,7 +558,7 @@ static void close_comparison(comparison *m)
         clReleaseCommandQueue(m->queue);
 }
 
-/* One that is slow, apart from the others: as many samples as it and the budget leave. */
+/* Time a slow entry apart from the others, with as many samples as the budget has time for. */
 static void time_slow(const comparison *m, peer_entry *e)
 {
     const size_t wanted = e->call_ns > long_ns ? 1 : SLOW_SAMPLES;
@@ -641,8 +639,8 @@ cleanup:
     return st;
 }
 
-/* Ours, then the peers'; what was interrupted before it had a time has no row, nor have peers
- * without ours. */
+/* Give our row, then the peers'.  An entry that was interrupted before it had a time has no row,
+ * and without ours there are none. */
 static void give_rows(const comparison *m, result_row *ours, peers_row *row, void *context)
 {
     result_rate(ours);
@@ -672,7 +670,8 @@ static tsr_status time_pass(comparison *m, result_row *ours, peers_row *row, voi
     return st;
 }
 
-/* From TIMER_HELD to TIMER_WALL: those that are open still.  What was refused has its row. */
+/* Turn the entries that are still open from TIMER_HELD to TIMER_WALL.  Those that were refused have
+ * their rows. */
 static tsr_status turn_to_wall(comparison *m, tsr_error *err)
 {
     size_t left = 0;

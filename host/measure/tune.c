@@ -179,8 +179,8 @@ static double scout_time(search *x, const tune_candidate *c)
     return runs ? ns : 0;
 }
 
-/* Whether a part of the problem shows that a candidate need not run the whole.  Asked only where a
- * slow one would take a good part of the budget. */
+/* Whether a candidate is so slow on a part of the problem that it need not run the whole.  Asked
+ * only where a slow one would take a good part of the budget. */
 static bool hopeless(search *x, const tune_candidate *c)
 {
     const tune_candidate *best = best_of(x);
@@ -508,7 +508,8 @@ static size_t choose_finalists(search *x, size_t before, size_t out[FINALISTS + 
     return n;
 }
 
-/* Later in the table, then fewer defaults, is less simple. */
+/* A variant earlier in the table is the simpler one; of one variant, the candidate with more
+ * defaults. */
 static bool simpler(const tune_candidate *a, const tune_candidate *b)
 {
     size_t a_defaults = 0, b_defaults = 0;
@@ -522,11 +523,12 @@ static bool simpler(const tune_candidate *a, const tune_candidate *b)
     return a_defaults > b_defaults;
 }
 
-/* What is slower than the fastest by more loses, however the samples spread. */
+/* No tie with the fastest for what takes longer by more than this, however much the samples spread.
+ */
 static const double TIE_MAX = 0.1;
 
-/* The fastest, and of those that are no slower beyond the noise what ran before, or else the
- * simplest. */
+/* Of the candidates that tie with the fastest within the noise, choose what calls ran before, or
+ * else the simplest. */
 static void judge(search *x, const size_t *finalists, size_t n, size_t before)
 {
     tune_result *r = x->result;
@@ -558,7 +560,7 @@ static void judge(search *x, const size_t *finalists, size_t n, size_t before)
         r->best = &r->tried[before];
 }
 
-/* About how long the fewest samples that decide take. */
+/* About how many seconds the fewest samples take that decide. */
 static double finals_seconds(const search *x, const size_t *finalists, size_t n)
 {
     double ns = 0;
@@ -569,8 +571,8 @@ static double finals_seconds(const search *x, const size_t *finalists, size_t n)
     return ns * 1e-9;
 }
 
-/* Time the finalists again.  The call that they are compared by is the caller's: enqueued back to
- * back, with what the host needs for it. */
+/* Time the finalists again, by calls as a program makes them: enqueued back to back, the host's own
+ * time included. */
 static tsr_status run_finals(search *x, size_t before)
 {
     size_t at[FINALISTS + 1];
@@ -666,9 +668,9 @@ static size_t try_before(search *x)
     return try(x, now.variant, &now.params);
 }
 
-/* Only what the finals have compared wins: the search's own times are of a few samples each, and
- * of other moments.  One candidate alone is a choice where no other is left to try and it is not
- * what a call runs until now, which runs anyway. */
+/* A candidate wins in the finals only: the search's own times are a few samples each, taken at
+ * different moments.  A single candidate wins without finals where no other is left to try, unless
+ * it is what calls run already. */
 static void decide(search *x)
 {
     tune_result *r = x->result;

@@ -14,7 +14,8 @@ enum { CODE, KERNEL, SIDES };
 
 static const double SECONDS = 0.2; /* of each side, for a problem */
 
-/* What is slower by less is no reason to leave C code, which has nothing to compile. */
+/* A kernel replaces C code, which has nothing to compile, only where it is faster by more than
+ * this. */
 static const double MARGIN_MIN = 0.02, MARGIN_MAX = 0.1;
 
 /* Calls of one variant on arrays. */

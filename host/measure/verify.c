@@ -137,7 +137,8 @@ static bool shows_work(const problem *p)
     return is_work(p) && p->inputs != DISTRIBUTION_ORDERED && p->inputs != DISTRIBUTION_CONSTANT;
 }
 
-/* `ran`: the tunables as they ran; "": it came to none, so that what was asked for is said. */
+/* Describe a failure.  `ran` are the tunables as they ran, "" where nothing ran: then those that
+ * were asked for are named. */
 static void note(verify_row *row, const problem *p, const params *chosen, const char *ran,
                  const char *what)
 {
@@ -427,7 +428,8 @@ static bool is_due(const sweep *s, const tunable *t, size_t n)
            (!t->cpu_most || t->values[n] <= t->cpu_most || !is_on_cpu(s));
 }
 
-/* Where a value of tunable t that never ran can join the others, let it. */
+/* Add to *chosen a value of tunable t that never ran, where a problem of the sweep supports both.
+ */
 static void join_value(sweep *s, size_t t, params *chosen, size_t *i)
 {
     const tunable *of = &s->variant->tunables[t];
