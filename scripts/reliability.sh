@@ -2,11 +2,11 @@
 # The long runs of tests of which scripts/test.sh has a small share: thousands of damaged files under
 # ASan and UBSan, calls of OpenCL that fail once and from then on, forged devices, random problems
 # against NumPy, calls of the Python package, signals at random moments, every type of every variant in
-# Oclgrind with all its checks and kernels as compiled, and bugs planted in the C code, which tests have
-# to find.
+# Oclgrind with all its checks and kernels as compiled, every program of the sweeps on PoCL, and bugs
+# planted in the C code, which tests have to find.
 #
 #     scripts/reliability.sh [NAME...]     all, or some of: malformed faults forged random python
-#                                          signals oclgrind mutants
+#                                          signals oclgrind sweeps mutants
 #
 # Some hours on two cores.  TESSERA_BUILD_DIR is where the build folder goes (default: build/).
 # A part that fails does not keep the others from running; the exit status is then 1.
@@ -16,7 +16,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 builds=${TESSERA_BUILD_DIR:-$root/build}
 mkdir -p "$builds"
 builds=$(cd "$builds" && pwd)
-parts=${*:-malformed faults forged random python signals oclgrind mutants}
+parts=${*:-malformed faults forged random python signals oclgrind sweeps mutants}
 failed=0
 
 # part FOLDER DIRECTORY TEST NAME=VALUE...: a Python test of tests/DIRECTORY on what was built in the
@@ -103,12 +103,18 @@ for name in $parts; do
         TESSERA_LONG=1 ctest --test-dir "$builds/reliability" -R '^oclgrind/' -E '/traffic$' \
             -j "$(nproc)" --output-on-failure || failed=1
         ;;
+    sweeps)
+        build reliability -DCMAKE_BUILD_TYPE=Release
+        cmake --build "$builds/reliability" --target variant_tests sweep
+        TESSERA_LONG=1 ctest --test-dir "$builds/reliability" -R '^device/[a-z]+/' \
+            -j "$(nproc)" --output-on-failure || failed=1
+        ;;
     mutants)
         "$root/scripts/mutants.py" --folder "$builds/mutants" --pocl-cache "$builds/pocl-cache" ||
             failed=1
         ;;
     *)
-        echo "Usage: scripts/reliability.sh [malformed|faults|forged|random|python|signals|oclgrind|mutants]..." >&2
+        echo "Usage: scripts/reliability.sh [malformed|faults|forged|random|python|signals|oclgrind|sweeps|mutants]..." >&2
         exit 2
         ;;
     esac

@@ -17,11 +17,13 @@ sweep, have one of these types here, and with TESSERA_LONG=1 each.  Which types 
 variant to variant, so that each meets every shared header; a GPU's sweep has them all.
 
 The compiler takes three quarters of its time to optimize.  The main type's whole sweep is optimized,
-whose large problems would take longer otherwise, and of the variants made for CPUs the other type's.
-The rest is not; of a variant with a program a shape the tiny problems of the main type's defaults
-alone are.  With TESSERA_SANITIZED the main type's tiny problems for values alone, whose programs PoCL
-has of the sweep without a sanitizer: a sanitizer looks at the host's code, not at what the device's
-compiler made, and of small tiles unit/test_plans has the plans.
+whose large problems would take longer otherwise: a problem runs there for a value that none had before,
+and pairs of values come together in its tiny problems, which are not optimized.  With TESSERA_LONG=1
+all of it is, and of the variants made for CPUs the other type's whole sweep.  The rest is not; of a
+variant with a program a shape the tiny problems of the main type's defaults alone are.  With
+TESSERA_SANITIZED the main type's tiny problems for values alone, whose programs PoCL has of the sweep
+without a sanitizer: a sanitizer looks at the host's code, not at what the device's compiler made, and
+of small tiles unit/test_plans has the plans.
 
 All runs of a call are in one process (sweep.c), the optimized ones first; of the many variants of a
 sanitized call those that are slow unless optimized are in another one.
@@ -42,8 +44,19 @@ def runs(op, name):
     """What sweep.c runs of a variant."""
     if LONG:
         return all_runs(op, name)
-    some = ",pairs,singly," if is_optimized(op, name) else ",pairs,"
-    return [run.replace(",", some, 1) for run in all_runs(op, name)]
+    some = all_runs(op, name)
+    if is_optimized(op, name):
+        return [with_words(run, ",pairs,singly,") for run in some]
+    whole = variant(op, name)[0][0] + ",defaults"
+    found = [with_words(run, ",pairs,singly," if run == whole else ",pairs,") for run in some]
+    if whole in some:
+        found.insert(0, with_words(whole, ",pairs,tiny,") + ",unoptimized")
+    return found
+
+
+def with_words(run, words):
+    """A run with these behind its type."""
+    return run.replace(",", words, 1)
 
 
 def all_runs(op, name):
@@ -61,14 +74,15 @@ def all_runs(op, name):
     tiny = [t + ",tiny,small,defaults" for t in one_of_each_width(types, i)
             if t + ",small,defaults" not in whole]
     for_cpus = name.startswith("cpu-")
+    whole_plain = "" if for_cpus and LONG else plain
     if not for_cpus and is_simulated(op, name):
         here = len(tiny) if LONG else 1
         tiny = (tiny[i % max(len(tiny), 1):] + tiny)[:here] if is_optimized(op, name) else []
     if has_many_programs(op, name):
         return [main + ",tiny,small,defaults"] + \
             [run + plain for run in tiny + whole + [tiny_values, main + ",defaults"]]
-    return [run + plain for run in tiny + whole * (not for_cpus) + [tiny_values]] + \
-        whole * for_cpus + [main + ",defaults"]
+    return [run + plain for run in tiny] + [run + whole_plain for run in whole] + \
+        [tiny_values + plain, main + ",defaults"]
 
 
 def main():
