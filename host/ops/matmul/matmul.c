@@ -588,16 +588,19 @@ static bool c_has_memory(const problem *p)
     return !suits_c(matmul_of(p)) || work(p) <= 0x1p37;
 }
 
-/* A product is as fast there as by kernels on a CPU: what is saved are launches, and compiling.  Of
- * float16 it takes half the time, as long as there is memory for copies in float32, and of int8
- * half to all of it. */
+/* A brief product is as fast there as by kernels on a CPU: what is saved are launches, and
+ * compiling. Of float16 it takes half the time, as long as there is memory for copies in float32,
+ * and of int8 half to all of it. */
 static const char *prefer_c(const problem *p, const device_facts *d)
 {
     const bool halves = suits_c(matmul_of(p)) && c_has_memory(p);
 
     if (matmul_of(p)->type == TSR_I8)
         return "simd";
-    return halves || matmul_simd_is_brief(matmul_of(p), d->compute_units) ? "simd" : NULL;
+    return halves || matmul_simd_is_brief(matmul_of(p), d->compute_units) ||
+                   matmul_simd_outruns_panels(matmul_of(p))
+               ? "simd"
+               : NULL;
 }
 
 /* About 2 ms of an H100, where k is not too long for work-items that have it to themselves.  On a

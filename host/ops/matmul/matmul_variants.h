@@ -15,6 +15,9 @@ extern const variant matmul_simd;
 /** Whether it takes a problem less than some 50 milliseconds on so many cores. */
 bool matmul_simd_is_brief(const tsr_matmul_problem *p, size_t cores);
 
+/** Whether it was measured to be faster than the kernels for CPUs, at a larger problem. */
+bool matmul_simd_outruns_panels(const tsr_matmul_problem *p);
+
 /* matmul_ladder.c: lessons, one step after another from the definition to vectors. */
 extern const variant matmul_row_first, matmul_naive, matmul_tiled, matmul_block_column,
     matmul_block, matmul_vector, matmul_swizzle;
