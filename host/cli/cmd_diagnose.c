@@ -40,13 +40,16 @@ static void print_words(const char *head, size_t indent, const char *words)
 /* The names of the causes that a step addresses, each once. */
 static size_t addressed(const diagnosed_step *s, const char *names[CAUSES])
 {
+    const char *last = "";
     size_t count = 0;
 
     for (int c = 0; c < CAUSES; c++) {
         const char *name = cause_name((cause)c);
 
-        if (s->answers & 1u << c && (!count || strcmp(names[count - 1], name) != 0))
-            names[count++] = name;
+        if (!(s->answers & 1u << c) || !strcmp(last, name))
+            continue;
+        names[count++] = name;
+        last = name;
     }
     return count;
 }
