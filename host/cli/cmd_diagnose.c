@@ -88,7 +88,10 @@ static void print_steps(const diagnosis *d)
                "all' times the rest.\n",
                name, d->row.op);
     else if (!d->failed_count)
-        printf("The steps of the ladder after %s%s cannot run this problem here.\n", name, which);
+        printf(
+            "The steps of the ladder after %s%s cannot run this problem here: 'tessera kernels %s' "
+            "with its size says why.\n",
+            name, which, d->row.op);
     for (size_t i = 0; i < d->step_count; i++)
         print_step(&d->steps[i]);
     for (size_t i = 0; i < d->failed_count; i++) {

@@ -8,9 +8,9 @@
 /* From which part of the time on something binds a call. */
 static const double half = 0.5, most = 0.6;
 
-/* Below this part memory is no suspect: where each word of 4 bytes comes from a line of its own, of
- * 64 bytes, accesses still take a sixteenth.  It is of the bytes that must move: what is asked for
- * again comes from a cache. */
+/* Below this part memory is no suspect on a GPU: where each word of 4 bytes comes from a line of
+ * its own, of 64 bytes, accesses still take a sixteenth.  It is of the bytes that must move: what
+ * is asked for again comes from a cache.  A CPU may be as slow by its instructions. */
 static const double some = 0.05;
 
 /* More than so many times what its launches cost a call does not lose by launches. */
@@ -53,19 +53,16 @@ static const remedy remedies[CAUSES] = {
         {ASK_LAUNCHES, "launch-bound: the device waits for the host",
          "fewer and larger launches: fuse them, put several problems into a batch, or "
          "enqueue many calls before one wait"},
-    [CAUSE_BYTES] = {ASK_MEMORY, "memory-bound, and at the speed of memory",
-                     "fewer bytes: a smaller type, work of the next operation fused in, or several "
-                     "problems that share what is read"},
+    [CAUSE_BYTES] =
+        {ASK_MEMORY, "memory-bound, and at the speed of memory",
+         "fewer bytes: fewer passes, a smaller type, work of the next operation fused in, "
+         "or several problems that share what is read"},
     [CAUSE_REUSE] = {ASK_MEMORY, "memory-bound: it asks for the same bytes again and again",
                      "tiles in local memory or registers: load once, use many times",
                      "blocks that stay in a cache, and registers: load once, use many times"},
-    [CAUSE_ACCESS] =
-        {ASK_MEMORY, "memory-bound by how it accesses memory: far below its speed",
-         "neighbours access neighbours (coalescing), wider loads, more of them under "
-         "way",
-         "each core walks through memory in order, by whole lines of 64 bytes and in "
-         "vectors: work-items without a loop of their own, or with a stretch each; and "
-         "at least as many work-groups as there are cores"},
+    [CAUSE_ACCESS] = {ASK_MEMORY, "memory-bound by how it accesses memory: far below its speed",
+                      "neighbours access neighbours (coalescing), wider loads, more of them under "
+                      "way"},
     [CAUSE_LOCAL] =
         {ASK_MEMORY, "bound by local memory",
          "more results a work-item in registers, vectors, and no bank conflicts (padding "
@@ -89,7 +86,9 @@ static const remedy remedies[CAUSES] = {
         "more independent work for each work-item, more work-items a unit "
         "(tessera occupancy), fewer instructions",
         "vectors, several independent sums for each work-item, fewer instructions and barriers; "
-        "more work-items hide no latency here"}};
+        "memory in order, by whole lines of 64 bytes: work-items without a loop of their own, or "
+        "with a stretch each; and at least as many work-groups as there are cores. More work-items "
+        "hide no latency here"}};
 
 question cause_question(cause c)
 {
@@ -154,7 +153,10 @@ static void ask_launches(inquiry *q)
         "of %.1f us that a call takes by the host's clock, its %zu command%s for %.1f us%s; a "
         "launch costs %.1f us in a full queue and %.1f us with a wait",
         wall / 1e3, row->commands, run, busy / 1e3,
-        row->commands == 1 ? "" : ", each timed by itself", launch, wait);
+        busy < q->ns         ? ", from the start of the first to the end of the last"
+        : row->commands == 1 ? ""
+                             : ", each timed by itself",
+        launch, wait);
 }
 
 /* "0.28%" or "82%" of something. */
@@ -209,13 +211,14 @@ static void ask_memory(inquiry *q)
     const double of_local = local > 0 ? t->local / local / q->ns : 0;
     const bool placed = !(i->least > 0) || i->ridge > 0;
     finding *f = &q->d->found[ASK_MEMORY];
-    char asked[40] = "is not stated", moved[104];
+    char asked[40] = "is not stated", what[40] = "must move", moved[128];
 
     if (t->requested > 0)
         snprintf(asked, sizeof(asked), "takes %s", percent(of_requested).words);
-    snprintf(moved, sizeof(moved),
-             "%.4g MB that must move take %s of the time at the speed of memory", bytes / 1e6,
-             percent(of_bytes).words);
+    if (all > 0 && q->d->call.count > 1)
+        snprintf(what, sizeof(what), "its %zu commands move", q->d->call.count);
+    snprintf(moved, sizeof(moved), "%.4g MB that %s take %s of the time at the speed of memory",
+             bytes / 1e6, what, percent(of_bytes).words);
     if (!(speed > 0)) {
         say(f, ANSWER_UNKNOWN, 0, "the speed of memory (%s) was not measured", limit_name(by));
     } else if (q->low) {
@@ -255,6 +258,11 @@ static void ask_memory(inquiry *q)
             "%s, and what work-items ask for %s; what arithmetic takes is unknown: no limit of %s "
             "was measured",
             moved, asked, *q->d->row.precision ? q->d->row.precision : "its type");
+    } else if (of_bytes >= some && q->seen->cpu) {
+        say(f, ANSWER_UNKNOWN, of_bytes,
+            "%s, and what work-items ask for %s: accesses out of order or instructions take the "
+            "rest, which a CPU's times do not tell apart",
+            moved, asked);
     } else if (of_bytes >= some) {
         q->memory = CAUSE_ACCESS;
         say(f, ANSWER_YES, of_bytes, "%s, and %s",
@@ -287,9 +295,10 @@ static void ask_barriers(inquiry *q)
             b->passed, s, after);
     else
         say(f, b->all_ns / q->ns >= half ? ANSWER_YES : ANSWER_NO, b->all_ns / q->ns,
-            "%s %.4g barrier%s%s; one of %zu work-items takes %.0f ns here, with the "
+            "%s %.4g barrier%s%s; one of %zu work-item%s takes %.0f ns here, with the "
             "accesses that it orders: at most %.0f%% of the time",
-            who, b->passed, s, after, b->group, b->each_ns, 100 * b->all_ns / q->ns);
+            who, b->passed, s, after, b->group, b->group > 1 ? "s" : "", b->each_ns,
+            100 * b->all_ns / q->ns);
 }
 
 static void ask_divergence(inquiry *q)

@@ -126,6 +126,9 @@ static void little_traffic_is_no_evidence(void **state)
     binds(&m, CAUSE_ACCESS);
     answers(&m, ASK_MEMORY, ANSWER_YES, "take 6% of the time");
     assert_true(m.d.found[ASK_MEMORY].share == 0.06);
+    m.seen.cpu = true;
+    binds(&m, CAUSE_LATENCY);
+    answers(&m, ASK_MEMORY, ANSWER_UNKNOWN, "take 6% of the time");
 }
 
 /* A part of the limit is said of a number in the unit of the rate. */
@@ -243,9 +246,9 @@ static void barriers_and_lanes_come_before_slow_access(void **state)
     assert_non_null(strstr(m.d.cure, "coalescing"));
     assert_true(m.d.commands_ns == 1e6);
     m.seen.cpu = true;
-    binds(&m, CAUSE_ACCESS);
-    assert_null(strstr(m.d.cure, "coalescing"));
-    assert_non_null(strstr(m.d.cure, "each core walks through memory in order"));
+    binds(&m, CAUSE_LATENCY);
+    assert_non_null(strstr(m.d.cure, "memory in order"));
+    answers(&m, ASK_MEMORY, ANSWER_UNKNOWN, "a CPU's times do not tell apart");
     answers(&m, ASK_DIVERGENCE, ANSWER_NO, "no warps");
 }
 
