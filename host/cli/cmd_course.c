@@ -506,8 +506,8 @@ static tsr_status no_point(const points *p, const char *series, const char *x, t
     if (!last)
         return tsr_fail(err, TSR_ENAME, 0, "%s has no series '%s'", p->what->name, series);
     if (lab_amount(last->x) >= 0 && lab_amount(x) > lab_amount(last->x))
-        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s, %s ends at %s here", p->what->name, series,
-                        last->x);
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s of lab %s ends at %s here", series,
+                        p->what->name, last->x);
     return tsr_fail(err, TSR_ENAME, 0, "%s, %s has no point '%s'", p->what->name, series, x);
 }
 
@@ -711,8 +711,8 @@ static void print_head(classroom *c, const course_table *t, size_t number, const
 /* Whether the figure means nothing where little work is done. */
 static bool is_of_time(course_figure f, const result_row *row)
 {
-    return row->time.count && f != FIGURE_LAUNCHES && f != FIGURE_INTENSITY && f != FIGURE_LOCAL &&
-           f != FIGURE_OCCUPANCY;
+    return row->time.count && f != FIGURE_LAUNCHES && f != FIGURE_INTENSITY && f != FIGURE_LOADS &&
+           f != FIGURE_A_LOAD && f != FIGURE_LOCAL && f != FIGURE_OCCUPANCY;
 }
 
 /* Whether a row that was timed is compared with its claim: not the base, and nothing where that is

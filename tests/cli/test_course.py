@@ -160,6 +160,10 @@ class Own(Case):
                            "--device", "cpu").out
         self.assertEqual([(r["rate"], r["unit"]) for r in rows_of(out)],
                          [(64, "loads"), (4, "loads"), (2, "loads")])
+        for course, table in (("002", "loads"), ("001", "widths")):  # counts, judged with little work too
+            out = self.succeed("course", course, table, "--small", "--repeat", "2", "--seconds", "0.01",
+                               "--device", "cpu").out
+            self.assertIn("3 of 3 agree here", out)
         out = self.succeed("course", "001", "widths", "--small", "--json", "--repeat", "2", "--seconds", "0.01",
                            "--device", "cpu").out
         self.assertEqual([r["rate"] for r in rows_of(out)], [8, 16, 32])
@@ -257,7 +261,7 @@ class Own(Case):
     def test_a_series_that_ends(self):
         """Larger devices go on: no mistake."""
         self.write("own.course", OWN.replace("occupancy 256 64 0 9.0", "lab launches / one queue / 4096"))
-        self.assertRegex(self.course().out, r"(?m)^  other, c .*unsupported: .* ends at 256 here$")
+        self.assertRegex(self.course().out, r"(?m)^  other, c .*unsupported: one queue of lab launches ends at 256 here$")
 
     def test_rows_that_fail(self):
         """So does the command, although the others run."""

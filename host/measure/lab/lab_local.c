@@ -151,7 +151,8 @@ static tsr_status measure_barriers(lab *l, tsr_error *err)
 const experiment lab_barriers = {
     .name = "barriers",
     .summary =
-        "cycles of a barrier, with the store or load that it orders, by the size of the group",
+        "cycles of a barrier, of two a round, with the store or load that it orders, by the size "
+        "of the group",
     .knob = "group",
     .counted = "rounds",
     .size_cpu = 512,
