@@ -33,8 +33,12 @@ import time
 STRIDED_COPY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "strided_copy.h")
 
 
-def has_text(path):
-    return os.path.exists(path) and os.path.getsize(path) > 0
+def text_of(path):
+    """What is in a file, without blanks around it; '' where it is not."""
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read().strip()
 
 
 def communicate(process, timeout, is_over):
@@ -76,18 +80,15 @@ class Run:
                        TESSERA_FAULT_REPORT=report)
             with subprocess.Popen([os.environ[program], *args], env=env, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE) as process:
-                out, err = communicate(process, timeout, lambda: stop and has_text(log))
+                out, err = communicate(process, timeout, lambda: stop and text_of(log))
             self.status = process.returncode
-            self.stopped = stop and self.status == -signal.SIGKILL and has_text(log)
+            self.log = text_of(log)
+            self.stopped = stop and self.status == -signal.SIGKILL and self.log != ""
             self.out = out.decode(errors="replace")
             self.err = err.decode(errors="replace")
             if not self.stopped and not os.path.exists(report):
                 raise RuntimeError("the layer was not loaded: ocl-icd 2.3 or newer takes layers\n"
                                    + self.out + self.err)
-            self.log = ""
-            if os.path.exists(log):
-                with open(log, encoding="utf-8", errors="replace") as f:
-                    self.log = f.read().strip()
 
     def complaints(self):
         """What Oclgrind said, or ''."""
