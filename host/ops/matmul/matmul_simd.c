@@ -91,10 +91,11 @@ typedef struct grid {
     size_t rows, columns; /* of a block, in numbers */
 } grid;
 
-/* Blocks for so many threads.  Each copies the rows of A and the columns of B that it reads, and an
- * element of a copy takes as long as some multiply-adds. */
-static grid cut(const tsr_matmul_problem *p, const matmul_tiling *t, size_t threads)
+/* Blocks for the threads that the work is worth.  Each copies the rows of A and the columns of B
+ * that it reads, and an element of a copy takes as long as some multiply-adds. */
+static grid cut(const tsr_matmul_problem *p, const matmul_tiling *t)
 {
+    const size_t threads = threads_for(cycles_of(p, t));
     grid best = {0};
     double least = 0;
 
@@ -121,12 +122,17 @@ static grid cut(const tsr_matmul_problem *p, const matmul_tiling *t, size_t thre
  * it reads, an element in a cycle or two, in which it adds two vectors of products. */
 bool matmul_simd_outruns_panels(const tsr_matmul_problem *p)
 {
-    const matmul_tiling *t = tiling_of(real_sums(p->type), isa_best());
-    const grid g = cut(p, t, threads_for(cycles_of(p, t)));
-    const double rows = (double)g.rows, columns = (double)g.columns;
+    const matmul_tiling *t;
+    double rows, columns;
+    grid g;
 
-    return isa_best() == ISA_AVX512 && (p->type == TSR_F32 || p->type == TSR_F64) &&
-           (rows + columns) * (double)t->tile_n <= rows * columns / 12;
+    if (isa_best() != ISA_AVX512 || (p->type != TSR_F32 && p->type != TSR_F64))
+        return false;
+    t = tiling_of(p->type, isa_best());
+    g = cut(p, t);
+    rows = (double)g.rows;
+    columns = (double)g.columns;
+    return (rows + columns) * (double)t->tile_n <= rows * columns / 12;
 }
 
 /* The blocks of a product. */
@@ -169,7 +175,7 @@ static tsr_status multiply(const tsr_matmul_problem *p, void *const operands[], 
     const matmul_tiling *t = tiling_of(real_sums(p->type), which);
     const size_t size = tsr_type_size(p->type), k = matmul_k_read(p);
     const size_t lda = matmul_ld_a(p), ldb = matmul_ld_b(p);
-    const grid g = cut(p, t, threads_for(cycles_of(p, t)));
+    const grid g = cut(p, t);
     const size_t count = g.down * g.across;
     blocks x = {.p = p,
                 .operands = operands,

@@ -207,10 +207,10 @@ static void NAMED(tile)(size_t k, const REAL *a, const REAL *b, size_t rows, siz
         const NAMED(vector) b1 = *(const NAMED(vector) *)(b + NAMED(LANES));
 
         UNROLLED
-        for (size_t at = 0; at < 2 * VECTOR_BYTES; at += LINE_BYTES)
+        for (size_t at = 0; at < 2 * VECTOR_BYTES; at += CACHE_LINE)
             __builtin_prefetch((const char *)b + AHEAD_BYTES + at);
         UNROLLED
-        for (size_t at = 0; at < TILE_M * sizeof(REAL); at += LINE_BYTES)
+        for (size_t at = 0; at < TILE_M * sizeof(REAL); at += CACHE_LINE)
             __builtin_prefetch((const char *)a + AHEAD_BYTES + at);
         UNROLLED
         for (size_t i = 0; i < TILE_M; i++) {

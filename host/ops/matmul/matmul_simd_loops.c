@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/past_caches.h"
 #include "ops/matmul/matmul_simd.h"
 
 #if ISA == 2
@@ -31,9 +32,9 @@ enum { VECTOR_BYTES = 16, TILE_M = 6 };
  * a number: the block takes half a megabyte at most, and a second-level cache holds it. */
 enum { BLOCK_K = 512, SLAB_BYTES = 4096, BLOCK_BYTES = 64 };
 
-/* Of a line of the caches; and how far ahead of its sums a tile asks for its panels, of which that
- * of B alone fills a first-level cache. */
-enum { LINE_BYTES = 64, AHEAD_BYTES = 1024 };
+/* How far ahead of its sums a tile asks for its panels, of which that of B alone fills a
+ * first-level cache. */
+enum { AHEAD_BYTES = 1024 };
 
 /* Of a product of few rows or columns: lines or vectors and few lines at once, so that their sums
  * are in registers, and elements of k. */
