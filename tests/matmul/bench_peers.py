@@ -13,7 +13,7 @@ from cli_support import COMMAND, environment, has_opencl
 from peers_support import DEVICE, FAKES, REAL, Peers
 
 # A kernel is built first, with whatever else the machine does.
-ROOMY = ("--budget", "24")
+ROOMY = ("--budget", "240")
 
 
 class Unsupported(Peers):
@@ -285,7 +285,7 @@ class Held(Peers):
         self.assertIn("C code on the host has no queue for --held to hold back", r.err)
         if not has_opencl():
             return
-        r = self.bench("matmul", "--size", "50x40x1", "--held", "--budget", "9", "--json",
+        r = self.bench("matmul", "--size", "50x40x1", "--held", *ROOMY, "--json",
                        device=("--device", "all"))
         self.assertIn("hint: C code on the host has no queue for --held to hold back", r.err)
         rows = [json.loads(line) for line in r.out.splitlines()]
