@@ -103,7 +103,7 @@ test_release() {
 
 # gcc warns of more, and wrongly, in sanitized code: that is no error here.  LeakSanitizer crashes
 # ("Tracer caught signal 11") where it reads the thread-local storage of a driver's thread that ends: it
-# does not (use_tls=0 in tests/CMakeLists.txt, which lets no leak through).  Should it crash all the
+# does not (use_tls=0 in CMakeLists.txt, which lets no leak through).  Should it crash all the
 # same, a command that ends so runs again (tests/cli/cli_support.py), as does a test, up to eight times
 # in all.  Tests of failing calls run once: a call that is now right and now wrong is what they look
 # for, and all that they start runs again by itself.

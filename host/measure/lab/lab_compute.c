@@ -1,6 +1,7 @@
 /* Experiments on instructions: how many are under way, of which kind, and which way they go. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/fail.h"
 #include "base/sizes.h"
@@ -96,7 +97,27 @@ const experiment lab_chains = {
 
 /* ---- subdevices ----------------------------------------------------------------------------- */
 
-/* Measure a launch of lab_chains on a part of the device, in a session of the part's own. */
+/* PoCL's thread releases its event of a command, and so the command's queue, after it woke those
+ * who wait for the command; and a context keeps its sub-device alive since PoCL 4.0 only (its issue
+ * 1229).  A part may be released once nobody else holds a queue of it: give up ours then, or after
+ * a second. */
+static void release_last(cl_command_queue queue)
+{
+    static const struct timespec pause = {.tv_nsec = 100000};
+    cl_uint holders = 2;
+
+    for (int i = 0; i < 10000 && holders > 1; i++) {
+        if (i)
+            nanosleep(&pause, NULL);
+        if (clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof(holders), &holders,
+                                  NULL) != CL_SUCCESS)
+            break;
+    }
+    clReleaseCommandQueue(queue);
+}
+
+/* Measure a launch of lab_chains on a part of the device, in a session of the part's own, of which
+ * nothing is left in the end. */
 static tsr_status measure_part(lab *l, cl_device_id id, lab_launch launch, const lab_point *p,
                                tsr_error *err)
 {
@@ -121,9 +142,19 @@ static tsr_status measure_part(lab *l, cl_device_id id, lab_launch launch, const
     st = st ? st : lab_measure_kernel(&part, launch, *p, err);
     if (launch.out)
         clReleaseMemObject(launch.out);
-    if (s)
+    if (s) {
+        cl_command_queue queues[] = {part.rig.timed, part.rig.queue[0], part.rig.queue[1],
+                                     tsr_session_queue(s)};
+
+        for (size_t i = 0; i < ARRAY_COUNT(queues); i++)
+            if (queues[i] && clRetainCommandQueue(queues[i]) != CL_SUCCESS)
+                queues[i] = NULL;
         rig_close(&part.rig);
-    tsr_session_close(s);
+        tsr_session_close(s);
+        for (size_t i = 0; i < ARRAY_COUNT(queues); i++)
+            if (queues[i])
+                release_last(queues[i]);
+    }
     l->base = part.base;
     l->ended = part.ended;
     return st;
