@@ -859,7 +859,11 @@ static void run_row(classroom *c, const course_table *t, const course_row *r)
                                              : RESULT_FAILED,
                       err.message);
     else if (!st && row.outcome == RESULT_TIMED && !(row.rate > 0))
-        result_refuse(&row, RESULT_UNSUPPORTED, "this figure is not known on this device");
+        result_refuse(
+            &row, RESULT_UNSUPPORTED,
+            r->figure == FIGURE_OCCUPANCY
+                ? "its occupancy follows from its registers, which the device does not tell"
+                : "this figure is not known on this device");
     add_row(c, t, &shown, &row);
     if (st && st != TSR_EUNSUPPORTED)
         row_run_fail(&c->run, print_error(shown.x, &err, c->session));

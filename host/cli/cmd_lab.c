@@ -291,8 +291,8 @@ static void print_end(const laboratory *l, const tsr_device *device)
     print_chart(l);
     puts("");
     if (l->claims)
-        printf("  Courses predict %zu points; %zu agree here, within a factor of 1.5.\n", l->claims,
-               l->agreed);
+        printf("  Courses predict %zu point%s; %zu agree%s here, within a factor of 1.5.\n",
+               l->claims, l->claims == 1 ? "" : "s", l->agreed, l->agreed == 1 ? "s" : "");
     if (cpu || l->agreed < l->claims || !l->claims)
         print_paragraph(cpu ? "Why a CPU differs: " : "Why a GPU differs: ",
                         cpu ? l->what->on_cpu : l->what->on_gpu);

@@ -358,7 +358,7 @@ static const char *whole_plan(const job *j, plan *out)
 const variant reduce_whole = {
     .name = "whole",
     .idea =
-        "a whole array in one launch, every type: last-group; an index is that of a block first",
+        "last-group, one launch, for every type; a search finds the block first, then the index",
     .unstated = "searches for an index, and the data decide where",
     .source = "reduce/reduce_whole.cl",
     .entries = {"reduce_whole", "reduce_whole_alone"},
