@@ -151,8 +151,9 @@ class Measured(Case):
             self.assertEqual(len(re.findall("  (?:agrees|differs)$", text, re.M)),
                              len(claims) - len(bases))
             if len(claims) > len(bases):
-                self.assertIn("predict %d points; %d agree" % (
-                    len(claims) - len(bases), len(re.findall("  agrees$", text, re.M))), text)
+                points, agreed = len(claims) - len(bases), len(re.findall("  agrees$", text, re.M))
+                self.assertIn("predict %d point%s; %d agree%s here" % (
+                    points, "s" * (points != 1), agreed, "s" * (agreed == 1)), text)
             if len({r["x"] for r in rows if r["outcome"] == "timed"}) > 1:
                 self.assertRegex(text, r"(?m)^ {10}(?:logarithmic, )?%s$" % re.escape(rows[0]["unit"]))
                 self.assertRegex(text, r"(?m)^ *[\d.e+]+ \|")
