@@ -85,6 +85,7 @@ typedef struct classroom {
     bool has_limits, sure; /* sure: the speed of memory is of this run, or the better of two */
     overlap *overlap;
     measured_call last;
+    char doing[128]; /* the activity: the row that runs */
     /* Of the table that runs: */
     size_t printed; /* its rows */
     int wide, says_wide;
@@ -221,6 +222,16 @@ static void forget(classroom *c)
 
 /* ---- what rows run -------------------------------------------------------------------------- */
 
+/* Opening a device is an activity of its own, which ends that of the row. */
+static tsr_status open_for_row(const classroom *c, const tsr_device *device, tsr_session **out,
+                               tsr_error *err)
+{
+    tsr_status st = choice_open(device, c->run.o, out, err);
+
+    activity_begin("%s", c->doing);
+    return st;
+}
+
 static tsr_status on_device(classroom *c, tsr_error *err)
 {
     tsr_status st;
@@ -230,14 +241,14 @@ static tsr_status on_device(classroom *c, tsr_error *err)
                         tsr_device_name(c->device));
     if (c->session)
         return TSR_OK;
-    st = choice_open(c->device, c->run.o, &c->session, err);
+    st = open_for_row(c, c->device, &c->session, err);
     c->has_limits = !st && roofline_recall(c->session, &c->limits);
     return st;
 }
 
 static tsr_status in_c(classroom *c, tsr_error *err)
 {
-    return c->on_host ? TSR_OK : choice_open(c->host.device[0], c->run.o, &c->on_host, err);
+    return c->on_host ? TSR_OK : open_for_row(c, c->host.device[0], &c->on_host, err);
 }
 
 /* The device of a variant: steps in C run on the host's processor. */
@@ -791,7 +802,7 @@ static void print_end(const classroom *c, const course_table *t)
     if (*t->wrong)
         print_paragraph("Where the document errs: ", t->wrong);
     if (*t->see)
-        print_paragraph("More: ", t->see);
+        printf("  More: %s\n", t->see); /* not wrapped: a command is copied */
     fflush(stdout);
 }
 
@@ -846,7 +857,8 @@ static void run_row(classroom *c, const course_table *t, const course_row *r)
     tsr_status st;
 
     show(c, r, &shown);
-    activity_begin("course %s, %s: %s", c->course.name, t->name, shown.x);
+    snprintf(c->doing, sizeof(c->doing), "course %s, %s: %s", c->course.name, t->name, shown.x);
+    activity_begin("%s", c->doing);
     st = run_command(c, &shown, &row, &err);
     activity_end();
     if (*c->run.stop && (st || !row.time.count))

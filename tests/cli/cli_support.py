@@ -5,13 +5,16 @@ the folder of real inputs.
 """
 
 import atexit
+import fcntl
 import os
+import pty
 import re
 import runpy
 import shutil
 import struct
 import subprocess
 import tempfile
+import termios
 import unittest
 
 import numpy as np
@@ -136,6 +139,28 @@ class Case(unittest.TestCase):
         r = self.tessera(*args, **options)
         self.assertEqual(r.status, 0, r)
         return r
+
+    def said_on_terminal(self, columns, *args):
+        """What a run says on a terminal that is so wide: one text for each time it was redrawn."""
+        terminal, user = pty.openpty()
+        fcntl.ioctl(user, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        try:
+            done = subprocess.run([COMMAND, *args], stdout=subprocess.DEVNULL, stderr=user,
+                                  timeout=300, cwd=self.folder, env=environment())
+            os.close(user)
+            said = b""
+            while True:
+                try:
+                    more = os.read(terminal, 65536)
+                except OSError:  # the other end is closed
+                    break
+                if not more:
+                    break
+                said += more
+        finally:
+            os.close(terminal)
+        self.assertEqual(done.returncode, 0, said)
+        return said.decode().split("\r\x1b[K")
 
     def fail_with(self, status, *args, says=(), **options):
         """Run a command that fails: its status, a message of one line, and parts of it."""

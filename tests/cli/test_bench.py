@@ -1,14 +1,10 @@
 """tessera bench: its table, its rows, and that it ends well.  Unoptimized kernels do here."""
 
-import fcntl
 import json
 import os
 import re
-import pty
 import signal
-import struct
 import subprocess
-import termios
 import time
 import unittest
 
@@ -49,27 +45,8 @@ class Bench(Case):
 
 class Progress(Bench):
     def on_terminal(self, columns):
-        """What a run says on a terminal that is so wide: one text for each time it was redrawn."""
-        terminal, user = pty.openpty()
-        fcntl.ioctl(user, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        try:
-            done = subprocess.run(
-                [COMMAND, "bench", OPERATIONS[0], "--size", SLOW_SIZE, *self.device, *QUICK],
-                stdout=subprocess.DEVNULL, stderr=user, timeout=300, env=environment())
-            os.close(user)
-            said = b""
-            while True:
-                try:
-                    more = os.read(terminal, 65536)
-                except OSError:  # the other end is closed
-                    break
-                if not more:
-                    break
-                said += more
-        finally:
-            os.close(terminal)
-        self.assertEqual(done.returncode, 0)
-        return said.decode().split("\r\x1b[K")
+        return self.said_on_terminal(
+            columns, "bench", OPERATIONS[0], "--size", SLOW_SIZE, *self.device, *QUICK)
 
     def test_line_fits_the_terminal(self):
         """A longer one would leave its first part behind at each redrawing."""

@@ -112,6 +112,8 @@ class Own(Case):
         self.assertNotIn("times and rates mean nothing", out)
         self.write("own.course", OWN.replace("cpu Why a CPU differs.\n", ""))
         self.assertIn("\n  Why: Why it is so.\n", self.course().out)
+        self.write("own.course", OWN.replace("see tessera devices", "see tessera devices" + 20 * " --device cpu"))
+        self.assertIn("\n  More: tessera devices%s\n" % (20 * " --device cpu"), self.course().out)
         out = self.course("--small").out
         self.assertRegex(out, r"(?m)^  other, c .* 0\.50  agrees$")
         self.assertIn("times and rates mean nothing", out)
@@ -277,6 +279,24 @@ class Own(Case):
         self.assertEqual(got.status, 1, got)
         self.assertRegex(got.out, r"(?m)^  other, c +2 +failed: ")
         self.assertRegex(got.out, r"(?m)^  d ")
+
+
+class Progress(Case):
+    def first_rows(self, command, device):
+        """What a terminal says of a row that takes a second, the first that runs on its device."""
+        self.write("own.course", "course own One\ntable first A table\nrow a | - | - | %s\n" % command)
+        return self.said_on_terminal(100, "course", "own.course", "--seconds", "1", "--device", device)
+
+    def test_first_row_in_c(self):
+        listed = json.loads(self.succeed("kernels", OPERATIONS[0], "--json", "--device", "host").out)
+        name = next(v["name"] for v in listed["operations"][0]["variants"] if v["suited"])
+        said = self.first_rows("bench %s --kernel %s --size 64" % (OPERATIONS[0], name), "host")
+        self.assertTrue([s for s in said if s.startswith("course own, first: a, ")], said)
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_first_row_on_a_device(self):
+        said = self.first_rows("bench %s --size 64" % OPERATIONS[0], "cpu")
+        self.assertTrue([s for s in said if s.startswith("course own, first: a, ")], said)
 
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
