@@ -208,10 +208,13 @@ static tsr_status diagnose_on(tsr_session *s, const problem *p, const options *o
                                .warm = o->given[OPTION_WARM],
                                .stop = stop};
     limits found = {0};
-    tsr_status st = TSR_OK;
+    tsr_status st;
 
-    if (!tsr_device_is_host(&s->device))
-        st = choice_limits(s, 0, &found, err);
+    /* Limits take long the first time: a kernel that does not build is told of before. */
+    activity_begin("building %s", p->op->name);
+    st = diagnose_build(s, p, &run, err);
+    activity_end();
+    st = st ? st : choice_limits(s, 0, &found, err);
     if (st)
         return st;
     activity_begin("diagnosing %s", p->op->name);

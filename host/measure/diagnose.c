@@ -191,6 +191,19 @@ static void answer_beside(const limits *l, const symptoms *seen, diagnosis *d)
 
 /* ---- everything --------------------------------------------------------------------------- */
 
+tsr_status diagnose_build(tsr_session *s, const problem *p, const tsr_run *run, tsr_error *err)
+{
+    const variant *v = NULL;
+    const tsr_status st = run->variant ? variant_find(p->op, run->variant, &v, err) : TSR_OK;
+
+    if (st)
+        return st;
+    if (session_facts(s)->kind == DEVICE_HOST || (v && !v->source))
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0,
+                        "C code on the host has no launches that could be diagnosed");
+    return bench_build(s, p, run, err);
+}
+
 tsr_status diagnose(tsr_session *s, const problem *p, const tsr_run *run,
                     const bench_options *options, limits *l, diagnosis *out, tsr_error *err)
 {
@@ -204,9 +217,6 @@ tsr_status diagnose(tsr_session *s, const problem *p, const tsr_run *run,
     tsr_status st;
 
     *out = (diagnosis){.low_limit = LIMIT_COUNT, .any_step = d->kind == DEVICE_CPU};
-    if (d->kind == DEVICE_HOST)
-        return tsr_fail(err, TSR_EUNSUPPORTED, 0,
-                        "C code on the host has no launches that could be diagnosed");
     st = bench_variant(s, p, run, options, &out->row, err);
     if (!st && out->row.outcome != RESULT_TIMED)
         st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s", out->row.unsupported);

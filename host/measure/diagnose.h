@@ -107,7 +107,14 @@ const char *cause_name(cause c);
 void diagnose_answer(const symptoms *seen, diagnosis *d);
 
 /**
- * Diagnose a call of a variant.
+ * Build what diagnose would run.
+ *
+ * @return as bench_build; TSR_EUNSUPPORTED also where it is C code.
+ */
+tsr_status diagnose_build(tsr_session *s, const problem *p, const tsr_run *run, tsr_error *err);
+
+/**
+ * Diagnose a call of a variant that diagnose_build has built.
  *
  * Measures the call and its commands, a barrier of a group of its size, and steps of the ladder.
  * A step that fails keeps none of the others from being measured.  Where the call shows that a
@@ -116,7 +123,7 @@ void diagnose_answer(const symptoms *seen, diagnosis *d);
  * @param l    The limits of the device, in which one that was too low is replaced.
  * @param out  Receives the diagnosis: free with diagnose_free, also on failure.
  * @return as bench_variant and explain_call; TSR_EUNSUPPORTED with the reason where the variant
- *         cannot run the problem, or runs on the host.
+ *         cannot run the problem.
  */
 tsr_status diagnose(tsr_session *s, const problem *p, const tsr_run *run,
                     const bench_options *options, limits *l, diagnosis *out, tsr_error *err);

@@ -105,6 +105,23 @@ class Diagnosed(Case):
                                            env={"TESSERA_CACHE_DIR": self.cache}).out)
         self.assertRegex("".join(failed), r"(?m)^  \S+ +could not be measured: \w")
 
+    def test_a_kernel_that_cannot_run_is_refused_before_limits_are_measured(self):
+        op, variant, options, *_ = next(bound())
+        of_host = json.loads(self.succeed("kernels", op, "--device", "host", "--json").out)["operations"][0]
+        in_c = next(v["name"] for v in of_host["variants"] if v["suited"])
+        own = os.path.join(SOURCE, "cl", op, "%s_%s.cl" % (op, variant.replace("-", "_")))
+        with open(own, encoding="utf-8") as f:
+            self.write("mine.cl", f.read() + "\nbroken\n")
+        for args, says in (((variant, "--kernel-file", "mine.cl"), "broken"), ((in_c,), "no launches")):
+            cache = tempfile.mkdtemp(dir=self.folder)
+            r = self.tessera("diagnose", op, "--kernel", *args, *options, "--device", "cpu",
+                             env={"TESSERA_CACHE_DIR": cache})
+            self.assertEqual(r.status, 1, r)
+            self.assertIn(says, r.err)
+            for name in os.listdir(cache):
+                with open(os.path.join(cache, name), "rb") as f:
+                    self.assertNotIn(b"limits of ", f.read(), args)
+
     def test_table(self):
         op, variant, options, *_ = next(bound())
         out = self.succeed("diagnose", op, "--kernel", variant, *options, "--device", "cpu",

@@ -75,6 +75,15 @@ class Help(HelpCase):
         self.assertNotIn("all", self.option(FIRST, "kernel"))
         self.succeed("devices", "--device", "all")
 
+    def test_host(self):
+        """Help offers it where it is taken."""
+        for name in (FIRST, "kernels", "verify", "bench", "tune"):
+            self.assertRegex(self.option(name, "device"), r"\bhost\b")
+        for name, *args in (("diagnose", FIRST), ("trace", FIRST), ("roofline", "--limits"), ("lab", "all"),
+                            ("lesson", "all", "-o", "all.html"), ("occupancy",)):
+            self.assertNotRegex(self.option(name, "device"), r"\bhost\b")
+            self.fail_with(1, name, *args, "--device", "host")
+
     def test_help_states_defaults(self):
         device = r"--device +what TESSERA_DEVICE names, else the first GPU, accelerator or CPU"
         for op in OPERATIONS:
@@ -135,7 +144,9 @@ class Wrong(HelpCase):
             self.succeed("bench", op, "--size", size, "--size", size, "--repeat", "1", "--device",
                          "host", "--quiet", "--quiet")
         for name in ("bench", "tune", "roofline"):
-            self.assertRegex(self.page(name), r"--size .*may be repeated")
+            self.assertIn("may be repeated", self.option(name, "size"))
+        for name in ("kernels", "diagnose", "trace", "lab"):
+            self.assertNotIn("may be repeated", self.option(name, "size"))
 
     def test_values(self):
         self.fail_with(2, "verify", "--seed", "1x", says="'1x'")
