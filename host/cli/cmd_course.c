@@ -222,7 +222,7 @@ static void forget(classroom *c)
 
 /* ---- what rows run -------------------------------------------------------------------------- */
 
-/* Opening a device is an activity of its own, which ends that of the row. */
+/* Opening a device replaces the activity of the row: begin that again. */
 static tsr_status open_for_row(const classroom *c, const tsr_device *device, tsr_session **out,
                                tsr_error *err)
 {
@@ -871,11 +871,10 @@ static void run_row(classroom *c, const course_table *t, const course_row *r)
                                              : RESULT_FAILED,
                       err.message);
     else if (!st && row.outcome == RESULT_TIMED && !(row.rate > 0))
-        result_refuse(
-            &row, RESULT_UNSUPPORTED,
-            r->figure == FIGURE_OCCUPANCY
-                ? "its occupancy follows from its registers, which the device does not tell"
-                : "this figure is not known on this device");
+        result_refuse(&row, RESULT_UNSUPPORTED,
+                      r->figure == FIGURE_OCCUPANCY
+                          ? "the device does not report what a compute unit holds"
+                          : "this figure is not known on this device");
     add_row(c, t, &shown, &row);
     if (st && st != TSR_EUNSUPPORTED)
         row_run_fail(&c->run, print_error(shown.x, &err, c->session));

@@ -210,7 +210,8 @@ static tsr_status diagnose_on(tsr_session *s, const problem *p, const options *o
     limits found = {0};
     tsr_status st;
 
-    /* Limits take long the first time: a kernel that does not build is told of before. */
+    /* Measuring limits takes long the first time: a kernel that does not build should fail at once.
+     */
     activity_begin("building %s", p->op->name);
     st = diagnose_build(s, p, &run, err);
     activity_end();

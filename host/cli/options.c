@@ -354,12 +354,12 @@ typedef struct option_use {
 
 static const option_use uses[] = {
     {OPTION_DEVICE,
-     {"devices", "verify", "bench"},
+     {"devices", "verify", "bench", "course"},
      "all, cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name",
      NULL,
      NULL},
     {OPTION_DEVICE,
-     {"lab", "course", "roofline"},
+     {"lab", "roofline"},
      "all, cpu, gpu, accelerator, PLATFORM:DEVICE or part of a name, of OpenCL devices",
      NULL,
      NULL},

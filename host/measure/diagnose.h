@@ -109,7 +109,7 @@ void diagnose_answer(const symptoms *seen, diagnosis *d);
 /**
  * Build what diagnose would run.
  *
- * @return as bench_build; TSR_EUNSUPPORTED also where it is C code.
+ * @return as bench_build; TSR_EUNSUPPORTED also on the host, or where run names C code.
  */
 tsr_status diagnose_build(tsr_session *s, const problem *p, const tsr_run *run, tsr_error *err);
 

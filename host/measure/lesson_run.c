@@ -726,8 +726,8 @@ tsr_status lesson_run(tsr_session *s, const problem *p, const selection *sel,
     st = st ? st : dispatch_call_of(s, p, sel, IN_BUFFERS, &call, err);
     if (st)
         return st;
-    /* A work-group that waits for another one records each look at it: too many where the other one
-     * lost its core meanwhile, which the next run is spared. */
+    /* A work-group that spins on another one records every read: too many where the other one was
+     * descheduled, which is rarely so again. */
     for (int tries = 0; tries < TRIES; tries++) {
         recording t = {.session = s, .options = o, .variant = sel->variant, .call = call};
 

@@ -14,7 +14,8 @@ typedef struct lesson_run_options {
                          holds behind them */
     size_t launches;  /* only records of the first so many launches are kept; 0: of all */
     bool as_they_ran; /* records of all work-groups in one order, that in which they were made;
-                         else group after group */
+                         else group after group.  Where groups wait for one another: such a run
+                         is repeated, three times at most, while its records overflow */
 } lesson_run_options;
 
 /**

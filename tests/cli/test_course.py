@@ -326,7 +326,7 @@ class Courses(Case):
                 self.assertEqual(r["outcome"], "unsupported", r)
                 self.assertRegex(
                     r["unsupported"],
-                    "NVIDIA|sub-group|no queues|does not tell|ends at 64 MiB here|"
+                    "NVIDIA|sub-group|no queues|what a compute unit holds|ends at 64 MiB here|"
                     "runs a group on each|does not have|shared virtual", r)
         self.assertGreater(sum(r["outcome"] == "timed" for r in rows), len(rows) * 3 / 4)
         self.succeed("compare", "rows.jsonl", "--html", "page.html")

@@ -77,7 +77,7 @@ class Help(HelpCase):
 
     def test_host(self):
         """Help offers it where it is taken."""
-        for name in (FIRST, "kernels", "verify", "bench", "tune"):
+        for name in (FIRST, "devices", "kernels", "verify", "bench", "tune", "course"):
             self.assertRegex(self.option(name, "device"), r"\bhost\b")
         for name, *args in (("diagnose", FIRST), ("trace", FIRST), ("roofline", "--limits"), ("lab", "all"),
                             ("lesson", "all", "-o", "all.html"), ("occupancy",)):

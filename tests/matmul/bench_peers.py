@@ -13,7 +13,7 @@ from cli_support import COMMAND, environment, has_opencl
 from peers_support import DEVICE, FAKES, REAL, Peers
 
 # A kernel is built first, with whatever else the machine does.
-ROOMY = ("--budget", "240")
+ROOMY = ("--budget", "120")
 
 
 class Unsupported(Peers):

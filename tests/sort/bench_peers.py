@@ -80,7 +80,7 @@ class Held(Peers):
     def test_both_clocks(self):
         """Sorts, whose calls use their keys up: each is of fresh ones, and verified."""
         # Onesweep is compiled first, with whatever else the machine does.
-        args = "sort", "--size", "5000", "--held", "--wall", "--brief", "--budget", "300"
+        args = "sort", "--size", "5000", "--held", "--wall", "--brief", "--budget", "120"
         for more in (), ("--kernel", "onesweep"):
             r = self.bench(*args, *more, "--json", "--quiet", device=("--device", "cpu"),
                            FAKE_SORT="two")

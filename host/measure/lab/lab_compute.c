@@ -97,27 +97,55 @@ const experiment lab_chains = {
 
 /* ---- subdevices ----------------------------------------------------------------------------- */
 
-/* PoCL's thread releases its event of a command, and so the command's queue, after it woke those
- * who wait for the command; and a context keeps its sub-device alive since PoCL 4.0 only (its issue
- * 1229).  A part may be released once nobody else holds a queue of it: give up ours then, or after
- * a second. */
-static void release_last(cl_command_queue queue)
+/* Wait until the only reference to a queue or a context is ours, at most a second. */
+static void wait_for_last_reference(cl_command_queue queue, cl_context context)
 {
+    enum { POLLS = 10000 };
     static const struct timespec pause = {.tv_nsec = 100000};
-    cl_uint holders = 2;
+    cl_uint holders = 0;
 
-    for (int i = 0; i < 10000 && holders > 1; i++) {
-        if (i)
-            nanosleep(&pause, NULL);
-        if (clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof(holders), &holders,
-                                  NULL) != CL_SUCCESS)
-            break;
+    for (int i = 0; i < POLLS; i++) {
+        const cl_int rc = queue ? clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT,
+                                                        sizeof(holders), &holders, NULL)
+                                : clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT,
+                                                   sizeof(holders), &holders, NULL);
+
+        if (rc != CL_SUCCESS || holders <= 1)
+            return;
+        nanosleep(&pause, NULL);
     }
-    clReleaseCommandQueue(queue);
 }
 
-/* Measure a launch of lab_chains on a part of the device, in a session of the part's own, of which
- * nothing is left in the end. */
+/* Close what measured a part of a device, which may be released then.  Before 4.0 (its issue 1229)
+ * PoCL's contexts do not retain a sub-device, so the part must outlive all that holds them: the
+ * worker thread, which drops its event, and with it the queue, only after it woke those who wait;
+ * and the thread that destroys a session's context in the background.  A queue whose last reference
+ * is ours is freed here, and no worker reads its device any more. */
+static void close_part(tsr_session *s, rig *r)
+{
+    cl_command_queue queues[] = {r->timed, r->queue[0], r->queue[1], tsr_session_queue(s)};
+    cl_context context = tsr_session_context(s);
+
+    if (clRetainContext(context) != CL_SUCCESS)
+        context = NULL;
+    for (size_t i = 0; i < ARRAY_COUNT(queues); i++)
+        if (queues[i] && clRetainCommandQueue(queues[i]) != CL_SUCCESS)
+            queues[i] = NULL;
+    rig_close(r);
+    tsr_session_close(s);
+    for (size_t i = 0; i < ARRAY_COUNT(queues); i++) {
+        if (!queues[i])
+            continue;
+        wait_for_last_reference(queues[i], NULL);
+        clReleaseCommandQueue(queues[i]);
+    }
+    if (context) {
+        wait_for_last_reference(NULL, context);
+        clReleaseContext(context);
+    }
+}
+
+/* Measure a launch of lab_chains on a part of the device, in a session of the part's own. */
 static tsr_status measure_part(lab *l, cl_device_id id, lab_launch launch, const lab_point *p,
                                tsr_error *err)
 {
@@ -142,19 +170,8 @@ static tsr_status measure_part(lab *l, cl_device_id id, lab_launch launch, const
     st = st ? st : lab_measure_kernel(&part, launch, *p, err);
     if (launch.out)
         clReleaseMemObject(launch.out);
-    if (s) {
-        cl_command_queue queues[] = {part.rig.timed, part.rig.queue[0], part.rig.queue[1],
-                                     tsr_session_queue(s)};
-
-        for (size_t i = 0; i < ARRAY_COUNT(queues); i++)
-            if (queues[i] && clRetainCommandQueue(queues[i]) != CL_SUCCESS)
-                queues[i] = NULL;
-        rig_close(&part.rig);
-        tsr_session_close(s);
-        for (size_t i = 0; i < ARRAY_COUNT(queues); i++)
-            if (queues[i])
-                release_last(queues[i]);
-    }
+    if (s)
+        close_part(s, &part.rig);
     l->base = part.base;
     l->ended = part.ended;
     return st;

@@ -480,8 +480,8 @@ const experiment lab_children = {
         "to be done next: recursion, adaptive meshes. A launch by the device is not free, and "
         "seldom pays.",
     .on_cpu =
-        "Runtimes on CPUs offer no queues on the device: a launch by the host costs there what the "
-        "first rows show.",
+        "Runtimes on CPUs offer no queues on the device: the first rows show what a launch by "
+        "the host costs there.",
     .on_gpu =
         "A launch by the device goes through the same front end as one of the host's, and has "
         "to be written to memory first: it costs more than one of many that the host "

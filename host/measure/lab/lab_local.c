@@ -167,10 +167,10 @@ const experiment lab_barriers = {
         "A core of a CPU runs the work-items of a group one after another. At a barrier it ends "
         "the "
         "loop over all of them and begins another, after it saved what each of them keeps: so a "
-        "barrier costs as much as the group is large, and a kernel with many is slow here. Over a "
-        "small group (PoCL 3.1: of some 48) the compiler unrolls these loops whole and keeps the "
-        "values in registers; over a larger one it gathers the neighbours' values from memory, "
-        "which takes three times as long a work-item.",
+        "barrier costs as much as the group is large, and a kernel with many is slow here. Up to "
+        "about 48 work-items (PoCL 3.1) the compiler unrolls these loops completely and keeps the "
+        "values in registers; beyond that it reads the neighbours' values from memory, which takes "
+        "three times as long per work-item.",
     .on_gpu =
         "All warps of the group have to arrive, and those of a large group issue the same few "
         "instructions one after another: so a large group waits longer. A group of one warp "
@@ -275,8 +275,8 @@ const experiment lab_exchange = {
         "On a CPU a sub-group is a group or a part of it that one core runs: there are no "
         "registers "
         "of neighbours to read, so a shuffle, where there is one, is a loop over its work-items "
-        "and memory, as a barrier is. Why a small group is faster still stands with `tessera lab "
-        "barriers`.",
+        "and memory, as a barrier is. `tessera lab barriers` says why a "
+        "small group is faster still.",
     .on_gpu =
         "A shuffle goes through the same crossbar as local memory, at about its rate for one "
         "access; what it saves are the second access and the barriers, which cost the more, the "
