@@ -619,6 +619,15 @@ typedef struct target {
     bool compiles; /* the device's kernels */
 } target;
 
+/* Operations up to which calls are timed in a place.  TESSERA_TUNE_OPERATIONS, fewer, is for tests:
+ * all is done then as it is for users, in less time. */
+static double operations_max(double most)
+{
+    const char *fewer = getenv("TESSERA_TUNE_OPERATIONS");
+
+    return fewer ? strtod(fewer, NULL) : most;
+}
+
 static tsr_status time_all(const target *of, const bool refused[TYPES], times found[2],
                            tsr_error *err)
 {
@@ -628,8 +637,8 @@ static tsr_status time_all(const target *of, const bool refused[TYPES], times fo
 
     for (int p = 0; p < 2 && !st; p++)
         st = place_open(&places[p], of->library, modes[p], NULL, err);
-    places[0].operations_max = of->compiles ? OPERATIONS_CPU : OPERATIONS_SAME;
-    places[1].operations_max = of->compiles ? OPERATIONS_DEVICE : OPERATIONS_SAME;
+    places[0].operations_max = operations_max(of->compiles ? OPERATIONS_CPU : OPERATIONS_SAME);
+    places[1].operations_max = operations_max(of->compiles ? OPERATIONS_DEVICE : OPERATIONS_SAME);
     for (int round = 0; round < ROUNDS; round++) {
         activity_update("timing products, round %d of %d", round + 1, ROUNDS);
         sleep_until_threads_do();
