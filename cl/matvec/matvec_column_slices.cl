@@ -107,7 +107,7 @@ static inline VECTOR some_elements(__global const factor *from, uint count)
 
 /* Whether elements stay as they are stored until they are multiplied: what turns 16 bits into
  * float32 waits for each load behind a branch, and float16's takes registers. */
-#define AS_STORED (ALIGNED && (CHECKED || FACTOR == F16))
+#define AS_STORED (ALIGNED && (CHECKED || FACTOR == F16 || PAST_L1 == 2))
 
 #if AS_STORED
 typedef vector_bits piece_bits;

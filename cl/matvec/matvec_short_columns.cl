@@ -9,9 +9,9 @@
  *     LOADS steps are loaded at once.  Sums of equal columns, `rows` elements apart, are
  *     added in local memory by halves, and the last work-group or a second pass adds the
  *     parts up (matvec_parts.clh).
- * Parameters: LOADS; ROWS_MET, rows of A that a vector meets at most: 2, but VEC where `rows`
- *     is less than VEC - 1;
- *     VEC, 128 bits, and ALIGNED, of A alone (matvec_vectors.clh);
+ * Parameters: LOADS; ROWS_MET, rows of A that a vector meets at most: 1 where `rows` is a
+ *     multiple of VEC, else 2, but VEC where `rows` is less than VEC - 1; PAST_L1
+ *     (matvec_once.clh); VEC, 128 bits, and ALIGNED, of A alone (matvec_vectors.clh);
  *     LOCAL, work-items in a work-group: GROUP, or less where the device takes fewer, a
  *     power of 2; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED, FACTOR, RESULT
  *     (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and
@@ -23,14 +23,14 @@
  * Limits: rows / gcd(rows, VEC) up to LOCAL; chunk below 2^31; columns in 64 bits; A is
  *     transposed and lda is `rows`.
  */
+#include "matvec/matvec_once.clh"
 #include "matvec/matvec_parts.clh"
-#include "matvec/matvec_vectors.clh"
 
 #ifndef LOADS
 #error "LOADS: vectors of A that a work-item loads at once"
 #endif
-#if ROWS_MET != 2 && ROWS_MET != VEC
-#error "ROWS_MET: rows of A that have elements of one vector, at most: 2 or VEC"
+#if ROWS_MET != 1 && ROWS_MET != 2 && ROWS_MET != VEC
+#error "ROWS_MET: rows of A that have elements of one vector, at most: 1, 2 or VEC"
 #endif
 #if !TRANS
 #error "TRANS: a row of A that is not transposed has one sum, not many"
@@ -50,20 +50,65 @@ static inline VECTOR x_of_elements(__global const factor *x, ulong incx, const u
     return REAL_JOIN_EXPANDED(vload, VEC)(0, piece);
 }
 
-/* All of them where they are inside, else zeros, and nothing is read. */
-static inline VECTOR x_of_vector(__global const factor *x, ulong incx, const uint *at, bool inside)
+/* Vectors of A stay as they are stored until they are multiplied: of 16 bits they take half as many
+ * registers.  What is not aligned is put together as it is loaded. */
+#if ALIGNED
+typedef vector_bits piece_bits;
+#define PIECE_OF(piece) vector_of(piece)
+#else
+typedef VECTOR piece_bits;
+#define PIECE_OF(piece) (piece)
+#endif
+
+/* A vector of A where it is inside, else zeros, and nothing is read. */
+static inline piece_bits load_piece(__global const factor *from, bool inside)
 {
-#if ROWS_MET == 2
+#if PAST_L1 == 2
+    return load_once(from, inside);
+#elif ALIGNED
+    return inside ? *(__global const vector_bits *)from : (vector_bits)(0);
+#else
+    return inside ? load_vector(from) : (VECTOR)(0);
+#endif
+}
+
+/* What a vector of A takes of x: an element for each row that it meets, the first and the last, or
+ * one for each element. */
+#if ROWS_MET == 1
+typedef REAL x_bits;
+#elif ROWS_MET == 2
+typedef REAL_N(2) x_bits;
+#else
+typedef VECTOR x_bits;
+#endif
+
+/* All of it where it is inside, else zeros, and nothing is read. */
+static inline x_bits load_x(__global const factor *x, ulong incx, const uint *at, bool inside)
+{
+#if ROWS_MET == 1
+    return inside ? load_factor(x + v_index(incx, at[0])) : 0;
+#elif ROWS_MET == 2
     const REAL first = inside ? load_factor(x + v_index(incx, at[0])) : 0;
     const REAL last = inside ? load_factor(x + v_index(incx, at[VEC - 1])) : 0;
+
+    return (x_bits)(first, last);
+#else
+    return inside ? x_of_elements(x, incx, at, UINT_MAX) : (VECTOR)(0);
+#endif
+}
+
+/* The same for each element. */
+static inline VECTOR x_vector_of(x_bits x, const uint *at)
+{
+#if ROWS_MET == 2
     REAL piece[VEC];
 
 #pragma unroll
     for (uint i = 0; i < VEC; i++)
-        piece[i] = at[i] == at[0] ? first : last;
+        piece[i] = at[i] == at[0] ? x.s0 : x.s1;
     return REAL_JOIN_EXPANDED(vload, VEC)(0, piece);
 #else
-    return inside ? x_of_elements(x, incx, at, UINT_MAX) : (VECTOR)(0);
+    return (VECTOR)(x);
 #endif
 }
 
@@ -74,27 +119,28 @@ static inline VECTOR add_steps(VECTOR sum, __global const factor *a, __global co
                                ulong incx, const uint *at, uint2 apart, uint s, uint whole)
 {
     const uint step = apart.s0, span = apart.s1;
-    VECTOR from_a[LOADS], from_x[LOADS];
+    piece_bits from_a[LOADS];
+    x_bits from_x[LOADS];
 
     /* Unrolled: only then do the arrays live in registers. */
     if (whole - s >= LOADS) {
 #pragma unroll
         for (uint u = 0; u < LOADS; u++) {
-            from_a[u] = load_vector(a + (ulong)(s + u) * step);
-            from_x[u] = x_of_vector(x + v_index(incx, (s + u) * span), incx, at, true);
+            from_a[u] = load_piece(a + (ulong)(s + u) * step, true);
+            from_x[u] = load_x(x + v_index(incx, (s + u) * span), incx, at, true);
         }
     } else {
 #pragma unroll
         for (uint u = 0; u < LOADS; u++) {
             const bool inside = s + u < whole;
 
-            from_a[u] = inside ? load_vector(a + (ulong)(s + u) * step) : (VECTOR)(0);
-            from_x[u] = x_of_vector(x + v_index(incx, (s + u) * span), incx, at, inside);
+            from_a[u] = load_piece(a + (ulong)(s + u) * step, inside);
+            from_x[u] = load_x(x + v_index(incx, (s + u) * span), incx, at, inside);
         }
     }
 #pragma unroll
     for (uint u = 0; u < LOADS; u++)
-        sum += from_a[u] * from_x[u];
+        sum += PIECE_OF(from_a[u]) * x_vector_of(from_x[u], at);
     return sum;
 }
 

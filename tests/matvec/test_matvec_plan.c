@@ -278,7 +278,7 @@ static void reasons_name_the_limit(void **state)
                "257 vectors, and a work-group has 256");
     assert_has(reason_of("column-slices", &f32, &d[0], NULL), "not transposed");
     assert_has(reason_of("short-columns", &f32, &d[0], NULL), "not transposed");
-    assert_has(reason_of("short-columns", &long_lines, &d[0], NULL), "257 vectors");
+    assert_has(reason_of("short-columns", &long_lines, &d[0], "GROUP=256"), "257 vectors");
     assert_has(reason_of("column-slices", &trans, &d[7], "GROUP=128"), "2048");
     assert_has(reason_of("rows-vector", &trans, &d[0], NULL), "transposed");
     assert_has(reason_of("columns-vector", &f32, &d[0], NULL), "transposed");
@@ -519,6 +519,8 @@ static void parts_follow_device_and_shape(void **state)
         {"split-vector", &gpu, 10000, 100, false, "ROWS=2", 1, 128, 32},
         /* To a step of 102 rows: 1,893 for each of 528 groups would not be whole steps. */
         {"short-columns", &gpu, 1000000, 10, true, NULL, 516, 19 * 102, 0},
+        /* Wide: a group of 989 work-items that read, 46 rows a step, for each unit. */
+        {"short-columns", &gpu, 1000000, 86, true, NULL, 132, 165 * 46, 0},
         /* Parts of four steps, or of two where those make many groups; but whole columns where
          * tiles of a cache line are as many as the units, or a few less: 128 of 132, not 113; and
          * long parts where they fill the units three times: 79 tiles in 5, not 77. */
@@ -575,7 +577,8 @@ static void slices_are_loaded_past_the_cache(void **state)
                  {4096, 4096, 4096, 2, TSR_F32, FEATURE_YES, "PAST_L1=2", 0},
                  {2048, 2048, 2048, 0, TSR_F64, FEATURE_YES, NULL, 2},
                  {8192, 8192, 8192, 0, TSR_F16, FEATURE_YES, NULL, 1},
-                 {8192, 8192, 8192, 0, TSR_F16, FEATURE_YES, "PAST_L1=2", 0},
+                 {8192, 8192, 8192, 0, TSR_F16, FEATURE_YES, "PAST_L1=2", 2},
+                 {8192, 8192, 8192, 4, TSR_F16, FEATURE_YES, "PAST_L1=2", 0},
                  {3000, 3000, 3000, 0, TSR_F32, FEATURE_YES, NULL, 2},
                  {3000, 3000, 3000, 0, TSR_F32, FEATURE_YES, "PER_UNIT=8", 2},
                  {10000, 10000, 10000, 0, TSR_F32, FEATURE_YES, NULL, 2},
@@ -794,6 +797,16 @@ static void preference_follows_the_shape(void **state)
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "short-columns");
     matvec_in(&p)->lda = 12;
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "column-slices");
+    p = product(1000000, 86, TSR_F64, true);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "short-columns");
+    assert_string_equal(names[1], "column-slices");
+    p = product(10000, 86, TSR_F64, true);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "column-slices");
+    p = product(1000000, 601, TSR_F32, true);
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "column-slices");
     p = product(4096, 4096, TSR_F32, true);

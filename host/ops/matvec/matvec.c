@@ -268,6 +268,26 @@ enum { FEW_ROWS = 32 };
 /* Bytes of a narrow A up to which column-slices has read it before short-columns has begun. */
 enum { SHORT_BYTES = 256 << 10 };
 
+/* Columns up to which A is narrow; and of a wider one, those up to which many lanes along its rows
+ * would have nothing to do, and the rows of A from which on that takes longer than to add up the
+ * sums of groups, each of which has all columns.  Rows of so many bytes that do not start at
+ * vectors column-slices reads by narrow tiles as fast. */
+enum { NARROW_COLUMNS = 32, SHORT_COLUMNS = 512, SHORT_ROWS = 50000, SHIFTED_ROW_BYTES = 512 };
+
+/* Whether short-columns reads a transposed A sooner than column-slices. */
+static bool is_read_as_array(const tsr_matvec_problem *p)
+{
+    const matvec_view v = matvec_view_of(p);
+    const size_t bytes = tsr_type_size(p->type);
+
+    if (!matvec_is_flat(p))
+        return false;
+    if (v.rows <= NARROW_COLUMNS)
+        return v.columns > SHORT_BYTES / bytes / size_max(v.rows, 1);
+    return v.rows <= SHORT_COLUMNS && v.columns >= SHORT_ROWS &&
+           (v.rows * bytes % 16 == 0 || v.rows * bytes > SHIFTED_ROW_BYTES);
+}
+
 /* The variants for narrow A, and for transposed ones; `rows` are those of all products. */
 static const char *prefer_by_shape(const tsr_matvec_problem *p, size_t rows, size_t units)
 {
@@ -279,12 +299,10 @@ static const char *prefer_by_shape(const tsr_matvec_problem *p, size_t rows, siz
         return "row-item";
     if (v.trans && rows < items_to_fill && v.columns <= ROW_ITEM_COLUMNS)
         return "row-item";
+    if (v.trans && v.rows == 1 && matvec_is_flat(p) && v.columns > SHORT_BYTES / bytes)
+        return "split-vector";
     if (v.trans)
-        return !matvec_is_flat(p) || v.rows > 32 ||
-                       v.columns <= SHORT_BYTES / bytes / size_max(v.rows, 1)
-                   ? "column-slices"
-               : v.rows == 1 ? "split-vector"
-                             : "short-columns";
+        return is_read_as_array(p) ? "short-columns" : "column-slices";
     if (matvec_is_flat(p) && v.columns <= 128 && rows >= 1024)
         return bytes == 2 && v.columns > 32 && rows <= FEW_ROWS * units ? "shfl" : "flat-rows";
     return v.columns <= 32 && rows >= 1024 ? "short-rows" : "split-vector";
@@ -299,6 +317,8 @@ static size_t prefer_on_gpu(const tsr_matvec_problem *p, size_t rows, size_t uni
     size_t count = 0;
 
     prefer_next(out, &count, prefer_by_shape(p, rows, units));
+    if (p->trans) /* where groups are too small to read it as an array */
+        prefer_next(out, &count, "column-slices");
     return prefer_all(out, count, order, ARRAY_COUNT(order));
 }
 

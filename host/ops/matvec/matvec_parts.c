@@ -9,6 +9,10 @@
 #define LOADS_MEANING                                                                              \
     "128-bit loads of a work-item that are in flight at once: more suit fewer work-items"
 
+#define PAST_L1_MEANING                                                                            \
+    "2: vectors of A take no place in the first-level cache (NVIDIA), 1: they may; 0: by the "     \
+    "shape"
+
 /* Bytes of A up to which a group reads them alone: to add up the sums of several groups takes as
  * long as a group takes to read so many. */
 enum { WHOLE_BYTES_MAX = 96 << 10 };
@@ -22,6 +26,15 @@ static bool is_small(const job *j)
     const tsr_matvec_problem *p = matvec_of(j->problem);
 
     return p->rows == 0 || p->columns <= SMALL_BYTES / tsr_type_size(p->type) / p->rows;
+}
+
+/* NULL, or why vectors of A cannot be loaded past the first-level cache. */
+static const char *unsupported_past_l1(const job *j, bool aligned)
+{
+    if (j->device->feature[FEATURE_LOAD_ONCE] != FEATURE_YES)
+        return "PAST_L1=2 needs loads that bypass the first-level cache, which the device does not "
+               "have";
+    return aligned ? NULL : "PAST_L1=2 needs aligned rows";
 }
 
 /* ---- split-row ---------------------------------------------------------------------------- */
@@ -353,18 +366,14 @@ static const tunable column_slices_tunables[] = {
      "2: the next rows of A are loaded while these are added up; 1: after that; 0: by the shape",
      {0, 1, 2},
      0},
-    {"PAST_L1",
-     "2: vectors of A take no place in the first-level cache (NVIDIA), 1: they may; 0: by the "
-     "shape",
-     {0, 1, 2},
-     0},
+    {"PAST_L1", PAST_L1_MEANING, {0, 1, 2}, 0},
     {"GROUP",
      MATVEC_GROUP "; 0: by the shape",
      {0, 64, 128, 256, 512, 1024},
      0,
      512,
      .host_only = true},
-    {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the shape", {0, 1, 2, 4, 8, 16}, 0, .host_only = true},
+    {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the shape", {0, 1, 2, 3, 4, 8, 16}, 0, .host_only = true},
 };
 
 enum {
@@ -647,8 +656,7 @@ static const char *column_slices_plan(const job *j, plan *out)
                    stages_set = param(j->params, "STAGES"), past_set = param(j->params, "PAST_L1"),
                    per_unit = param(j->params, "PER_UNIT");
     size_t loads = loads_set ? loads_set : shape.loads;
-    const bool has_loads = j->device->feature[FEATURE_LOAD_ONCE] == FEATURE_YES;
-    const bool past_l1 = has_loads && tsr_type_size(p->type) == matvec_real_size(p) && aligned;
+    const bool past_l1 = !unsupported_past_l1(j, aligned);
     const bool is_short = shape.parts == 1 && shape.stages == SLICES_SHORT.stages;
     /* Rows of A for each slice: single elements take as many loads as a vector has of them. */
     const size_t short_rows = aligned ? loads : size_max(SLICES_SHORT_ELEMENTS / vec, 1);
@@ -704,17 +712,18 @@ static const char *column_slices_plan(const job *j, plan *out)
            size_min(c.chunk, v.columns) <= loads / 2 * slices)
         loads /= 2;
     why = unsupported_vectors(j, &c, out);
-    if (!why && past_set == 2 && !past_l1)
-        why = has_loads ? "PAST_L1=2 needs aligned rows of float32 or float64"
-                        : "PAST_L1=2 needs loads that bypass the first-level cache, which the "
-                          "device does not have";
+    if (!why && past_set == 2)
+        why = unsupported_past_l1(j, aligned);
     if (why)
         return why;
     plan_set(out, "GROUP", (uint32_t)local);
     plan_set(out, "ACROSS", (uint32_t)across);
     plan_set(out, "LOADS", (uint32_t)loads);
     plan_set(out, "STAGES", stages_set ? stages_set : (uint32_t)shape.stages);
-    plan_set(out, "PAST_L1", past_set ? past_set : past_l1 ? (uint32_t)shape.past_l1 : 1);
+    plan_set(out, "PAST_L1",
+             past_set                                ? past_set
+             : past_l1 && tsr_type_size(p->type) > 2 ? (uint32_t)shape.past_l1
+                                                     : 1);
     if (!per_unit) /* as many as come out, to the next whole number */
         plan_set(out, "PER_UNIT",
                  (uint32_t)size_max(size_div_up(c.tiles * c.parts, matvec_groups_wanted(j, 1)), 1));
@@ -744,40 +753,69 @@ const variant matvec_column_slices = {
 
 static const tunable short_columns_tunables[] = {
     {"LOADS", LOADS_MEANING, {2, 4, 8, 16}, 4},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512, 1024}, 256, .host_only = true},
-    {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the type", {0, 1, 2, 4, 8, 16}, 0, .host_only = true},
+    {"PAST_L1", PAST_L1_MEANING, {0, 1, 2}, 0},
+    {"GROUP",
+     MATVEC_GROUP "; 0: by the shape",
+     {0, 64, 128, 256, 512, 1024},
+     0,
+     64,
+     .host_only = true},
+    {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the shape", {0, 1, 2, 3, 4, 8, 16}, 0, .host_only = true},
 };
 
-/* Groups that a unit runs at once: vectors of 16-bit elements take twice as many registers. */
-enum { SHORT_COLUMNS_PER_UNIT = 4, SHORT_COLUMNS_PER_UNIT_16_BITS = 2 };
+/* Columns of A from which on it is wide: a group's sums are many, and parts are as few as fill the
+ * units, in groups as large as there are, which leave the fewest work-items idle.  Narrow ones are
+ * read by several groups that a unit runs at once: vectors of 16-bit elements, several of whose
+ * rows need elements of x, take twice as many registers. */
+enum {
+    SHORT_COLUMNS_WIDE = 33,
+    SHORT_COLUMNS_WIDE_GROUP = 1024,
+    SHORT_COLUMNS_GROUP = 256,
+    SHORT_COLUMNS_PER_UNIT = 4,
+    SHORT_COLUMNS_PER_UNIT_16_BITS = 2
+};
 
 static const char *short_columns_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t rows = matvec_view_of(p).rows, vec = matvec_load_elements(p);
-    const size_t local = matvec_group(j, out), loads = param(j->params, "LOADS");
+    const bool wide = rows >= SHORT_COLUMNS_WIDE;
+    const uint32_t group_set = param(j->params, "GROUP"), set = param(j->params, "PER_UNIT"),
+                   past_set = param(j->params, "PAST_L1");
+    const size_t loads = param(j->params, "LOADS");
+    const size_t local = group_fit(j->device, 0,
+                                   group_set ? group_set
+                                   : wide    ? SHORT_COLUMNS_WIDE_GROUP
+                                             : SHORT_COLUMNS_GROUP);
     const matvec_flat f = matvec_flat_of(p, local);
     const size_t lines = size_max(f.lines, 1);
     /* One tile of all rows.  No more parts than groups that the device runs at once: the others
      * would run alone at the end.  Whole steps are whole vectors as well, so that parts begin
      * aligned. */
-    const uint32_t set = param(j->params, "PER_UNIT");
-    const uint32_t per_unit = set                           ? set
+    const uint32_t per_unit = set    ? set
+                              : wide ? SHORT_COLUMNS_WIDE_GROUP / (uint32_t)local
                               : tsr_type_size(p->type) == 2 ? SHORT_COLUMNS_PER_UNIT_16_BITS
                                                             : SHORT_COLUMNS_PER_UNIT;
     const size_t parts = matvec_groups_wanted(j, per_unit);
     const matvec_cut c = matvec_cut_into(j, local, size_max(rows, 1), parts, lines * loads, lines);
-    const char *why = unsupported_vectors(j, &c, out);
+    const char *why = unsupported_vectors(j, &c, out), *not_past;
+    view first = matvec_a(p);
 
+    first.lines = 1;
+    not_past = unsupported_past_l1(j, matvec_aligned(j, &first, vec));
     if (!why)
         why = matvec_unsupported_flat(j, &f, local, out);
+    if (!why && past_set == 2)
+        why = not_past;
     if (why)
         return why;
+    plan_set(out, "GROUP", (uint32_t)local);
     plan_set(out, "PER_UNIT", per_unit);
+    plan_set(out, "PAST_L1", past_set ? past_set : wide && !not_past ? 2 : 1);
     matvec_plan_cut(j, &c, out);
     matvec_define_vectors_of_a(j, true, out);
     /* `vec` neighbours, the first of which may end a row, reach beyond the next row only then. */
-    plan_define(out, "ROWS_MET=%zu", rows + 1 >= vec ? 2 : vec);
+    plan_define(out, "ROWS_MET=%zu", rows % vec == 0 ? 1 : rows + 1 >= vec ? 2 : vec);
     return NULL;
 }
 
@@ -789,7 +827,7 @@ const variant matvec_short_columns = {
     .source = "matvec/matvec_short_columns.cl",
     .entries = {"matvec_short_columns", "matvec_add_parts"},
     .build = "",
-    .uses = LAST_GROUP_USES,
+    .uses = LAST_GROUP_USES | 1u << FEATURE_LOAD_ONCE,
     .group_counters = true,
     .tunables = short_columns_tunables,
     .tunable_count = ARRAY_COUNT(short_columns_tunables),
