@@ -13,9 +13,10 @@
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
 
-static const uint64_t tick_ns = 200000000;
-static const uint64_t silence_ns = 500000000; /* nothing is drawn before */
-static const uint64_t grace_ns = 300000000;   /* to end by itself after a signal */
+static const uint64_t tick_ns = 100000000;
+static const uint64_t silence_ns =
+    350000000; /* nothing is drawn before: a line comes within half a second */
+static const uint64_t grace_ns = 300000000; /* to end by itself after a signal */
 
 /* Something that goes on, since a time of clock_ns(). */
 typedef struct doing {

@@ -225,7 +225,6 @@ static void measure_on_arrays(bench *b, const problem *p, const char *name)
     const tsr_run run = {.variant = name};
     result_row row;
 
-    b->rows++;
     measure_row(b, p, &run, &row);
     if (!is_row(&row))
         return;
@@ -242,6 +241,7 @@ static void bench_variants(bench *b, const problem *p, bool on_host)
     const char *in_c = c_on_arrays(b, p, on_host), *name;
     result_row row;
 
+    b->rows += in_c != NULL;
     measure_first(b, p, &wanted, &b->early);
     for (size_t v = 0; bench_jobs_variant(&b->jobs, b->o, on_host, v, &name); v++) {
         for (size_t i = 0; i < b->jobs.setting_count; i++) {

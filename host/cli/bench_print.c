@@ -99,12 +99,22 @@ static void name_file(const bench *b, result_row *row)
         snprintf(row->name, sizeof(row->name), "%.*s", (int)(length ? length : strlen(file)), file);
 }
 
-void bench_print_aside(bench *b, result_row *row)
+/* Above the first row of a table. */
+static void print_head(bench *b, const result_row *row)
 {
-    place_row(b, row, true);
+    const char *folder = b->o->value[OPTION_KERNEL_DIR];
+
+    if (b->table && !b->headed && folder)
+        printf("\nwith the kernel files of %s\n", folder);
     if (b->table && !b->headed)
         row_table_head(row, false);
     b->headed = true;
+}
+
+void bench_print_aside(bench *b, result_row *row)
+{
+    place_row(b, row, true);
+    print_head(b, row);
     if (b->table)
         row_table_line(row, false, 0, 0, row->precision);
 }
@@ -114,9 +124,7 @@ void bench_print_row(bench *b, result_row *row)
     note_errors(b, row); /* by the name of the variant */
     name_file(b, row);
     place_row(b, row, true);
-    if (b->table && !b->headed)
-        row_table_head(row, false);
-    b->headed = true;
+    print_head(b, row);
     if (row->time.count && b->first_ns <= 0)
         b->first_ns = row->time.median_ns;
     if (b->table)

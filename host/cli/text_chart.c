@@ -121,9 +121,9 @@ static void append_legend(const text_chart *c, size_t count, bool several, size_
     text names = {0};
 
     for (size_t i = 0; i < count; i++)
-        text_format(&names, "%s%c %s", i ? ", " : "", (char)('a' + i), c->series[i]);
+        text_format(&names, "%s%c: %s", i ? ", " : "", (char)('a' + i), c->series[i]);
     if (several)
-        text_append(&names, ", * several");
+        text_append(&names, ", *: several");
     text_format(out, "%*s", MARGIN, "");
     text_wrap(out, text_get(&names), MARGIN, MARGIN, width);
     text_append(out, "\n");

@@ -454,6 +454,7 @@ static cl_int end_all(const overlap_rig *r, cl_int rc)
 
         rc = rc == CL_SUCCESS ? finished : rc;
     }
+    session_end_build(r->session); /* PoCL compiles at the first launch */
     return rc;
 }
 

@@ -123,6 +123,7 @@ tsr_status rig_launch(const rig *r, cl_kernel kernel, size_t global, size_t loca
 
     if (rc == CL_SUCCESS)
         rc = clWaitForEvents(1, &done);
+    session_end_build(r->session); /* PoCL compiles at the first launch */
     st = rc == CL_SUCCESS ? events_span(done, done, ns ? ns : &unused, err)
                           : tsr_fail(err, TSR_ECL, rc, "launching %zu work-items in groups of %zu",
                                      global, local);

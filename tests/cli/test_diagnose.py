@@ -131,7 +131,7 @@ class Diagnosed(Case):
         self.assertRegex(out.splitlines()[0], r", [\d.]+ us by the device's clock, \S+ [GMT]\w+/s$")
         self.assertRegex(out, r"(?m)^It is \w")
         said = " ".join(out.split())
-        self.assertRegex(said, r"1 to 4 are answered from its commands, each timed by itself, together [\d.]+ us;")
+        self.assertRegex(said, r"2 to 4 are answered from its commands, each timed by itself, together [\d.]+ us;")
         self.assertRegex(out, r"(?m)^What helps: \w")
         self.assertRegex(out, re.compile(r"^(The fastest steps of|None of the steps of|The ladder has no|The steps of) ", re.M))
 

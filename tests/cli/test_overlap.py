@@ -71,6 +71,14 @@ class Measured(Case):
                 self.assertEqual(r["bytes"], r["to_device_bytes"] + r["from_device_bytes"])
                 self.assertAlmostEqual(r["rate"], r["bytes"] / r["median_ns"], delta=1e-9)
 
+    def test_compiling_ends(self):
+        """A terminal says that something compiles while it does, and not while it runs."""
+        shown = self.said_on_terminal(100, "bench", "overlap", "--device", "cpu", "--size", "2^18", "--rounds", "3",
+                                      "--queues", "1", "--pinned", "off", "--seconds", "1")
+        lines = [s for s in shown if s.startswith("overlap, pageable")]
+        self.assertTrue(lines, shown)
+        self.assertEqual([s for s in lines if "compiling" in s], [])
+
     def test_timeline(self):
         """Each command once; on a queue they follow one another, in the order of the chunks."""
         for r in self.rows("--queues", "3", "--chunks", "8"):

@@ -48,6 +48,7 @@ class Kernels(test_bench.Bench):
         self.write(os.path.join("cl", "matmul/matmul_naive.cl"), source.replace(old, new))
         r = self.tessera("bench", "matmul", "--size", "32", "--size", "40", "--kernel", "naive",
                          "--kernel-dir", "cl", "-o", "r.json", *SEVERAL)
+        self.assertIn("\nwith the kernel files of cl\n\nmatmul 32x32x32", r.out)
         with open(self.path("r.json"), encoding="utf-8") as f:
             return r, rows_of(f.read())
 
