@@ -42,6 +42,7 @@
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_call.clh"
 #include "matmul/matmul_elements.clh"
+#include "matmul/matmul_expect.clh"
 
 #if !defined(WARP_M) || !defined(WARP_N) || WARP_M % 16 || WARP_N % 8
 #error "WARP_M, WARP_N: rows and columns of a warp's part of a tile, multiples of 16 and 8"
@@ -459,6 +460,15 @@ IN_REGISTERS void store_tile(const float4 *sum, const tile *x, __global float *c
     }
 }
 
+/* Fetch what C is. */
+static inline void expect_tile(const tile *x, __global const float *c, uint ldc)
+{
+    expect_rows(c + (ulong)x->i0 * ldc + x->j0, (ulong)ldc * sizeof(float),
+                min(x->m - x->i0, TILE_M + 0u),
+                min(x->n - x->j0, TILE_N + 0u) * (uint)sizeof(float), TILE_N * (uint)sizeof(float),
+                get_local_id(0), ITEMS);
+}
+
 /* Pieces of tiles that cannot be split are counted in strict_tiles, which may be NULL. */
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 matmul_mma_3xtf32(__global const factor *restrict a, __global const factor *restrict b,
@@ -495,6 +505,8 @@ matmul_mma_3xtf32(__global const factor *restrict a, __global const factor *rest
 
         /* Read before refilled: of the piece before. */
         barrier(CLK_LOCAL_MEM_FENCE);
+        if (call.beta != 0 && at.first == 0)
+            expect_tile(&x, c + call.offset_c + product * call.stride_c, call.ldc);
         unsure = multiply_tile(sum, &x, (__local float *)memory);
         unsure |= any_unsure(sum, &x);
         if (any_of_group(unsure, &found) && any_of_group(tile_beyond(&x), &found)) {

@@ -491,6 +491,9 @@ matmul_wgmma(__global const float *a, __global const float *b, __global float *c
             produce(work + call.images_a + ((ulong)at.y * blocks + first) * TILE_M * ROW_BYTES,
                     work + call.images_b + ((ulong)at.x * blocks + first) * TILE_N * ROW_BYTES,
                     count, tiles, full, empty);
+        else if (item >= CONSUMERS + 32 && p.beta != 0)
+            product_expect(&p, at.y * TILE_M, at.x * TILE_N, TILE_M, TILE_N,
+                           item - CONSUMERS - 32, PRODUCERS - 32);
     } else {
         __asm__ volatile(WGMMA "setmaxnreg.inc.sync.aligned.u32 240;" ::: "memory");
         consume(&p, at.y * TILE_M, at.x * TILE_N, count, tiles, full, empty);

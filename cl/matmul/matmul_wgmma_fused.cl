@@ -326,6 +326,8 @@ IN_REGISTERS void produce(const product *p, const tile *t, bool whole, __local f
         else if (!whole && block + LEAD < t->blocks)
             bring_a(p, t, producer, (block + LEAD) * BLOCK_K, lead);
         copies_commit();
+        if (p->beta != 0 && block == (t->blocks > STAGES ? t->blocks - STAGES : 0))
+            product_expect(p, t->i0, t->j0, TILE_M, TILE_N, producer, PRODUCERS);
         a += at_a(0, BLOCK_K, p->lda);
         slot = slot + LEAD_BYTES == LEAD * LEAD_BYTES ? 0 : slot + LEAD_BYTES;
         advance(&stage, &parity);
@@ -464,24 +466,32 @@ IN_REGISTERS bool any_unsure(const product *p, const tile *t, uint j0, bool whol
     return unsure;
 }
 
+/* Sums whose C is read at once, as registers hold it beside them. */
+#define TOGETHER 16
+
 /* Store them.  The compiler knows `whole`, that the tile has no edges, and whether beta is 0.  What
- * C was is read before the first is written: reads that follow writes would wait for them, as the
- * compiler does not know that they lie apart. */
+ * C was is read before it is written: reads that follow writes would wait for them, as the compiler
+ * does not know that they lie apart. */
 IN_REGISTERS void store_as(const product *p, const tile *t, uint j0, bool whole, float beta,
                            const float *sums)
 {
     const uint2 at = first_of(t, j0);
     __global float *c = product_at(p, at.x, at.y);
-    float before[64];
 
 #pragma unroll
-    for (uint e = 0; e < 64; e++)
-        if (beta != 0 && (whole || (at.x + down(e) < p->m && at.y + across(e) < p->n)))
-            before[e] = c[down(e) * (ulong)p->ldc + across(e)];
+    for (uint first = 0; first < 64; first += TOGETHER) {
+        float before[TOGETHER];
+
 #pragma unroll
-    for (uint e = 0; e < 64; e++)
-        if (whole || (at.x + down(e) < p->m && at.y + across(e) < p->n))
-            c[down(e) * (ulong)p->ldc + across(e)] = product_of(p->alpha, sums[e], beta, before[e]);
+        for (uint e = first; e < first + TOGETHER; e++)
+            if (beta != 0 && (whole || (at.x + down(e) < p->m && at.y + across(e) < p->n)))
+                before[e - first] = c[down(e) * (ulong)p->ldc + across(e)];
+#pragma unroll
+        for (uint e = first; e < first + TOGETHER; e++)
+            if (whole || (at.x + down(e) < p->m && at.y + across(e) < p->n))
+                c[down(e) * (ulong)p->ldc + across(e)] =
+                    product_of(p->alpha, sums[e], beta, before[e - first]);
+    }
 }
 
 IN_REGISTERS void store(const product *p, const tile *t, uint j0, bool whole, const float *sums)

@@ -422,17 +422,6 @@ static size_t names_of_gpu(const char *const names[], size_t n, const problem *q
     return count;
 }
 
-/* Whether packing for the matrix units does, beside chains of FP32 multiply-adds: from a C whose
- * tiles fill half the device on, and where groups share the long k of one product.  At a k much
- * below 1000 cuBLAS, which shares it too, would be more exact: docs/matmul.md. */
-static bool packing_pays(const tsr_matmul_problem *p)
-{
-    const double outputs = (double)p->m * (double)p->n;
-
-    return outputs >= 0x1p20 || (matmul_batch(p) == 1 && p->k >= 1000 && outputs >= 0x1p17 &&
-                                 outputs * (double)p->k >= 0x1.8p28);
-}
-
 /* Whether whole products in a group pay: where there is one or more for each compute unit, or, of
  * less work, for every fourth one. */
 static bool batched_pays(const tsr_matmul_problem *p, const device_facts *d)
@@ -480,30 +469,18 @@ static bool units_pay(const problem *q, const device_facts *d)
     return matmul_gains_clearly(fmin(matmul_mma_time(q, d), matmul_tensor_time(q, d)), skinny);
 }
 
-/* Tiles of 128 x 256 for two thirds of the compute units or more: nothing need be packed. */
-static bool fills_largest(const tsr_matmul_problem *p, const device_facts *d)
-{
-    return matmul_batch(p) == 1 && size_min(p->m, p->n) >= 256 &&
-           3 * size_div_up(p->m, 128) * size_div_up(p->n, 256) >= 2 * size_max(d->compute_units, 1);
-}
-
 /* Whether models of their time decide which variant runs: of one float32 product whose factors are
- * not rounded, where it is not as large as is best by a warp group's matrix instructions. */
+ * not rounded. */
 static bool is_by_time(const tsr_matmul_problem *p, const device_facts *d)
 {
-    const bool strict = p->precision == TSR_PRECISION_F32_STRICT;
-    const bool large = fills_largest(p, d) || (size_min(p->m, p->n) >= 256 && packing_pays(p));
-
-    return p->type == TSR_F32 && (strict || real_is_plain(p->type, p->precision)) &&
-           matmul_batch(p) == 1 && d->nv_capability >= 80 && (strict || p->k < 64 || !large);
+    return p->type == TSR_F32 &&
+           (p->precision == TSR_PRECISION_F32_STRICT || real_is_plain(p->type, p->precision)) &&
+           matmul_batch(p) == 1 && d->nv_capability >= 80;
 }
 
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"simd", "openmp", "blocked", "ikj", "kij", "ijk", "jik"};
-    static const char *const largest[] = {"wgmma-3xtf32-fused", "wgmma-3xtf32",  "wgmma-tensor",
-                                          "wgmma-tf32",         "mma-f64",       "mma",
-                                          "pipelined",          "general-tiled", "general"};
     static const char *const large[] = {"wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
                                         "mma",          "pipelined",    "general-tiled", "general"};
     static const char *const thrice[] = {"mma-3xtf32", "wgmma-3xtf32",  "wgmma-tensor",
@@ -567,9 +544,8 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
         return names_of_gpu(skinny, ARRAY_COUNT(skinny), q, d, out);
     if (matmul_batch(matmul_of(q)) == 1 && matmul_mma_gains(q, d))
         return names_of_gpu(warps, ARRAY_COUNT(warps), q, d, out);
-    if (fills_largest(matmul_of(q), d))
-        return names_of_gpu(largest, ARRAY_COUNT(largest), q, d, out);
-    packs = size_min(matmul_of(q)->m, matmul_of(q)->n) >= 256 && packing_pays(matmul_of(q));
+    packs =
+        size_min(matmul_of(q)->m, matmul_of(q)->n) >= 256 && matmul_group_is_exact(matmul_of(q));
     if (packs)
         return names_of_gpu(large, ARRAY_COUNT(large), q, d, out);
     return names_of_gpu(small, ARRAY_COUNT(small), q, d, out);

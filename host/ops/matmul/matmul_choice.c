@@ -9,31 +9,48 @@
 #include "ops/matmul/matmul_plan.h"
 #include "ops/matmul/matmul_variants.h"
 
-/* Variants, and whether they multiply thrice in TF32, as f32 may and other precisions may not. */
+/* Variants, and whether they multiply thrice in TF32, as f32 may and other precisions may not, by a
+ * warp's instructions or by a warp group's, which add up more products before FP32 has the sum. */
 typedef struct family {
     const char *name;
     double (*time)(const problem *q, const device_facts *d);
-    bool thrice;
+    enum { ONCE, THRICE, THRICE_IN_GROUPS } how;
 } family;
 
 static const family families[] = {
-    {"skinny-columns", matmul_skinny_columns_time, false},
-    {"skinny-dots", matmul_skinny_dots_time, false},
-    {"outer", matmul_outer_time, false},
-    {"pipelined", matmul_pipelined_time, false},
-    {"cp-async", matmul_cp_async_time, false},
-    {"stream-k", matmul_stream_time, false},
-    {"mma-3xtf32", matmul_mma_3xtf32_time, true},
+    {"skinny-columns", matmul_skinny_columns_time, ONCE},
+    {"skinny-dots", matmul_skinny_dots_time, ONCE},
+    {"outer", matmul_outer_time, ONCE},
+    {"pipelined", matmul_pipelined_time, ONCE},
+    {"cp-async", matmul_cp_async_time, ONCE},
+    {"stream-k", matmul_stream_time, ONCE},
+    {"mma-3xtf32", matmul_mma_3xtf32_time, THRICE},
+    {"wgmma-3xtf32-fused", matmul_wgmma_3xtf32_fused_time, THRICE_IN_GROUPS},
+    {"wgmma-3xtf32", matmul_wgmma_3xtf32_time, THRICE_IN_GROUPS},
 };
+
+bool matmul_group_is_exact(const tsr_matmul_problem *p)
+{
+    const double outputs = (double)p->m * (double)p->n;
+
+    return outputs >= 0x1p20 || (matmul_batch(p) == 1 && p->k >= 1000 && outputs >= 0x1p17 &&
+                                 outputs * (double)p->k >= 0x1.8p28);
+}
+
+/* Whether a family may multiply so. */
+static bool may(const family *f, const tsr_matmul_problem *p)
+{
+    return f->how == ONCE || (p->k >= MATMUL_THRICE_K_MIN && real_is_plain(TSR_F32, p->precision) &&
+                              (f->how == THRICE || matmul_group_is_exact(p)));
+}
 
 size_t matmul_by_time(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
-    const bool rounds = !real_is_plain(TSR_F32, matmul_of(q)->precision);
     double times[ARRAY_COUNT(families)] = {0};
     size_t count = 0;
 
     for (size_t i = 0; i < ARRAY_COUNT(families); i++) {
-        const double ns = families[i].thrice && rounds ? INFINITY : families[i].time(q, d);
+        const double ns = may(&families[i], matmul_of(q)) ? families[i].time(q, d) : INFINITY;
         size_t at = count;
 
         if (isinf(ns))

@@ -45,6 +45,13 @@ double matmul_outer_time(const problem *q, const device_facts *d);
 double matmul_skinny_columns_time(const problem *q, const device_facts *d);
 double matmul_skinny_dots_time(const problem *q, const device_facts *d);
 double matmul_mma_3xtf32_time(const problem *q, const device_facts *d);
+double matmul_wgmma_3xtf32_time(const problem *q, const device_facts *d);
+double matmul_wgmma_3xtf32_fused_time(const problem *q, const device_facts *d);
+
+/** matmul_choice.c: whether three TF32 products by a warp group's instructions are as exact as
+ *  cuBLAS's FP32: where C is large, or k is long.  At a k much below 1000 cuBLAS shares the k of a
+ *  small C, which is more exact: docs/matmul.md. */
+bool matmul_group_is_exact(const tsr_matmul_problem *p);
 
 /** matmul_choice.c: names of the variants that have such a model, those that take least time first:
  *  how many there are. */
@@ -95,6 +102,10 @@ double matmul_tensor_time(const problem *q, const device_facts *d);
  *  `mma-f64-tensor`, whichever takes less. */
 double matmul_mma_time(const problem *q, const device_facts *d);
 double matmul_mma_f64_time(const problem *q, const device_facts *d);
+
+/** The least k of a product by three TF32 products: below it chains of FP32 are as exact, and as
+ *  fast. */
+enum { MATMUL_THRICE_K_MIN = 64 };
 
 /** NULL, or why a problem does not go by three TF32 products. */
 const char *matmul_unsupported_3xtf32(const tsr_matmul_problem *p, plan *out);
