@@ -6,6 +6,7 @@ the folder of real inputs.
 
 import atexit
 import fcntl
+import functools
 import os
 import pty
 import re
@@ -81,6 +82,17 @@ def run(command, variables=None, between=lambda: None, attempts=ATTEMPTS, **opti
         if SANITIZER_CRASH not in done.stderr:
             break
     return done
+
+
+@functools.lru_cache(maxsize=None)
+def cache_with_limits():
+    """A folder for TESSERA_CACHE_DIR.  The limits of the CPU's device are in it, which take a quarter of a
+    minute: they are measured once, in brief."""
+    folder = tempfile.mkdtemp(prefix="tessera-test-limits-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    subprocess.run([COMMAND, "roofline", "--limits", "--device", "cpu", "--seconds", "0.05", "--quiet"],
+                   stdout=subprocess.DEVNULL, check=True, env=environment(TESSERA_CACHE_DIR=folder))
+    return folder
 
 
 class Result:

@@ -8,7 +8,7 @@ import shutil
 import sys
 import unittest
 
-from cli_support import COMMAND, DATA, OPERATIONS, SANITIZED, SOURCE, Case, has_opencl
+from cli_support import COMMAND, DATA, OPERATIONS, SANITIZED, SOURCE, Case, cache_with_limits, has_opencl
 
 sys.path.insert(0, os.path.join(SOURCE, "scripts"))
 
@@ -343,9 +343,7 @@ class Courses(Case):
         experiments = [e["name"] for e in json.loads(self.succeed("lab", "--json").out)["experiments"]]
         diagnosed = []
         self.assertGreater(len(commands), 70)
-        env = dict(os.environ, TESSERA_CACHE_DIR=self.path("cache"), TESSERA=COMMAND)
-        # Limits of the device are measured once.
-        self.succeed("roofline", "--limits", "--device", "cpu", "--seconds", "0.05", env=env)
+        env = dict(os.environ, TESSERA_CACHE_DIR=cache_with_limits(), TESSERA=COMMAND)
         for command in commands:
             words = command.split()
             if words[:2] == ["tessera", "course"]:
@@ -468,7 +466,8 @@ class KernelFile(Case):
         said = self.succeed("verify", self.op, self.step, "--kernel-file", "mine.cl", "--tiny",
                             "--defaults", "--device", "cpu")
         self.assertIn("from mine.cl", said.out)
-        said = self.succeed("diagnose", self.op, *own, "--device", "cpu", "--size", "16")
+        said = self.succeed("diagnose", self.op, *own, "--device", "cpu", "--size", "16",
+                            env={"TESSERA_CACHE_DIR": cache_with_limits()})
         self.assertIn("%s from mine.cl" % self.step, said.out)
         for more in ("--errors",), ("--peers",):
             with self.subTest(more=more):

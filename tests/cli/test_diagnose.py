@@ -5,11 +5,10 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 
-from cli_support import COMMAND, OPERATIONS, SANITIZED, SOURCE, Case, environment, has_opencl
+from cli_support import OPERATIONS, SANITIZED, SOURCE, Case, cache_with_limits, has_opencl
 
 NAMES = ["launches", "memory", "barriers", "divergence", "matrix units", "roof"]
 
@@ -43,12 +42,7 @@ class Usage(Case):
 class Diagnosed(Case):
     @classmethod
     def setUpClass(cls):
-        # The limits of the device take a quarter of a minute: they are measured once, in brief.
-        cls.cache = tempfile.mkdtemp(prefix="tessera-test-limits-")
-        cls.addClassCleanup(shutil.rmtree, cls.cache, ignore_errors=True)
-        subprocess.run([COMMAND, "roofline", "--limits", "--device", "cpu", "--seconds", "0.05", "--quiet"],
-                       stdout=subprocess.DEVNULL, check=True,
-                       env=environment(TESSERA_CACHE_DIR=cls.cache))
+        cls.cache = cache_with_limits()
 
     def diagnose(self, *args):
         return json.loads(self.succeed("diagnose", *args, "--device", "cpu", "--json",

@@ -204,7 +204,7 @@ class Others(Case):
             text = f.read()
         self.assertIn(old, text)
         self.write("cl/" + file, text.replace(old, new))
-        r = self.tessera("roofline", "--device", "cpu", "--json", "--kernel-dir", "cl",
+        r = self.tessera("roofline", "--device", "cpu", "--seconds", "0.05", "--json", "--kernel-dir", "cl",
                          env={"TESSERA_CACHE_DIR": self.path("own")})
         kept = self.succeed("cache", env={"TESSERA_CACHE_DIR": self.path("own")})
         return r, {row["name"]: row for row in rows_of(r.out)}, kept.out
