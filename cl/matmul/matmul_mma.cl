@@ -20,8 +20,8 @@
  *     SETS;
  *     BLOCK, bytes of a line of a block along k; STAGES;
  *     COPY_A, COPY_B: bytes at whose multiples lines start, 16, 8, 4, 2 or 1;
- *     C_VECTOR (matmul_lanes.clh), 4, or 2 of F64; SHIFTED: whether rows of C do not all start and
- *     end at multiples of it;
+ *     C_VECTOR (matmul_lanes.clh), 4, or 2 of F64 and where pairs are aligned and fours are not;
+ *     SHIFTED: whether rows of C do not all start and end at multiples of it;
  *     EARLY: 1 where what C was is read before the products, and held in registers until then;
  *     SPLITS: 1 where groups share k; LAST_ADDS (last_group.clh), not 0;
  *     LOCAL_BYTES; BAND (matmul_bands.clh); TRANS_A, TRANS_B (matmul_access.clh);
@@ -695,7 +695,11 @@ static inline uint shift_of(uint front)
 
 /* LANE neighbours as they are stored. */
 #if RESULT == F16 || RESULT == BF16
+#if LANE == 4
 typedef uint2 packed;
+#else
+typedef uint packed;
+#endif
 
 static inline float2 pair_of(uint bits)
 {
@@ -718,7 +722,11 @@ static inline REAL real_of(result x)
 
 static inline REAL_N(LANE) unpack(packed x)
 {
+#if LANE == 4
     return (float4)(pair_of(x.s0), pair_of(x.s1));
+#else
+    return pair_of(x);
+#endif
 }
 #else
 typedef REAL_N(LANE) packed;

@@ -863,6 +863,8 @@ static void skinny_products_share_a_long_k(void **state)
         {TSR_F32, 6, 7, 10311, true, true, "skinny-dots", "TEAM=32 SPLIT=41"},
         {TSR_F32, 7, 27, 5588, false, true, "skinny-dots", "TEAM=8 SPLIT=30"},
         {TSR_F16, 1, 13, 353, false, false, "skinny-columns", "LANES=8 SLICES=32 SPLIT=1"},
+        {TSR_BF16, 2536, 1, 3432, true, true, "skinny-columns", "LANES=16 SLICES=16 VECTOR=4"},
+        {TSR_BF16, 1, 3176, 2022, false, false, "skinny-columns", "LANES=32 SLICES=8 VECTOR=8"},
         {TSR_BF16, 398, 1, 397, false, true, "skinny-dots", "TEAM=32 VECTOR=2 SPLIT=1"},
         {TSR_F32, 13, 26, 173, false, true, "skinny-dots", "TEAM=8 VECTOR=1 SPLIT=1"},
     };
@@ -879,6 +881,44 @@ static void skinny_products_share_a_long_k(void **state)
                                                               .alpha = 1});
 
         expect_params(cases[i].name, NULL, &p, &d, cases[i].wanted);
+    }
+}
+
+/* Tiles, blocks and parts of k that were measured to take least, or next to it. */
+static void warps_take_the_fastest_tiles(void **state)
+{
+    static const struct {
+        tsr_type type; /* float32 is rounded to TF32 */
+        size_t m, n, k;
+        bool trans_a, trans_b;
+        double beta;
+        const char *wanted;
+    } cases[] = {
+        {TSR_BF16, 198, 12222, 38, true, false, 0, "TILE_M=64 TILE_N=128 BLOCK=128 SPLIT=1"},
+        {TSR_F16, 258, 11585, 7, false, true, 1, "TILE_M=32 TILE_N=64 BLOCK=32 SPLIT=1"},
+        {TSR_F32, 102, 4424, 1690, false, false, 1, "TILE_M=128 TILE_N=128 BLOCK=128 SPLIT=3"},
+        {TSR_F16, 5049, 2309, 129, false, true, 1, "TILE_M=64 TILE_N=128 BLOCK=128 SPLIT=1"},
+        {TSR_BF16, 30, 5353, 2757, false, false, 1, "TILE_M=32 TILE_N=128 BLOCK=128 SPLIT=6"},
+        {TSR_BF16, 46, 849, 3, true, false, 1, "TILE_M=32 TILE_N=32 BLOCK=32 SPLIT=1"},
+    };
+    device_facts d = hopper();
+
+    (void)state;
+    d.compute_units = 132;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const bool rounds = cases[i].type == TSR_F32;
+        const problem p = matmul_problem(
+            (tsr_matmul_problem){.type = cases[i].type,
+                                 .precision = rounds ? TSR_PRECISION_TF32 : TSR_PRECISION_DEFAULT,
+                                 .m = cases[i].m,
+                                 .n = cases[i].n,
+                                 .k = cases[i].k,
+                                 .trans_a = cases[i].trans_a,
+                                 .trans_b = cases[i].trans_b,
+                                 .alpha = 1,
+                                 .beta = cases[i].beta});
+
+        expect_params("mma", NULL, &p, &d, cases[i].wanted);
     }
 }
 
@@ -1458,6 +1498,7 @@ int main(void)
         cmocka_unit_test(products_of_warps_alone),
         cmocka_unit_test(short_products_follow_what_c_moves),
         cmocka_unit_test(skinny_products_share_a_long_k),
+        cmocka_unit_test(warps_take_the_fastest_tiles),
         cmocka_unit_test(skinny_products_fit_the_local_memory),
         cmocka_unit_test(skinny_products_are_added_up),
         cmocka_unit_test(every_precision_has_a_kernel),

@@ -449,6 +449,9 @@ static void test_warps_copy_what_is_aligned(void **state)
     matmul_in(&p)->ldb = 66;
     matmul_in(&p)->ldc = 65;
     expect_built("mma", NULL, &p, &d, "COPY_A=2 COPY_B=4 SHIFTED=1 C_VECTOR=4");
+    matmul_in(&p)->ldc = 66;
+    expect_built("mma", NULL, &p, &d, "SHIFTED=0 C_VECTOR=2");
+    matmul_in(&p)->ldc = 65;
     matmul_in(&p)->offset_a = 2;
     matmul_in(&p)->ldb = 67;
     expect_built("mma", NULL, &p, &d, "COPY_A=4 COPY_B=2");
@@ -1232,9 +1235,9 @@ static void test_small_products_go_to_warps(void **state)
     p = product(619, 933, 825);
     matmul_in(&p)->type = TSR_F16;
     expect_first(&p, "wgmma-tensor");
-    p = product(16, 11632, 200); /* few rows, by models that differ by less than a quarter */
+    p = product(16, 11632, 200); /* few rows: 7.2 us by boxes, and 8.2 by warps */
     matmul_in(&p)->type = TSR_F16;
-    expect_first(&p, "mma");
+    expect_first(&p, "wgmma-tensor");
     p = product(4096, 4096, 4096);
     matmul_in(&p)->type = TSR_F16;
     expect_first(&p, "wgmma-3xtf32"); /* which does not take it: wgmma-tensor does */
@@ -1255,7 +1258,8 @@ static void test_units_take_few_rows(void **state)
         {2, 16000, 16000, TSR_BF16, false, true}, {12, 3001, 500, TSR_F32, false, false},
         {16, 2001, 501, TSR_F64, true, false},    {16, 400, 400, TSR_F64, true, true},
         {13, 15572, 4535, TSR_F64, false, false}, {1, 7062, 6209, TSR_F64, false, true},
-        {1099, 14, 212, TSR_F64, true, false},
+        {1099, 14, 212, TSR_F64, true, false},    {12, 2787, 301, TSR_F32, true, false},
+        {6, 9719, 6164, TSR_F32, false, true},    {7, 12902, 4458, TSR_F16, false, false},
     };
 
     (void)state;
@@ -1302,6 +1306,10 @@ static void test_warps_take_what_they_do_faster(void **state)
         {266, 468, 411, 8, TSR_F32, false, true, 1, true},
         {931, 98, 168, 0, TSR_F32, true, false, 0, true},
         {27, 16074, 938, 0, TSR_F32, false, false, 1, true},
+        {12, 9000, 300, 0, TSR_BF16, true, false, 0, true},
+        {171, 14484, 83, 0, TSR_F32, false, false, 0, true},
+        {3191, 4400, 175, 8, TSR_F32, true, false, 1, false},
+        {1737, 923, 160, 0, TSR_BF16, false, true, 1, true},
         /* Not timed: one tile, whose parts of k do not fill the units. */
         {17, 24, 1000000, 0, TSR_BF16, false, false, 0, true},
     };

@@ -440,33 +440,34 @@ static bool batch_is_long(const tsr_matmul_problem *p)
            p->k > 4 * size_max(p->m, p->n) && size_min(p->m, p->n) > 16;
 }
 
-/* Multiply-adds of float64 from which on matrix units were measured to be worth it. */
+/* Multiply-adds from which on matrix units were measured to be worth it. */
 static const double ALONG_K_WORK = 3e6;
 
 /* Whether matrix units take less time for a C of few rows or columns. */
 static bool units_pay(const problem *q, const device_facts *d)
 {
     const tsr_matmul_problem *p = matmul_of(q);
-    const bool many = (double)size_max(p->m, p->n) * (double)p->k > 0x1p23;
-    double skinny;
+    const size_t few = size_min(p->m, p->n);
+    const double large = (double)size_max(p->m, p->n) * (double)p->k;
+    double columns, dots;
+    bool along_k;
 
     /* Where memory alone decides, what reads each line once does so fastest. */
-    if (matmul_batch(p) > 1 || p->k < 16 || (many && size_min(p->m, p->n) <= 4))
+    if (matmul_batch(p) > 1 || p->k < 16 || (large > 0x1p23 && few <= 4) ||
+        (large > 0x1p25 && few <= 8 && p->type == TSR_F32))
         return false;
-    skinny = fmin(matmul_skinny_columns_time(q, d), matmul_skinny_dots_time(q, d));
-    if (p->type == TSR_F64) {
-        /* More than eight rows and columns and ALONG_K_WORK multiply-adds: measured to be faster on
-         * matrix units, where the model of skinny-dots, which has FP32's rates, says otherwise. */
-        const bool along_k = size_min(p->m, p->n) > 8 &&
-                             (double)p->m * (double)p->n * (double)p->k >= ALONG_K_WORK &&
-                             isfinite(matmul_skinny_dots_time(q, d));
-
-        return d->nv_capability >= 90 && (along_k || matmul_mma_f64_time(q, d) < skinny);
-    }
+    columns = matmul_skinny_columns_time(q, d);
+    dots = matmul_skinny_dots_time(q, d);
+    /* More than eight rows and columns and ALONG_K_WORK multiply-adds: measured to be faster on
+     * matrix units, where the model of skinny-dots, which has FP32's rates, says otherwise. */
+    along_k = few > 8 && (double)few * large >= ALONG_K_WORK && isfinite(dots);
+    if (p->type == TSR_F64)
+        return d->nv_capability >= 90 &&
+               (along_k || matmul_mma_f64_time(q, d) < fmin(columns, dots));
     if (d->nv_capability < 80 ||
         (tsr_type_size(p->type) != 2 && p->precision != TSR_PRECISION_TF32))
         return false;
-    return matmul_gains_clearly(fmin(matmul_mma_time(q, d), matmul_tensor_time(q, d)), skinny);
+    return along_k || fmin(matmul_mma_time(q, d), matmul_tensor_time(q, d)) < fmin(columns, dots);
 }
 
 /* Whether models of their time decide which variant runs: of one float32 product whose factors are

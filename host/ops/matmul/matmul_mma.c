@@ -85,6 +85,22 @@ static bool mma_aligned(const matmul_matrix *x)
     return matmul_starts_at(x, 16 / tsr_type_size(x->type));
 }
 
+/* Whether each row of C starts and ends at multiples of `lane` elements. */
+static bool rows_are_vectors(const matmul_matrix *c, size_t lane)
+{
+    return matmul_starts_at(c, lane) && c->length % lane == 0;
+}
+
+/* Elements of C in a vector: two where four are not aligned, but all pairs are.  Not timed of
+ * int8. */
+static size_t mma_lane(const tsr_matmul_problem *p)
+{
+    const matmul_matrix c = matmul_matrix_c(p);
+    const bool pairs = !rows_are_vectors(&c, 4) && rows_are_vectors(&c, 2);
+
+    return p->type == TSR_F64 || (pairs && p->type != TSR_I8) ? 2 : 4;
+}
+
 /* Whether A, or B, is copied: of int8 what lies along k alone. */
 static bool mma_copies_a(const tsr_matmul_problem *p)
 {
@@ -144,21 +160,68 @@ static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n, siz
     return s;
 }
 
-/* ---- how long a product takes ------------------------------------------------------------- *
- *
- * In microseconds.  The constants fit 243 timings on an H200, of 16 bits and TF32 from 4x3x5 to
- * 8387x9966x6 and 1842x42x5901 with tiles of all sizes: within 12% (RMS).  Float64 has its tiles
- * and parts of k chosen by TF32's rate and int8 by that of 16 bits, with no time of their own here.
- */
+/* ---- how long a product takes ------------------------------------------------------------- */
 
-/* What a unit does in a microsecond: bytes of a block of an operand that it copies or loads, and
- * outputs that it stores; and bytes that memory moves. */
-static const double copied_a_us = 36e3, loaded_a_us = 25e3, stored_a_us = 7e3, moved_a_us = 3.2e6;
+/* In microseconds, and what a unit does in one. */
+typedef struct mma_rates {
+    double launch, busy;        /* a launch; what memory takes longer where all units ask at once */
+    double copied, loaded;      /* bytes of a block of an operand */
+    double waits, waits_loaded; /* for a block: that is copied; through registers */
+    double together;            /* of several groups, their blocks' */
+    double stored, kept;        /* outputs; sums of a part, 0: as outputs */
+    double pairs, shifted, ends; /* more of a store: C in pairs, or not in vectors; of 32 columns */
+    double read;                 /* more of a store: C is added to */
+    double apart;                /* of several rounds, in which one stores while others multiply */
+    double turn, parts;          /* a last group's turn, and a round of loads of parts */
+} mma_rates;
+
+/* The rates of 16 bits and TF32 fit 751 timings on an H200 of 272 problems, 116 of them in tiles,
+ * blocks or parts of several sizes, from 10x10x9 to 12680x1507x64 and 124x1484x14817: within 9%
+ * (RMS). */
+static const mma_rates rates_of_floats = {.launch = 2.1,
+                                          .busy = 1.04,
+                                          .copied = 35.3e3,
+                                          .loaded = 33.3e3,
+                                          .waits = 0.29,
+                                          .waits_loaded = 0.51,
+                                          .together = 1.09,
+                                          .stored = 7.2e3,
+                                          .kept = 4.3e3,
+                                          .pairs = 0.57,
+                                          .ends = 0.74,
+                                          .read = 0.23,
+                                          .apart = 1,
+                                          .turn = 1.04,
+                                          .parts = 0.71};
+
+/* Those of int8 and float64, by an earlier fit to 243 timings of 16 bits and TF32: what fits these
+ * better chooses worse for them. */
+static const mma_rates rates_of_others = {.launch = 2.5,
+                                          .copied = 36e3,
+                                          .loaded = 25e3,
+                                          .waits = 0.26,
+                                          .waits_loaded = 0.42,
+                                          .together = 1.06,
+                                          .stored = 7e3,
+                                          .pairs = 0.7,
+                                          .shifted = 0.7,
+                                          .read = 0.33,
+                                          .apart = 0.8,
+                                          .turn = 1.2,
+                                          .parts = 0.59};
+
+/* Bytes that memory moves in a microsecond. */
+static const double moved_a_us = 3.2e6;
+
+static const mma_rates *mma_rates_of(const tsr_matmul_problem *p)
+{
+    return p->type == TSR_F64 || p->type == TSR_I8 ? &rates_of_others : &rates_of_floats;
+}
 
 /* Of a group's tile of an operand: what its loads or copies take a unit for each block along k. */
-static double mma_tile_time(bool copied, size_t side, size_t block)
+static double mma_tile_time(const mma_rates *r, bool copied, size_t side, size_t block)
 {
-    return (double)(side * block) / (copied ? copied_a_us : loaded_a_us);
+    return (double)(side * block) / (copied ? r->copied : r->loaded);
 }
 
 static size_t mma_items(const mma_layout *s)
@@ -190,51 +253,71 @@ static size_t mma_resident(const job *j, const mma_layout *s)
 
 /* What the last of the groups that share k takes to find that it is, and to add up their parts:
  * each round brings up to 16 vectors of sums, of one part at least: as PARTS_AT_ONCE. */
-static double mma_add_up_time(const mma_layout *s)
+static double mma_add_up_time(const mma_rates *r, const mma_layout *s)
 {
     const size_t vectors = s->tile_m * s->tile_n / (32 * s->warps_m * s->warps_n) / 4;
     const size_t at_once = s->sets * size_max(16 / vectors, 1);
 
-    return s->k.parts > 1 ? 1.2 + 0.59 * (double)size_div_up(s->k.parts, at_once) : 0;
+    return s->k.parts > 1 ? r->turn + r->parts * (double)size_div_up(s->k.parts, at_once) : 0;
+}
+
+/* What a group stores: its tile of C, or its sums. */
+static double mma_store_time(const tsr_matmul_problem *p, const mma_layout *s)
+{
+    const mma_rates *r = mma_rates_of(p);
+    const matmul_matrix c = matmul_matrix_c(p);
+    const double outputs = (double)(s->tile_m * s->tile_n);
+    const double shape = rows_are_vectors(&c, 4)   ? 0
+                         : rows_are_vectors(&c, 2) ? r->pairs
+                                                   : r->shifted + r->ends * 32 / (double)s->tile_n;
+
+    if (s->k.parts > 1 && r->kept > 0)
+        return outputs / r->kept;
+    return outputs / r->stored * (1 + shape + (matmul_reads_c(p) ? r->read : 0));
 }
 
 /* Of so many groups together on a unit: blocks that wait for memory, or for one another, and what
  * is stored. */
 static double mma_round_time(const tsr_matmul_problem *p, const mma_layout *s, size_t together)
 {
-    const matmul_matrix c = matmul_matrix_c(p);
+    const mma_rates *r = mma_rates_of(p);
     const bool copies_a = mma_copies_a(p), copies_b = mma_copies_b(p);
-    const bool shifted = !matmul_starts_at(&c, 4) || c.length % 4 != 0;
     const size_t block = s->depth * tsr_type_size(p->type);
-    const double latency = copies_a && copies_b ? 0.26 : 0.42;
+    const double latency = copies_a && copies_b ? r->waits : r->waits_loaded;
     const double work =
-        mma_tile_time(copies_a, s->tile_m, block) + mma_tile_time(copies_b, s->tile_n, block);
-    const double stores = (double)(s->tile_m * s->tile_n) / stored_a_us *
-                          (1 + (shifted ? 0.7 : 0) + (matmul_reads_c(p) ? 0.33 : 0));
+        mma_tile_time(r, copies_a, s->tile_m, block) + mma_tile_time(r, copies_b, s->tile_n, block);
 
     return (double)size_div_up(s->k.span, s->depth) *
-               fmax(latency + work / (double)s->sets, 1.06 * (double)together * work) +
-           (double)together * stores;
+               fmax(latency + work / (double)s->sets, r->together * (double)together * work) +
+           (double)together * mma_store_time(p, s);
+}
+
+/* The share of the units that memory answers at once: larger tiles are no fewer bytes. */
+static double mma_busy(const tsr_matmul_problem *p, size_t groups, size_t units)
+{
+    const double tiles = (double)size_div_up(p->m, 32) * (double)size_div_up(p->n, 32);
+
+    return fmin(fmax(tiles, (double)groups) / (double)units, 1);
 }
 
 static double mma_time(const job *j, const mma_layout *s)
 {
-    static const double launch = 2.5;
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t each = size_div_up(mma_groups(p, s), size_max(j->device->compute_units, 1));
+    const mma_rates *r = mma_rates_of(p);
+    const size_t units = size_max(j->device->compute_units, 1), groups = mma_groups(p, s);
+    const size_t each = size_div_up(groups, units);
     const size_t most = mma_resident(j, s), full = each / most, rest = each % most;
     const double elements = ((double)p->m + (double)p->n) * (double)p->k +
                             (double)p->m * (double)p->n * (matmul_reads_c(p) ? 2 : 1);
     const double moved = elements * (double)tsr_type_size(p->type) / moved_a_us;
-    /* Of several rounds one stores while others multiply. */
-    const double apart = each > 2 * most ? 0.8 : 1;
-    double us = apart * (double)full * mma_round_time(p, s, most) + mma_add_up_time(s);
+    const double apart = each > 2 * most ? r->apart : 1;
+    double us = apart * (double)full * mma_round_time(p, s, most) + mma_add_up_time(r, s);
 
     if (s->local > j->device->large_local)
         return DBL_MAX;
     if (rest)
         us += apart * mma_round_time(p, s, rest);
-    return launch + fmax(us, moved);
+    return r->launch + r->busy * mma_busy(p, groups, units) + fmax(us, moved);
 }
 
 /* The best number of parts, where SPLIT does not set it: as many groups as fill the units so many
@@ -267,13 +350,21 @@ static mma_layout mma_split(const job *j, mma_layout s)
     return best;
 }
 
+/* Whether what comes through registers of blocks of 128 bytes leaves too few of them to the sums:
+ * of 16 bits a unit of 16 bytes comes as two vectors. */
+static bool mma_block_is_long(const tsr_matmul_problem *p, size_t tile_m, size_t tile_n)
+{
+    return tsr_type_size(p->type) == 2 && tile_m * tile_n == 128 * 128 && !mma_copies_a(p) &&
+           !mma_copies_b(p);
+}
+
 /* Whether blocks of so many bytes serve: the longest has room for k, where that is short, and
  * shorter ones take few registers for what comes through them. */
-static bool mma_block_serves(const tsr_matmul_problem *p, size_t block, size_t sets)
+static bool mma_block_serves(const tsr_matmul_problem *p, size_t block, size_t sets, bool is_long)
 {
     const size_t bytes = p->k * tsr_type_size(p->type);
     /* Two sets of warps take a step of 32 bytes each. */
-    const size_t most = bytes <= 32 && sets < 2 ? 32 : bytes <= 64 ? 64 : 128;
+    const size_t most = bytes <= 32 && sets < 2 ? 32 : bytes <= 64 || is_long ? 64 : 128;
 
     return p->type == TSR_F64 ? block == 128
                               : block == most || (block < most && bytes <= 4 * block);
@@ -292,7 +383,8 @@ static mma_layout mma_layout_of(const job *j)
         mma_layout s;
 
         if ((set_m && m != set_m) || (set_n && n != set_n) ||
-            (!set && !mma_block_serves(p, block, param(j->params, "SETS"))))
+            (!set &&
+             !mma_block_serves(p, block, param(j->params, "SETS"), mma_block_is_long(p, m, n))))
             continue;
         s = mma_split(j, mma_layout_for(j, m, n, block));
         if (!best.tile_m || mma_time(j, &s) < mma_time(j, &best))
@@ -335,9 +427,10 @@ bool matmul_mma_gains(const problem *q, const device_facts *d)
     if (tsr_type_size(p->type) == 2 && p->m <= 32 && p->n <= 32 && p->k <= 2048)
         return true;
     /* Of few rows or columns a group of `wgmma-tensor` has less of the large factor on its way than
-     * its time is taken from: a clear gain alone counts. */
-    return matmul_mma_time(q, d) <
-           matmul_tensor_time(q, d) * (size_min(p->m, p->n) <= 16 ? 1.25 : 1);
+     * its time is taken from, and of a short k it begins later: a clear gain alone counts. */
+    return matmul_mma_time(q, d) < matmul_tensor_time(q, d) * (size_min(p->m, p->n) <= 16 ? 1.25
+                                                               : p->k <= 96               ? 1.06
+                                                                                          : 1);
 }
 
 /* Bytes that are loaded or copied at once, at whose multiples lines start: 16, or an element, or 4
@@ -400,7 +493,7 @@ static const char *plan_mma(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
-    const size_t lane = p->type == TSR_F64 ? 2 : 4; /* of C, in vectors */
+    const size_t lane = mma_lane(p);
     const char *why = matmul_unsupported_complex(p, out);
     mma_layout s;
 
@@ -440,7 +533,7 @@ static const char *plan_mma(const job *j, plan *out)
     plan_define(out, "COPY_A=%zu", mma_unit(&a));
     plan_define(out, "COPY_B=%zu", mma_unit(&b));
     plan_define(out, "C_VECTOR=%zu", lane);
-    plan_define(out, "SHIFTED=%d", !matmul_starts_at(&c, lane) || c.length % lane != 0);
+    plan_define(out, "SHIFTED=%d", !rows_are_vectors(&c, lane));
     plan_define(out, "EARLY=%d", mma_reads_early(j, &s, lane));
     plan_define(out, "SPLITS=%d", s.k.parts > 1);
     last_group_defines(j->device, LAST_GROUP_PTX, &out->defines);

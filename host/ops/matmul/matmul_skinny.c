@@ -390,6 +390,15 @@ static layout columns_layout(const job *j, const skinny *s)
         if (matmul_gains_clearly(best_us(j, s, &x), best_us(j, s, &best)))
             best = x;
     }
+    /* Of one row or column and a long k fewer outputs leave a group less to add up, so that more
+     * groups share k.  Not timed of float64. */
+    if (!set && !param(j->params, "VECTOR") && s->few == 1 && s->k >= s->many && s->type < 8 &&
+        best.aligned && !is_brief(j, s)) {
+        const layout x = columns_of(j, s, vector / 2, size_max(lanes / 2, LANES_MIN));
+
+        if (matmul_gains_clearly(best_us(j, s, &x), best_us(j, s, &best)))
+            best = x;
+    }
     return best;
 }
 
