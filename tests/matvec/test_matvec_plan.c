@@ -530,6 +530,9 @@ static void parts_follow_device_and_shape(void **state)
         {"column-slices", &gpu, 10000, 10000, true, NULL, 5, 2048, 0},
         {"column-slices", &gpu, 9800, 9800, true, NULL, 39, 256, 0},
         {"column-slices", &gpu, 16384, 16384, true, NULL, 32, 512, 0},
+        /* Tall, and rows do not start at cache lines; and rows that start anywhere. */
+        {"column-slices", &gpu, 100000, 1000, true, NULL, 49, 2048, 0},
+        {"column-slices", &gpu, 32171, 3331, true, NULL, 14, 2304, 124},
         /* 20000 columns are two tiles of one width, and parts multiples of LINES. */
         {"columns-vector", &pass, 1001, 20000, true, NULL, 4, 252, 10000},
         /* Where more cores leave more parts, tiles are narrower, so that adding up takes 1/64 of
@@ -576,7 +579,7 @@ static void slices_are_loaded_past_the_cache(void **state)
                  {4096, 4096, 4096, 2, TSR_F32, FEATURE_YES, NULL, 1},
                  {4096, 4096, 4096, 2, TSR_F32, FEATURE_YES, "PAST_L1=2", 0},
                  {2048, 2048, 2048, 0, TSR_F64, FEATURE_YES, NULL, 2},
-                 {8192, 8192, 8192, 0, TSR_F16, FEATURE_YES, NULL, 1},
+                 {8192, 8192, 8192, 0, TSR_F16, FEATURE_YES, NULL, 2},
                  {8192, 8192, 8192, 0, TSR_F16, FEATURE_YES, "PAST_L1=2", 2},
                  {8192, 8192, 8192, 4, TSR_F16, FEATURE_YES, "PAST_L1=2", 0},
                  {3000, 3000, 3000, 0, TSR_F32, FEATURE_YES, NULL, 2},
@@ -804,6 +807,10 @@ static void preference_follows_the_shape(void **state)
     assert_string_equal(names[0], "short-columns");
     assert_string_equal(names[1], "column-slices");
     p = product(10000, 86, TSR_F64, true);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "column-slices");
+    /* Whole tiles leave no lanes idle. */
+    p = product(1000000, 256, TSR_F32, true);
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "column-slices");
     p = product(1000000, 601, TSR_F32, true);

@@ -270,22 +270,23 @@ enum { SHORT_BYTES = 256 << 10 };
 
 /* Columns up to which A is narrow; and of a wider one, those up to which many lanes along its rows
  * would have nothing to do, and the rows of A from which on that takes longer than to add up the
- * sums of groups, each of which has all columns.  Rows of so many bytes that do not start at
- * vectors column-slices reads by narrow tiles as fast. */
-enum { NARROW_COLUMNS = 32, SHORT_COLUMNS = 512, SHORT_ROWS = 50000, SHIFTED_ROW_BYTES = 512 };
+ * sums of groups, each of which has all columns.  Rows of up to so many bytes that do not start at
+ * vectors column-slices reads by narrow tiles as fast, and longer ones that are whole tiles by no
+ * idle lanes. */
+enum { NARROW_COLUMNS = 32, SHORT_COLUMNS = 512, SHORT_ROWS = 50000, TILE_BYTES = 512 };
 
 /* Whether short-columns reads a transposed A sooner than column-slices. */
 static bool is_read_as_array(const tsr_matvec_problem *p)
 {
     const matvec_view v = matvec_view_of(p);
-    const size_t bytes = tsr_type_size(p->type);
+    const size_t bytes = tsr_type_size(p->type), row = v.rows * bytes;
 
     if (!matvec_is_flat(p))
         return false;
     if (v.rows <= NARROW_COLUMNS)
         return v.columns > SHORT_BYTES / bytes / size_max(v.rows, 1);
     return v.rows <= SHORT_COLUMNS && v.columns >= SHORT_ROWS &&
-           (v.rows * bytes % 16 == 0 || v.rows * bytes > SHIFTED_ROW_BYTES);
+           (row <= TILE_BYTES ? row % 16 == 0 : row % TILE_BYTES != 0);
 }
 
 /* The variants for narrow A, and for transposed ones; `rows` are those of all products. */
