@@ -460,6 +460,9 @@ IN_REGISTERS void store_tile(const float4 *sum, const tile *x, __global float *c
     }
 }
 
+/* Whether C is fetched ahead: with it the smallest tiles have fewer groups on a unit. */
+#define EXPECTED (TILE_M > 32)
+
 /* Fetch what C is. */
 static inline void expect_tile(const tile *x, __global const float *c, uint ldc)
 {
@@ -505,7 +508,7 @@ matmul_mma_3xtf32(__global const factor *restrict a, __global const factor *rest
 
         /* Read before refilled: of the piece before. */
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (call.beta != 0 && at.first == 0)
+        if (EXPECTED && call.beta != 0 && at.first == 0)
             expect_tile(&x, c + call.offset_c + product * call.stride_c, call.ldc);
         unsure = multiply_tile(sum, &x, (__local float *)memory);
         unsure |= any_unsure(sum, &x);

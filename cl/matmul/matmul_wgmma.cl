@@ -280,27 +280,28 @@ matmul_wgmma_pack(__global const float *a, __global const float *b, __global uch
                      : "memory")
 #endif
 
-/* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ...  What a row was is read before any of
- * it is written: reads that follow writes would wait for them, as the compiler does not know that
- * they lie apart. */
-IN_REGISTERS void store_sums(const product *p, uint i, uint j, const float *sums)
-{
-#pragma unroll
-    for (uint high = 0; high < 2; high++) {
-        __global float *c = product_at(p, i + 8 * high, j);
-        float before[HELD / 2];
+/* Columns of a warp's 16 rows that go through local memory at once, and floats from row to row of
+ * them there: four rows of eight neighbours are in different banks. */
+#define PASS  64
+#define PITCH (PASS + 8)
 
-        if (i + 8 * high >= p->m)
-            continue;
+/* The warp's 16 rows of C from i on, columns from j on, through its own local memory at `own`. */
+IN_REGISTERS void store_sums(const product *p, uint i, uint j, const float *sums, uint own)
+{
+    const uint lane = get_local_id(0) % 32, first = own + (lane / 4 * PITCH + lane % 4 * 2) * 4;
+
 #pragma unroll
-        for (uint e = 0; e < HELD / 2; e++)
-            if (p->beta != 0 && j + e / 2 * 8 + e % 2 < p->n)
-                before[e] = c[e / 2 * 8 + e % 2];
+    for (uint pass = 0; pass < TILE_N / PASS; pass++) {
 #pragma unroll
-        for (uint e = 0; e < HELD / 2; e++)
-            if (j + e / 2 * 8 + e % 2 < p->n)
-                c[e / 2 * 8 + e % 2] =
-                    product_of(p->alpha, sums[e / 2 * 4 + 2 * high + e % 2], p->beta, before[e]);
+        for (uint e = 0; e < PASS / 4; e++)
+            local_store_2(first + (e % 2 * 8 * PITCH + e / 2 * 8) * 4,
+                          as_uint(sums[pass * (PASS / 2) + 2 * e]),
+                          as_uint(sums[pass * (PASS / 2) + 2 * e + 1]));
+        /* Placed before stored: below, we read what other lanes placed. */
+        warp_barrier();
+        product_store_rows(p, i, j + pass * PASS, own, PITCH, 16, PASS / 32);
+        /* Read before it is overwritten. */
+        warp_barrier();
     }
 }
 
@@ -332,7 +333,8 @@ IN_REGISTERS void consume(const product *p, uint i0, uint j0, uint blocks, uint 
                           uint empty)
 {
     const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
-    const uint i = i0 + warp / 4 * (TILE_M / 2) + warp % 4 * 16 + lane / 4, j = j0 + lane % 4 * 2;
+    const uint i = i0 + warp / 4 * (TILE_M / 2) + warp % 4 * 16;
+    const uint own = tiles + warp * (16 * PITCH * 4);
     const ulong tile_a = wgmma_tile(tiles + warp / 4 * (TILE_M / 2) * ROW_BYTES);
     const ulong tile_b = wgmma_tile(tiles + TILE_M * ROW_BYTES);
     uint stage = 0, parity = 0;
@@ -401,9 +403,11 @@ IN_REGISTERS void consume(const product *p, uint i0, uint j0, uint blocks, uint 
     __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(SUM_UPDATED, lower)::"memory");
 #endif
 #endif
-    store_sums(p, i, j, upper);
+    /* All tiles are read before sums take their place. */
+    strict_barrier();
+    store_sums(p, i, j0, upper, own);
 #if TILE_M == 256
-    store_sums(p, i + 64, j, lower);
+    store_sums(p, i + 64, j0, lower, own);
 #endif
 }
 
@@ -426,16 +430,6 @@ static inline bool flagged(__global const uint *a, uint count_a, __global const 
     /* Written before read: work-item 0 reads what any of them found. */
     barrier(CLK_LOCAL_MEM_FENCE);
     return *found;
-}
-
-/* The part of a product from p0 along k on, `depth` of it at most: its sums go to matrix `part` of
- * m x n. */
-static inline void take_part(product *p, uint part, uint p0, uint depth)
-{
-    p->a += at_a(0, p0, p->lda);
-    p->b += at_b(p0, 0, p->ldb);
-    p->k = min(p->k - p0, depth);
-    p->c += (ulong)part * p->m * p->n;
 }
 
 /* Each part has `span` blocks, and the last what is left of them.  Where there are several, c is
@@ -462,7 +456,7 @@ matmul_wgmma(__global const float *a, __global const float *b, __global float *c
     __global const uint *flag = (__global const uint *)(work + call.flags);
     bool strictly = blocks == 0;
 
-    take_part(&p, part, first * BLOCK_K, span * BLOCK_K);
+    product_take_part(&p, part, first * BLOCK_K, span * BLOCK_K);
 #if PRODUCTS == 3
     /* All parts of a tile go the same way, whichever of them has what cannot be split. */
     strictly = strictly || flagged(flag + at.y * flags_a, flags_a,

@@ -7,21 +7,25 @@
  *     consumers read it in the order in which their registers must hold it, and split it there.
  *     The units add up with truncation, so every 32 along k the sums start from zero and are
  *     added in ordinary FP32 registers.
- * Work split: a group of 384 computes 128 rows by 256 columns of C.  Its last 128 produce, blocks
- *     of 16 along k, STAGES of them ahead.  The others consume, two warp groups of 128 columns
- *     each, as two pieces of 64.  While one warp group splits and adds, the other's products keep
- *     the matrix units busy.
+ *     Where C has fewer tiles than the device has units, groups share k, as in matmul_wgmma.cl.
+ * Work split: a group of 384 computes 128 rows by 256 columns of C, or of a part's sums.  Its last
+ *     128 produce, blocks of 16 along k, STAGES of them ahead.  The others consume, two warp groups
+ *     of 128 columns each, as two pieces of 64.  While one warp group splits and adds, the other's
+ *     products keep the matrix units busy.
  * Parameters: STAGES; BAND (matmul_bands.clh); COPY, bytes of B that a copy brings: 16, or 1024,
  *     whole rows of tiles where that can be; ALIGNED_A, ALIGNED_B: whether four neighbours that
  *     start at a multiple of 4 are 16 aligned bytes; PADDED_A, PADDED_B: whether they are copies by
  *     matmul_align.clh, and zeros follow, up to whole tiles and pairs of blocks; TRANS_A, TRANS_B
  *     (matmul_access.clh); tiles, blocks and work-items as the host counts with them (below);
- *     ALIGN_ITEMS, ALIGN_LOADS (matmul_align.clh); REAL, float (real.clh).
- * Launch: copies first.  Then 1-D, groups of 384, one per started tile of C.
+ *     SPLIT, parts of k, of launches alone; ALIGN_ITEMS, ALIGN_LOADS (matmul_align.clh); REAL,
+ *     FACTOR and RESULT, of float (matmul_elements.clh); SUM_ITEMS and PARTS_TOGETHER
+ *     (matmul_parts.clh).
+ * Launch: copies first.  Then 1-D, groups of 384, one per started tile of C, for each part of k;
+ *     then the adding up, where there are parts.
  * Local memory: STAGES * (IMAGE_BYTES + RAW_BYTES) + LEAD * LEAD_BYTES, up to 1 KiB of alignment,
  *     and the barriers.
- * Limits: m, n, k and the leading dimensions up to 2^31.  A tile that may not be split is looked
- *     at again, and computed again, and counted, where it cannot be.
+ * Limits: m, n, k and the leading dimensions up to 2^31.  A tile, or its part, that may not be
+ *     split is looked at again, and computed again, and counted, where it cannot be.
  *
  * Which tiles can be split: those of magnitudes within 2^-50 and 2^50, and zero (tf32.clh).  The
  * producers look whether A's are.  At B's nobody looks: time for it the multiplications would not
@@ -48,6 +52,7 @@
 #include "matmul/matmul_access.clh"
 #include "matmul/matmul_align.clh"
 #include "matmul/matmul_bands.clh"
+#include "matmul/matmul_parts.clh"
 #include "matmul/matmul_strict.clh"
 
 #ifndef STAGES
@@ -466,42 +471,43 @@ IN_REGISTERS bool any_unsure(const product *p, const tile *t, uint j0, bool whol
     return unsure;
 }
 
-/* Sums whose C is read at once, as registers hold it beside them. */
-#define TOGETHER 16
+/* Floats from row to row of a warp group's sums in local memory, 128 x 128 of them: what a warp
+ * places at once, four rows that are two apart of eight neighbours, is in different banks. */
+#define PITCH (TILE_N / 2 + 4)
+#if 2 * TILE_M * PITCH * 4 > BYTES
+#error "STAGES: sums do not find their place"
+#endif
 
-/* Store them.  The compiler knows `whole`, that the tile has no edges, and whether beta is 0.  What
- * C was is read before it is written: reads that follow writes would wait for them, as the compiler
- * does not know that they lie apart. */
-IN_REGISTERS void store_as(const product *p, const tile *t, uint j0, bool whole, float beta,
-                           const float *sums)
+/* Of the work-items of a warp group. */
+static inline void group_barrier(void)
 {
-    const uint2 at = first_of(t, j0);
-    __global float *c = product_at(p, at.x, at.y);
-
-#pragma unroll
-    for (uint first = 0; first < 64; first += TOGETHER) {
-        float before[TOGETHER];
-
-#pragma unroll
-        for (uint e = first; e < first + TOGETHER; e++)
-            if (beta != 0 && (whole || (at.x + down(e) < p->m && at.y + across(e) < p->n)))
-                before[e - first] = c[down(e) * (ulong)p->ldc + across(e)];
-#pragma unroll
-        for (uint e = first; e < first + TOGETHER; e++)
-            if (whole || (at.x + down(e) < p->m && at.y + across(e) < p->n))
-                c[down(e) * (ulong)p->ldc + across(e)] =
-                    product_of(p->alpha, sums[e], beta, before[e - first]);
-    }
+    __asm__ volatile("bar.sync %0, 128;" ::"r"(2 + get_local_id(0) / 128) : "memory");
 }
 
-IN_REGISTERS void store(const product *p, const tile *t, uint j0, bool whole, const float *sums)
+/* Place the sums of 64 columns where the warp group's first is at `to`. */
+IN_REGISTERS void place_sums(uint to, const float *sums)
 {
-    if (whole && p->beta == 0)
-        store_as(p, t, j0, true, 0, sums);
-    else if (whole)
-        store_as(p, t, j0, true, p->beta, sums);
-    else
-        store_as(p, t, j0, false, p->beta, sums);
+    const uint warp = get_local_id(0) / 32 % 4, lane = get_local_id(0) % 32;
+
+    to += (lane % 4 * 2 * PITCH + warp * 16 + lane / 4) * 4;
+#pragma unroll
+    for (uint e = 0; e < 64; e++)
+        local_store_1(to + (down(e) * PITCH + across(e)) * 4, as_uint(sums[e]));
+}
+
+/* Store the sums of a warp group's 128 columns from j0 on, through local memory, so that neighbours
+ * of C are stored together. */
+IN_REGISTERS void store(const product *p, const tile *t, uint j0, const float *left,
+                        const float *right)
+{
+    const uint warp = get_local_id(0) / 32, first = warp % 4 * 32;
+    const uint own = t->memory + warp / 4 * (TILE_M * PITCH * 4);
+
+    place_sums(own, left);
+    place_sums(own + 64 * 4, right);
+    /* Placed before stored: below, we read what other warps placed. */
+    group_barrier();
+    product_store_rows(p, t->i0 + first, j0, own + first * PITCH * 4, PITCH, 32, TILE_N / 2 / 32);
 }
 
 /* Whether some of `width` rows or columns of `depth` elements along k cannot be split.  Two of them
@@ -596,8 +602,7 @@ IN_REGISTERS bool consume(const product *p, const tile *t, bool whole, __local f
         if (found->beyond)
             return false;
     }
-    store(p, t, j0, whole, left);
-    store(p, t, j0 + 64, whole, right);
+    store(p, t, j0, left, right);
     return true;
 }
 
@@ -612,20 +617,25 @@ matmul_wgmma_fused(__global const float *a, __global const float *b, __global fl
     __local uchar memory[BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
     __local findings found;
-    const product p = product_of_call(a, b, c, &call);
-    const uint m = p.m, n = p.n, k = p.k;
-    const uint2 at =
-        tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
-    const tile t = {.i0 = at.y * TILE_M,
-                    .j0 = at.x * TILE_N,
-                    .blocks = (k + 2 * BLOCK_K - 1) / (2 * BLOCK_K) * 2,
-                    .memory = (local_address(memory) + 1023) / 1024 * 1024,
-                    .full = local_address(barriers),
-                    .empty = local_address(barriers) + 8 * STAGES};
-    const uint end_k = t.blocks * BLOCK_K;
-    const bool filled = reaches_a(&p, t.i0 + TILE_M, end_k) && reaches_b(&p, t.j0 + TILE_N, end_k);
+    product p = product_of_call(a, b, c, &call);
+    const uint m = p.m, n = p.n;
+    const uint across = (n + TILE_N - 1) / TILE_N, down = (m + TILE_M - 1) / TILE_M;
+    const uint part = get_group_id(0) / (across * down);
+    const uint2 at = tile_of_group(get_group_id(0) % (across * down), across, down);
+    tile t = {.i0 = at.y * TILE_M,
+              .j0 = at.x * TILE_N,
+              .memory = (local_address(memory) + 1023) / 1024 * 1024,
+              .full = local_address(barriers),
+              .empty = local_address(barriers) + 8 * STAGES};
     const bool whole = t.i0 + TILE_M <= m && t.j0 + TILE_N <= n;
+    bool filled;
+    uint k;
 
+    product_take_part(&p, part, part * call.span, call.span);
+    k = p.k;
+    t.blocks = (k + 2 * BLOCK_K - 1) / (2 * BLOCK_K) * 2;
+    filled = reaches_a(&p, t.i0 + TILE_M, t.blocks * BLOCK_K) &&
+             reaches_b(&p, t.j0 + TILE_N, t.blocks * BLOCK_K);
     if (get_local_id(0) == 0) {
         found.unsure = found.beyond = 0;
         for (uint s = 0; s < STAGES; s++) {

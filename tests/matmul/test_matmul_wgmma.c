@@ -89,7 +89,9 @@ static void test_rows_of_a_tile_follow_the_shape(void **state)
     expect_rows("wgmma-3xtf32", NULL, &p, 128);
     p = product(1408, 1408, 4096); /* a tile of 128 x 128 for all but 11 units */
     expect_rows("wgmma-3xtf32", NULL, &p, 128);
-    p = product(2048, 2048, 8192);
+    p = product(2048, 2048, 4096);
+    expect_rows("wgmma-3xtf32", NULL, &p, 128);
+    p = product(2048, 2048, 64); /* one wave of large ones for two of small ones */
     expect_rows("wgmma-3xtf32", NULL, &p, 256);
     p = product(2048, 2048, 512);
     matmul_in(&p)->precision = TSR_PRECISION_TF32;
@@ -687,6 +689,48 @@ static void test_fused_needs_no_workspace(void **state)
     matmul_in(&p)->n = 0;
     x = expect_plan("wgmma-3xtf32-fused", NULL, &p, &d, 0, 0);
     plan_free(&x);
+}
+
+/* That C has so many tiles and k so many parts, whose sums lie in the workspace before copies. */
+static void expect_fused_parts(const char *set, const problem *p, size_t tiles, size_t parts,
+                               size_t copies)
+{
+    device_facts d = hopper();
+    const size_t aligned = copies ? 2 : 0;
+    const size_t sums = parts > 1 ? parts * matmul_of(p)->m * matmul_of(p)->n * 4 : 0;
+    plan x;
+
+    d.compute_units = 132;
+    x = plan_of("wgmma-3xtf32-fused", set, p, &d);
+    assert_int_equal(x.count, aligned + (parts > 1 ? 2 : 1));
+    assert_int_equal(x.commands[aligned].entry, 1);
+    assert_int_equal(x.commands[aligned].global[0], tiles * parts * 384);
+    assert_int_equal(x.workspace, copies ? size_round_up(sums, 16) + copies : sums);
+    assert_int_equal(x.tiles, tiles * parts);
+    assert_int_equal(param(&x.params, "SPLIT"), parts);
+    if (parts > 1)
+        assert_int_equal(x.commands[aligned + 1].entry, 2);
+    plan_free(&x);
+}
+
+/* Groups share k where C has too few tiles for the device, and k is long. */
+static void test_fused_groups_share_k(void **state)
+{
+    problem p = product(1024, 1024, 4096); /* 8 x 4 tiles */
+
+    (void)state;
+    matmul_in(&p)->beta = 2;
+    expect_fused_parts(NULL, &p, 32, 4, 0);
+    expect_fused_parts("SPLIT=1", &p, 32, 1, 0);
+    expect_fused_parts("SPLIT=8", &p, 32, 8, 0);
+    p = product(1024, 1024, 200);
+    expect_fused_parts(NULL, &p, 32, 1, 0);
+    /* Parts of 32 of k at least. */
+    expect_fused_parts("SPLIT=32", &p, 32, 7, 0);
+    p = product(4096, 4096, 4096);
+    expect_fused_parts(NULL, &p, 512, 1, 0);
+    p = product(129, 257, 1001); /* copies of 256 x 1024 and 1024 x 512 */
+    expect_fused_parts("SPLIT=2 ALIGN=2", &p, 4, 2, (256 * 1024 + 1024 * 512) * 4);
 }
 
 /* The last buffer of the launch that multiplies is where strict tiles are counted. */
@@ -1362,6 +1406,7 @@ int main(void)
         cmocka_unit_test(test_float64_tells_alignment),
         cmocka_unit_test(test_alignment_is_defined),
         cmocka_unit_test(test_fused_needs_no_workspace),
+        cmocka_unit_test(test_fused_groups_share_k),
         cmocka_unit_test(test_tiles_are_counted),
         cmocka_unit_test(test_fused_runs_elsewhere),
         cmocka_unit_test(test_fused_tells_alignment),

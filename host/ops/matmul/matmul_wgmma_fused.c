@@ -1,11 +1,12 @@
 /* Hopper's matrix instructions on A and B as they are: cl/matmul/matmul_wgmma_fused.cl. */
 #include "base/sizes.h"
 #include "core/registry.h"
+#include "ops/matmul/matmul_parts.h"
 #include "ops/matmul/matmul_plan.h"
 #include "ops/matmul/matmul_variants.h"
 
 /* Entries of cl/matmul/matmul_wgmma_fused.cl, in the variant's order. */
-enum { ALIGN, MULTIPLY };
+enum { ALIGN, MULTIPLY, SUM };
 
 static const tunable tunables[] = {
     {"STAGES", "blocks along k in flight: latency hidden against local memory", {4, 5, 6}, 6},
@@ -16,6 +17,11 @@ static const tunable tunables[] = {
      "workspace and a launch",
      {0, 1, 2},
      0},
+    {"SPLIT",
+     "work-groups that share k: more run at once, and leave more sums to add up",
+     {0, 1, 2, 4, 8, 16, 32},
+     0,
+     .host_only = true},
 };
 
 /* What the kernel is built with; sizes in bytes. */
@@ -29,6 +35,7 @@ enum {
     PITCH_ROWS = 1056,  /* a row of a block of B by rows of columns, */
     PITCH_COLUMNS = 64, /* or along k */
     LEAD = 3,           /* blocks of A on their way to be split */
+    SPAN_MIN = 128,     /* k of a part, at least, where SPLIT does not set it */
     ALIGN_ITEMS = 256,  /* work-items of a group that copies what is not aligned, */
     ALIGN_LOADS = 4     /* and elements that each copies */
 };
@@ -104,8 +111,9 @@ static bool fit_beside(const job *j, const copies *s)
            (double)j->device->global_memory;
 }
 
-/* The copies to be made: none where they would take too much. */
-static copies copies_of(const job *j)
+/* The copies to be made, in the workspace behind so many bytes: none where they would take too
+ * much. */
+static copies copies_of(const job *j, size_t behind)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
@@ -116,12 +124,13 @@ static copies copies_of(const job *j)
                 .b = {.lines = p->trans_b ? n : k, .pitch = p->trans_b ? k : n}};
 
     if (m == 0 || n == 0 || matmul_k_read(p) == 0)
-        return (copies){0};
+        return (copies){.bytes = behind};
     s.a.made = wanted(j, &a);
     s.b.made = wanted(j, &b);
     if (size_of(&s.a) + size_of(&s.b) > (double)most || !fit_beside(j, &s))
-        return (copies){0};
-    s.b.offset = s.a.made ? s.a.lines * s.a.pitch : 0;
+        return (copies){.bytes = behind};
+    s.a.offset = size_round_up(behind, 16) / sizeof(float);
+    s.b.offset = s.a.offset + (s.a.made ? s.a.lines * s.a.pitch : 0);
     s.bytes = (s.b.offset + (s.b.made ? s.b.lines * s.b.pitch : 0)) * sizeof(float);
     return s;
 }
@@ -156,7 +165,7 @@ static void input(unsigned index, const copy *c, command *out, uint64_t *offset,
     *ld = (uint32_t)c->pitch;
 }
 
-/* ---- time -------------------------------------------------------------------------------- */
+/* ---- parts of k -------------------------------------------------------------------------- */
 
 static size_t tiles_of(const tsr_matmul_problem *p)
 {
@@ -166,39 +175,58 @@ static size_t tiles_of(const tsr_matmul_problem *p)
 /* How many times longer blocks of A and B take than such as lie as the kernel has them. */
 static double slower(const job *j, const copies *s)
 {
-    static const double by_elements = 0.45; /* copied four bytes at a time */
-    static const double along_k = 0.1;      /* columns of B that lie along k, */
-    static const double both = 0.14;        /* and are copied so */
+    static const double elements_a = 0.09; /* copied four bytes at a time, */
+    static const double elements_b = 0.36; /* and of B */
+    static const double along_k = 0.16;    /* columns of B that lie along k */
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
-    const bool whole_a = s->a.made || matmul_starts_at(&a, 4);
-    const bool whole_b = s->b.made || matmul_starts_at(&b, 4);
 
-    return 1 + (whole_a && whole_b ? 0 : by_elements) + (p->trans_b ? along_k : 0) +
-           (p->trans_b && !whole_b ? both : 0);
+    return 1 + (s->a.made || matmul_starts_at(&a, 4) ? 0 : elements_a) +
+           (s->b.made || matmul_starts_at(&b, 4) ? 0 : elements_b) + (p->trans_b ? along_k : 0);
 }
 
-/* Nanoseconds: by a fit to times of 48 products on an H200, whose root mean square of errors is 8%.
+/* Nanoseconds: by a fit to times of 87 products on an H200, whose root mean square of errors is 7%.
  */
-static double cost(const job *j)
+static double cost(const job *j, k_parts k)
 {
-    static const double start = 3400;
-    static const double align_ns = 6300;   /* to copy what is not aligned, */
-    static const double copy_bytes = 4800; /* and a nanosecond's bytes of it */
-    static const double group_ends = 5800; /* for a work-group to begin and end, */
-    static const double edges = 3000;      /* where tiles have edges, */
-    static const double added = 4400;      /* and to read a C that is added to */
-    static const double of_k = 65;         /* for each k of a tile */
+    static const double start = 4200;
+    static const double align_ns = 7900;   /* to copy what is not aligned, */
+    static const double copy_bytes = 8000; /* and a nanosecond's bytes of it */
+    static const double group_ends = 5700; /* for a work-group to begin and end, */
+    static const double edges = 2500;      /* where tiles have edges, */
+    static const double added = 4500;      /* and to read a C that is added to */
+    static const double of_k = 64;         /* for each k of a tile */
+    static const double launch = 1100;     /* of adding up parts */
+    static const double bytes_ns = 3900;   /* sums are written and read at, by the cache */
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const copies s = copies_of(j);
-    const size_t waves = size_div_up(tiles_of(p), matmul_units(j));
-    const double group =
-        group_ends + (p->m % TILE_M || p->n % TILE_N ? edges : 0) +
-        (matmul_reads_c(p) ? added : 0) +
-        of_k * slower(j, &s) * (double)size_round_up(matmul_k_read(p), 2 * BLOCK_K);
+    const copies s = copies_of(j, 0);
+    const size_t waves = size_div_up(tiles_of(p) * k.parts, matmul_units(j));
+    const double sums = (double)k.parts * (double)p->m * (double)p->n;
+    const double group = group_ends + (p->m % TILE_M || p->n % TILE_N ? edges : 0) +
+                         (matmul_reads_c(p) && k.parts == 1 ? added : 0) +
+                         of_k * slower(j, &s) * (double)size_round_up(k.span, 2 * BLOCK_K);
 
     return start + ((s.a.made ? align_ns : 0) + (s.b.made ? align_ns : 0)) +
-           2 * (double)s.bytes / copy_bytes + (double)waves * group;
+           2 * (double)s.bytes / copy_bytes + (double)waves * group +
+           (k.parts > 1 ? launch + sums * 2 * sizeof(float) / bytes_ns : 0);
+}
+
+/* The best number of parts, where SPLIT does not set it: one, or as many work-groups as fill half
+ * of the units, all, or all twice or four times, each with SPAN_MIN of k at least. */
+static k_parts parts_of(const job *j)
+{
+    const size_t set = param(j->params, "SPLIT"), tiles = tiles_of(matmul_of(j->problem));
+    const size_t most = matmul_k_read(matmul_of(j->problem)) / SPAN_MIN;
+    k_parts best = matmul_parts_cut(j, set, 2 * BLOCK_K);
+
+    for (unsigned halves = 1; !set && tiles && halves <= 8; halves *= 2) {
+        const size_t parts = size_min(halves * matmul_units(j) / 2 / tiles, most);
+        const k_parts other = matmul_parts_cut(j, parts, 2 * BLOCK_K);
+
+        if (cost(j, other) < cost(j, best))
+            best = other;
+    }
+    return best;
 }
 
 /* ---- the variant ------------------------------------------------------------------------- */
@@ -210,7 +238,8 @@ static const char *plan_fused(const job *j, plan *out)
     const size_t local = local_bytes(p, param(j->params, "STAGES")) + SLACK;
     const size_t tiles = tiles_of(p);
     const char *why = matmul_unsupported_3xtf32(p, out);
-    matmul_call call = matmul_call_of(p);
+    matmul_call call;
+    k_parts k;
     copies s;
     command *c;
 
@@ -218,9 +247,12 @@ static const char *plan_fused(const job *j, plan *out)
         why = plan_unsupported_local(out, local, j->device->large_local);
     if (why)
         return why;
-    s = copies_of(j);
+    k = parts_of(j);
+    s = copies_of(j, matmul_parts_workspace(p, k));
+    plan_set(out, "SPLIT", (uint32_t)k.parts);
     plan_set(out, "ALIGN", s.a.made || s.b.made ? ALIGN_ALWAYS : ALIGN_NEVER);
     matmul_define_operands(p, out);
+    matmul_define_parts(p, out);
     plan_define(out, "ALIGNED_A=%d", s.a.made || matmul_starts_at(&a, 4));
     plan_define(out, "ALIGNED_B=%d", s.b.made || matmul_starts_at(&b, 4));
     plan_define(out, "PADDED_A=%d", s.a.made);
@@ -236,19 +268,27 @@ static const char *plan_fused(const job *j, plan *out)
     plan_define(out, "ALIGN_ITEMS=%d", ALIGN_ITEMS);
     plan_define(out, "ALIGN_LOADS=%d", ALIGN_LOADS);
     out->workspace = s.bytes;
-    out->tiles = matmul_k_read(p) ? tiles : 0;
+    out->tiles = matmul_k_read(p) ? tiles * k.parts : 0;
     if (p->m == 0 || p->n == 0)
         return NULL;
     if (s.a.made)
         align(MATMUL_A, &a, &s.a, out);
     if (s.b.made)
         align(MATMUL_B, &b, &s.b, out);
-    c = plan_launch_1d(out, MULTIPLY, tiles * (CONSUMERS + PRODUCERS), CONSUMERS + PRODUCERS);
+    c = plan_launch_1d(out, MULTIPLY, tiles * k.parts * (CONSUMERS + PRODUCERS),
+                       CONSUMERS + PRODUCERS);
+    call = k.parts > 1 ? matmul_call_of_parts(p, 1) : matmul_call_of(p);
+    call.span = (uint32_t)k.span;
     input(MATMUL_A, &s.a, c, &call.offset_a, &call.lda);
     input(MATMUL_B, &s.b, c, &call.offset_b, &call.ldb);
-    command_operand(c, MATMUL_C);
+    if (k.parts > 1)
+        command_workspace(c);
+    else
+        command_operand(c, MATMUL_C);
     command_strict_counter(c);
     matmul_pass(c, p, &call);
+    if (k.parts > 1)
+        matmul_parts_sum(j, p, k, SUM, out);
     return NULL;
 }
 
@@ -258,7 +298,7 @@ double matmul_wgmma_3xtf32_fused_time(const problem *q, const device_facts *d)
     const device_facts known = matmul_known(d);
     const job j = {q, &known, &defaults, false};
 
-    return cost(&j);
+    return cost(&j, parts_of(&j));
 }
 
 const variant matmul_wgmma_3xtf32_fused = {
@@ -266,7 +306,7 @@ const variant matmul_wgmma_3xtf32_fused = {
     .idea = "the same without packing: producers split A, consumers B, on their way in",
     .answers = 1u << CAUSE_UNITS,
     .source = "matmul/matmul_wgmma_fused.cl",
-    .entries = {"matmul_align", "matmul_wgmma_fused"},
+    .entries = {"matmul_align", "matmul_wgmma_fused", "matmul_sum_parts"},
     .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
     .tunables = tunables,
     .tunable_count = ARRAY_COUNT(tunables),
