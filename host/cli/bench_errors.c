@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "core/registry.h"
 
 static bench_errors_entry *find(bench_errors *e, const result_row *row)
 {
@@ -74,19 +75,26 @@ static void refuse(result_row *row, const tsr_error *why)
     result_refuse(row, RESULT_FAILED, why->message);
 }
 
-/* A variant with the parameters that it was timed with: "SIDE=16 BLOCK=4". */
+/* A variant with the parameters that it was timed with: "SIDE=16 BLOCK=4".  A value that is not
+ * among the tunable's was found by the shape, and is found again. */
 static void measure_kernel(result_row *row, tsr_session *s, const error_case *c)
 {
     const char *set[TUNABLES_MAX];
     tsr_run run = {.variant = row->name, .set = set};
     char parameters[sizeof(row->parameters)], *rest = NULL;
+    const variant *v = NULL;
     error_found found = {0};
     tsr_error err = {0};
+    params taken;
 
+    variant_find(operation_named(row->op), row->name, &v, NULL);
+    if (v)
+        taken = params_default(v);
     memcpy(parameters, row->parameters, sizeof(parameters));
-    for (char *one = strtok_r(parameters, " ", &rest); one && run.set_count < TUNABLES_MAX;
+    for (char *one = strtok_r(parameters, " ", &rest); v && one && run.set_count < TUNABLES_MAX;
          one = strtok_r(NULL, " ", &rest))
-        set[run.set_count++] = one;
+        if (params_set(v, &taken, one, NULL) == TSR_OK)
+            set[run.set_count++] = one;
     if (errors_of_run(s, &run, c, &found, &err))
         refuse(row, &err);
     else

@@ -252,6 +252,14 @@ class Errors(test_bench.Bench):
             self.check_errors(found, timed, [name], 512)
 
     @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_values_that_the_shape_gives(self):
+        """A parameter that --set does not take, as the shape found it, is found again."""
+        self.device = ()
+        found, timed = self.errors("matmul", "--size", "24x59x70", "--kernel", "outer", *QUICK)
+        self.assertIn("DEPTH=64", timed["outer"]["parameters"])
+        self.check_errors(found, timed, ["outer"], 70)
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
     def test_a_precision_that_rounds(self):
         """What TF32 loses shows in units of float32's roundoff."""
         self.device = ()
