@@ -30,7 +30,7 @@ part() {
             TESSERA="$folder/tessera" \
             POCL_CACHE_DIR="$builds/pocl-cache" FAULT_LAYER="$folder/tests/faults/fault_layer.so" \
             FORGED_LAYER="$folder/tests/forged/forged_layer.so" \
-            LSAN_OPTIONS="suppressions=$root/tests/lsan.supp:print_suppressions=0:use_tls=0" "$@" \
+            LSAN_OPTIONS="suppressions=$root/tests/lsan.supp:print_suppressions=0:use_tls=0:symbolize=0" "$@" \
             python3 -m unittest -v "$test") || failed=1
 }
 

@@ -460,7 +460,7 @@ IN_REGISTERS void store_tile(const float4 *sum, const tile *x, __global float *c
     }
 }
 
-/* Whether C is fetched ahead: with it the smallest tiles have fewer groups on a unit. */
+/* Whether C is prefetched: in the smallest tiles that takes registers, and fewer groups fit. */
 #define EXPECTED (TILE_M > 32)
 
 /* Fetch what C is. */

@@ -475,7 +475,7 @@ IN_REGISTERS bool any_unsure(const product *p, const tile *t, uint j0, bool whol
  * places at once, four rows that are two apart of eight neighbours, is in different banks. */
 #define PITCH (TILE_N / 2 + 4)
 #if 2 * TILE_M * PITCH * 4 > BYTES
-#error "STAGES: sums do not find their place"
+#error "STAGES: too few: the sums do not fit"
 #endif
 
 /* Of the work-items of a warp group. */

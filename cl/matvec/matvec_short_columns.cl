@@ -72,8 +72,8 @@ static inline piece_bits load_piece(__global const factor *from, bool inside)
 #endif
 }
 
-/* What a vector of A takes of x: an element for each row that it meets, the first and the last, or
- * one for each element. */
+/* What a vector of A needs of x: by ROWS_MET one element, those of its first and last row, or one
+ * for each of its elements. */
 #if ROWS_MET == 1
 typedef REAL x_bits;
 #elif ROWS_MET == 2
@@ -97,7 +97,7 @@ static inline x_bits load_x(__global const factor *x, ulong incx, const uint *at
 #endif
 }
 
-/* The same for each element. */
+/* The element of x for each element of the vector. */
 static inline VECTOR x_vector_of(x_bits x, const uint *at)
 {
 #if ROWS_MET == 2

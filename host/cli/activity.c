@@ -14,9 +14,8 @@
 #include "cli/terminal.h"
 
 static const uint64_t tick_ns = 100000000;
-static const uint64_t silence_ns =
-    350000000; /* nothing is drawn before: a line comes within half a second */
-static const uint64_t grace_ns = 300000000; /* to end by itself after a signal */
+static const uint64_t silence_ns = 350000000; /* and a tick or two: half a second at most */
+static const uint64_t grace_ns = 300000000;   /* to end by itself after a signal */
 
 /* Something that goes on, since a time of clock_ns(). */
 typedef struct doing {

@@ -2,8 +2,8 @@
  * What the command is doing: a line on a terminal that says so and for how long, and the end of a
  * command that is interrupted while that takes its time.
  *
- * A thread of its own draws the line, before the command has been silent for half a second, again and
- * again, and removes it when the activity ends.  The same thread ends a command that
+ * A thread of its own draws the line before the command has been silent for half a second, draws it
+ * again and again, and removes it when the activity ends.  The same thread ends a command that
  * interrupt_watch() lets finish, where the activity does not return soon after the signal: a
  * compiler cannot be stopped.  What interrupt_watch() was given then runs on that thread.  So an
  * activity encloses work that touches nothing of what it reads: calls of the library and of

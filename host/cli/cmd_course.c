@@ -778,7 +778,7 @@ static void print_row(classroom *c, const course_table *t, const shown_row *r,
         printf(" %9s", row->ratio > 0 ? ratio : "");
     }
     if (row->claim > 0) {
-        snprintf(claim, sizeof claim, "%.3g", row->claim); /* as it stands in the course */
+        snprintf(claim, sizeof claim, "%.6g", row->claim); /* the digits of the course */
         printf(" %*s%s", 9 - (int)strlen(claim), r->at_least ? ">" : "", claim);
     }
     if (is_judged(c, t, r, row))

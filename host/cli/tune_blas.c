@@ -619,13 +619,14 @@ typedef struct target {
     bool compiles; /* the device's kernels */
 } target;
 
-/* Operations up to which calls are timed in a place.  TESSERA_TUNE_OPERATIONS, fewer, is for tests:
- * all is done then as it is for users, in less time. */
+/* Operations of the largest call that is timed.  TESSERA_TUNE_OPERATIONS lowers it, so that tests
+ * take less time. */
 static double operations_max(double most)
 {
-    const char *fewer = getenv("TESSERA_TUNE_OPERATIONS");
+    const char *set = getenv("TESSERA_TUNE_OPERATIONS");
+    const double lower = set ? strtod(set, NULL) : most;
 
-    return fewer ? strtod(fewer, NULL) : most;
+    return lower > 0 && lower < most ? lower : most;
 }
 
 static tsr_status time_all(const target *of, const bool refused[TYPES], times found[2],

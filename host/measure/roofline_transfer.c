@@ -217,8 +217,8 @@ static tsr_status run_launches(void *state, double *ns, tsr_error *err)
     }
     if (rc == CL_SUCCESS)
         rc = clFinish(queue);
-    session_end_build(x->rig->session); /* PoCL compiles at the first launch */
     *ns = (double)(clock_ns() - start) / (double)x->count;
+    session_end_build(x->rig->session); /* PoCL compiles at the first launch */
     x->done += x->count;
     return rc == CL_SUCCESS ? TSR_OK : tsr_fail(err, TSR_ECL, rc, "%zu launches", x->count);
 }

@@ -140,6 +140,8 @@ class Own(Case):
         """A claim that is the least is reached or missed, however far."""
         self.write("own.course", OWN.replace("- | 16 |", "- | >4 |"))
         self.assertRegex(self.course("second").out, r"(?m)^  d +- +16\.0 +>4  reached$")
+        self.write("own.course", OWN.replace("- | 16 |", "- | >1180.5 |"))
+        self.assertRegex(self.course("second").out, r"(?m)^  d +- +16\.0 +>1180\.5  missed$")
         self.write("own.course", OWN.replace("- | 16 |", "- | >17 |"))
         self.assertRegex(self.course("second").out, r"(?m)^  d +- +16\.0 +>17  missed$")
 

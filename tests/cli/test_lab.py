@@ -89,8 +89,8 @@ class Listed(Case):
     def test_sizes_that_are_too_large(self):
         for name, size in (("chains", 2**20 + 1), ("integers", 2**20 + 1), ("stride", 2**31 + 1)):
             self.fail_with(2, "lab", name, "--size", str(size), "--device", "cpu",
-                           says="--size %d: %s takes at most" % (size, name))
-        self.fail_with(1, "lab", "queues", "--size", str(2**31), "--device", "cpu", says="too many bytes")
+                           says="size %d is too large: %s takes at most" % (size, name))
+        self.fail_with(2, "lab", "queues", "--size", str(2**31), "--device", "cpu", says="too many bytes")
 
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")

@@ -72,7 +72,7 @@ class Measured(Case):
                 self.assertAlmostEqual(r["rate"], r["bytes"] / r["median_ns"], delta=1e-9)
 
     def test_compiling_ends(self):
-        """A terminal says that something compiles while it does, and not while it runs."""
+        """The line of a terminal does not say of what runs that it compiles."""
         shown = self.said_on_terminal(100, "bench", "overlap", "--device", "cpu", "--size", "2^18", "--rounds", "3",
                                       "--queues", "1", "--pinned", "off", "--seconds", "1")
         lines = [s for s in shown if s.startswith("overlap, pageable")]

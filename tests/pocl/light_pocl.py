@@ -22,8 +22,9 @@ import sys
 EXTERNAL, INTERNAL = 0, 8 # linkage in LLVM's C API
 REPLACED = "replaced." # before the names of functions that are to go
 ANY_TYPE, PLATFORM_VERSION = 0xFFFFFFFF, 0x0901 # of a device, and to ask for, in OpenCL's
-# Nearly half of what is in functions that are named: kernels have no vectors of three, copy none by
-# groups, and name so an extension.  One that calls them does not build here.
+# Built-in functions whose names kernels mention, but whose overloads they never call (vectors of three,
+# copies of vectors by a work-group, shuffles): nearly half of the code.  A kernel that calls one does not
+# build here.
 NEVER_CALLED = re.compile(r"_Z\d+(shuffle2?D|(async_work_group_(strided_)?copy|prefetch)P.*Dv|.*Dv3_)")
 KERNEL = b"kernel void k(global float *x) { x[get_global_id(0)] += max(x[0], convert_float(1)); }"
 
@@ -33,7 +34,8 @@ OPTIONS = ((b"-D__USE_CLANG_OPENCL_C_H ", b"-fdeclare-opencl-builtins"), (b"-xcl
            (b"-Dinline= ", b" -Dinline="), (b"-I. ", b"    "))
 
 # Of those for the linker, which takes a quarter of the time of a kernel that is not optimized, nearly
-# all of it to read libraries: what a kernel calls of them is in every process.
+# all of it to read libraries: what a kernel calls of them is in every process.  -s takes the place of -lm
+# alone: PoCL has a fixed number of options.
 OPTIONS += ((b"-nostartfiles", b"-nostdlib"), (b"-lm", b"-s"))
 
 

@@ -336,8 +336,8 @@ tsr_status lab_run(tsr_session *s, const experiment *e, const lab_options *how, 
     if (!l.size)
         l.size = cpu ? e->size_cpu : e->size;
     if (e->counted && l.size > most)
-        return tsr_fail(err, TSR_ENAME, 0, "--size %zu: %s takes at most %zu %s", l.size, e->name,
-                        most, e->counted);
+        return tsr_fail(err, TSR_ENAME, 0, "size %zu is too large: %s takes at most %zu %s", l.size,
+                        e->name, most, e->counted);
     if (query(s->device.id, CL_DEVICE_MAX_CLOCK_FREQUENCY, &mhz, sizeof(mhz)) && mhz)
         l.cycle_ns = 1e3 / mhz;
     st = rig_open(s, &l.rig, err);

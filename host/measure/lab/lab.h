@@ -66,7 +66,7 @@ typedef struct lab_options {
  *
  * @return TSR_OK, also where the device lacks what it needs, which a row says, and where it was
  *         ended early; TSR_EBOUND where a result is wrong; TSR_EUNSUPPORTED on `host`;
- *         TSR_EOVERFLOW for a size above the experiment's; what a call that fails gives.
+ *         TSR_ENAME for a size above the experiment's; what a call that fails gives.
  */
 tsr_status lab_run(tsr_session *s, const experiment *e, const lab_options *how, tsr_error *err);
 

@@ -593,8 +593,10 @@ static tsr_status measure_queues(lab *l, tsr_error *err)
     size_t bytes = 0;
     tsr_status st = size_mul(side, side, &bytes) && size_mul(bytes, sizeof(uint32_t), &bytes)
                         ? lab_kernel(l, "", "lab_queues", &kernel, err)
-                        : tsr_fail(err, TSR_EOVERFLOW, 0,
-                                   "a matrix of %zu x %zu words has too many bytes", side, side);
+                        : tsr_fail(err, TSR_ENAME, 0,
+                                   "size %zu is too large: a matrix of %zu x %zu words has too "
+                                   "many bytes",
+                                   side, side, side);
 
     l->size = side;
     if (!st) {

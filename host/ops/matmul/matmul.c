@@ -440,7 +440,7 @@ static bool batch_is_long(const tsr_matmul_problem *p)
            p->k > 4 * size_max(p->m, p->n) && size_min(p->m, p->n) > 16;
 }
 
-/* Multiply-adds from which on matrix units were measured to be worth it. */
+/* Multiply-adds from which on matrix units are faster, as measured. */
 static const double ALONG_K_WORK = 3e6;
 
 /* Whether matrix units take less time for a C of few rows or columns. */
@@ -452,14 +452,15 @@ static bool units_pay(const problem *q, const device_facts *d)
     double columns, dots;
     bool along_k;
 
-    /* Where memory alone decides, what reads each line once does so fastest. */
+    /* Where memory alone decides, a kernel that reads each line once is fastest: up to 4 rows or
+     * columns, or 8 of TF32 whose large factor has more than 2^25 elements. */
     if (matmul_batch(p) > 1 || p->k < 16 || (large > 0x1p23 && few <= 4) ||
         (large > 0x1p25 && few <= 8 && p->type == TSR_F32))
         return false;
     columns = matmul_skinny_columns_time(q, d);
     dots = matmul_skinny_dots_time(q, d);
-    /* More than eight rows and columns and ALONG_K_WORK multiply-adds: measured to be faster on
-     * matrix units, where the model of skinny-dots, which has FP32's rates, says otherwise. */
+    /* Where skinny-dots can run, that is its time is finite, its model has FP32's rates and says
+     * too little: above eight rows and ALONG_K_WORK multiply-adds matrix units were faster. */
     along_k = few > 8 && (double)few * large >= ALONG_K_WORK && isfinite(dots);
     if (p->type == TSR_F64)
         return d->nv_capability >= 90 &&

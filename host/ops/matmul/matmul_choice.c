@@ -9,8 +9,9 @@
 #include "ops/matmul/matmul_plan.h"
 #include "ops/matmul/matmul_variants.h"
 
-/* Variants, and whether they multiply thrice in TF32, as f32 may and other precisions may not, by a
- * warp's instructions or by a warp group's, which add up more products before FP32 has the sum. */
+/* The candidates and their models.  How they multiply: once in FP32; thrice in TF32, by a warp's
+ * instructions; or thrice by a warp group's, which add up more products before FP32 does and so are
+ * less exact. */
 typedef struct family {
     const char *name;
     double (*time)(const problem *q, const device_facts *d);
@@ -37,8 +38,8 @@ bool matmul_group_is_exact(const tsr_matmul_problem *p)
                                  outputs * (double)p->k >= 0x1.8p28);
 }
 
-/* Whether a family may multiply so. */
-static bool may(const family *f, const tsr_matmul_problem *p)
+/* Whether the precision, k and C allow that. */
+static bool is_exact_enough(const family *f, const tsr_matmul_problem *p)
 {
     return f->how == ONCE || (p->k >= MATMUL_THRICE_K_MIN && real_is_plain(TSR_F32, p->precision) &&
                               (f->how == THRICE || matmul_group_is_exact(p)));
@@ -50,7 +51,8 @@ size_t matmul_by_time(const problem *q, const device_facts *d, const char *out[P
     size_t count = 0;
 
     for (size_t i = 0; i < ARRAY_COUNT(families); i++) {
-        const double ns = may(&families[i], matmul_of(q)) ? families[i].time(q, d) : INFINITY;
+        const double ns =
+            is_exact_enough(&families[i], matmul_of(q)) ? families[i].time(q, d) : INFINITY;
         size_t at = count;
 
         if (isinf(ns))

@@ -162,7 +162,7 @@ static mma_layout mma_layout_for(const job *j, size_t tile_m, size_t tile_n, siz
 
 /* ---- how long a product takes ------------------------------------------------------------- */
 
-/* In microseconds, and what a unit does in one. */
+/* What the model of mma's time is made of: microseconds, and what a compute unit does in one. */
 typedef struct mma_rates {
     double launch, busy;        /* a launch; what memory takes longer where all units ask at once */
     double copied, loaded;      /* bytes of a block of an operand */
@@ -194,8 +194,8 @@ static const mma_rates rates_of_floats = {.launch = 2.1,
                                           .turn = 1.04,
                                           .parts = 0.71};
 
-/* Those of int8 and float64, by an earlier fit to 243 timings of 16 bits and TF32: what fits these
- * better chooses worse for them. */
+/* int8 and float64 keep an earlier fit to 243 timings of 16 bits and TF32: by the rates above they
+ * take slower tiles. */
 static const mma_rates rates_of_others = {.launch = 2.5,
                                           .copied = 36e3,
                                           .loaded = 25e3,
@@ -292,7 +292,8 @@ static double mma_round_time(const tsr_matmul_problem *p, const mma_layout *s, s
            (double)together * mma_store_time(p, s);
 }
 
-/* The share of the units that memory answers at once: larger tiles are no fewer bytes. */
+/* The share of the units that wait for memory at the same time.  Counted in tiles of 32 x 32:
+ * larger tiles move no fewer bytes. */
 static double mma_busy(const tsr_matmul_problem *p, size_t groups, size_t units)
 {
     const double tiles = (double)size_div_up(p->m, 32) * (double)size_div_up(p->n, 32);

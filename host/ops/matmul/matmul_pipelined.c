@@ -244,7 +244,7 @@ static const share_tile rated[] = {
 static const share_costs costs = {.start = 2700, .add_up = 2450, .bytes_ns = 4100};
 static const double added_to = 2.4;
 
-/* Of tiles of 64 x 128 and a short k the fit says too little: 1130x801x63, 1052x827x27 and
+/* The fit is too low for tiles of 64 x 128 and a k below SHORT_K: 1130x801x63, 1052x827x27 and
  * 7592x111x41 took 1.2 to 1.4 times as long. */
 enum { SHORT_K = 64 };
 static const double short_k = 1.25;

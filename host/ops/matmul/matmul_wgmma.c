@@ -94,8 +94,7 @@ static double cost(const job *j, const cut *c)
     return (double)waves * group + (splits ? launch + sums * 2 * sizeof(float) / bytes_ns : 0);
 }
 
-/* The same of both launches without that, and of the packing: 4 bytes of an element are read, and 8
- * written. */
+/* Nanoseconds of both launches and of packing: an element is read as 4 bytes and written as 8. */
 static double pack_time(const tsr_matmul_problem *p)
 {
     static const double launches = 4300, bytes_ns = 3300;

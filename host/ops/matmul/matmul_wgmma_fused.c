@@ -172,11 +172,12 @@ static size_t tiles_of(const tsr_matmul_problem *p)
     return size_div_up(p->m, TILE_M) * size_div_up(p->n, TILE_N);
 }
 
-/* How many times longer blocks of A and B take than such as lie as the kernel has them. */
-static double slower(const job *j, const copies *s)
+/* What the layout of A and B multiplies the time of a block by: 1 where both are aligned and B is
+ * not transposed. */
+static double layout_factor(const job *j, const copies *s)
 {
-    static const double elements_a = 0.09; /* copied four bytes at a time, */
-    static const double elements_b = 0.36; /* and of B */
+    static const double elements_a = 0.09; /* A copied four bytes at a time */
+    static const double elements_b = 0.36; /* B copied so */
     static const double along_k = 0.16;    /* columns of B that lie along k */
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
@@ -190,11 +191,11 @@ static double slower(const job *j, const copies *s)
 static double cost(const job *j, k_parts k)
 {
     static const double start = 4200;
-    static const double align_ns = 7900;   /* to copy what is not aligned, */
-    static const double copy_bytes = 8000; /* and a nanosecond's bytes of it */
-    static const double group_ends = 5700; /* for a work-group to begin and end, */
-    static const double edges = 2500;      /* where tiles have edges, */
-    static const double added = 4500;      /* and to read a C that is added to */
+    static const double align_ns = 7900;   /* to copy a matrix that is not aligned */
+    static const double copy_bytes = 8000; /* bytes copied in a nanosecond */
+    static const double group_ends = 5700; /* for a work-group to begin and end */
+    static const double edges = 2500;      /* more where tiles have edges */
+    static const double added = 4500;      /* more to read a C that is added to */
     static const double of_k = 64;         /* for each k of a tile */
     static const double launch = 1100;     /* of adding up parts */
     static const double bytes_ns = 3900;   /* sums are written and read at, by the cache */
@@ -204,7 +205,7 @@ static double cost(const job *j, k_parts k)
     const double sums = (double)k.parts * (double)p->m * (double)p->n;
     const double group = group_ends + (p->m % TILE_M || p->n % TILE_N ? edges : 0) +
                          (matmul_reads_c(p) && k.parts == 1 ? added : 0) +
-                         of_k * slower(j, &s) * (double)size_round_up(k.span, 2 * BLOCK_K);
+                         of_k * layout_factor(j, &s) * (double)size_round_up(k.span, 2 * BLOCK_K);
 
     return start + ((s.a.made ? align_ns : 0) + (s.b.made ? align_ns : 0)) +
            2 * (double)s.bytes / copy_bytes + (double)waves * group +

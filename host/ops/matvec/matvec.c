@@ -268,15 +268,17 @@ enum { FEW_ROWS = 32 };
 /* Bytes of a narrow A up to which column-slices has read it before short-columns has begun. */
 enum { SHORT_BYTES = 256 << 10 };
 
-/* Columns up to which A is narrow; and of a wider one, those up to which many lanes along its rows
- * would have nothing to do, and the rows of A from which on that takes longer than to add up the
- * sums of groups, each of which has all columns.  Rows of up to so many bytes that do not start at
- * vectors column-slices reads by narrow tiles as fast, and longer ones that are whole tiles by no
- * idle lanes. */
-enum { NARROW_COLUMNS = 32, SHORT_COLUMNS = 512, SHORT_ROWS = 50000, TILE_BYTES = 512 };
+/* Which transposed A without gaps short-columns reads. */
+enum {
+    NARROW_COLUMNS = 32, /* up to here any that is large enough */
+    SHORT_COLUMNS = 512, /* up to here column-slices leaves many lanes idle */
+    SHORT_ROWS = 50000,  /* from here on that takes longer than adding up the groups' sums */
+    TILE_BYTES = 512     /* a row of up to so many is whole vectors, a longer one no whole tiles:
+                            others column-slices reads as fast */
+};
 
 /* Whether short-columns reads a transposed A sooner than column-slices. */
-static bool is_read_as_array(const tsr_matvec_problem *p)
+static bool suits_short_columns(const tsr_matvec_problem *p)
 {
     const matvec_view v = matvec_view_of(p);
     const size_t bytes = tsr_type_size(p->type), row = v.rows * bytes;
@@ -303,7 +305,7 @@ static const char *prefer_by_shape(const tsr_matvec_problem *p, size_t rows, siz
     if (v.trans && v.rows == 1 && matvec_is_flat(p) && v.columns > SHORT_BYTES / bytes)
         return "split-vector";
     if (v.trans)
-        return is_read_as_array(p) ? "short-columns" : "column-slices";
+        return suits_short_columns(p) ? "short-columns" : "column-slices";
     if (matvec_is_flat(p) && v.columns <= 128 && rows >= 1024)
         return bytes == 2 && v.columns > 32 && rows <= FEW_ROWS * units ? "shfl" : "flat-rows";
     return v.columns <= 32 && rows >= 1024 ? "short-rows" : "split-vector";

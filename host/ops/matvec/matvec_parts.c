@@ -461,8 +461,8 @@ enum {
 static const double SLICES_FILLING_BUSY = 0.98, SLICES_FILLING_BUSY_SHIFTED = 0.95;
 enum { SLICES_FILLING_GROUPS = 3, SLICES_FILLING_STAGES = 8 };
 
-/* A of so many rows and up to so many columns, in float32, whose rows do not start at cache lines:
- * fewer loads at once, in two stages.  On an H200 100000 x 1000 took 112 us in place of 122. */
+/* Tall float32 matrices whose rows do not start at cache lines: fewer loads at once, in two stages.
+ */
 enum {
     SLICES_TALL = 1 << 16,
     SLICES_TALL_COLUMNS = 1023,
@@ -797,10 +797,9 @@ static const tunable short_columns_tunables[] = {
     {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the shape", {0, 1, 2, 3, 4, 8, 16}, 0, .host_only = true},
 };
 
-/* Columns of A from which on it is wide: a group's sums are many, and parts are as few as fill the
- * units, in groups as large as there are, which leave the fewest work-items idle.  Narrow ones are
- * read by several groups that a unit runs at once: vectors of 16-bit elements, several of whose
- * rows need elements of x, take twice as many registers. */
+/* A of SHORT_COLUMNS_WIDE columns or more is wide: each part leaves many sums, so one part for each
+ * unit, in the largest groups, which also leave the fewest work-items idle.  Of a narrow A a unit
+ * runs several groups at once; 16-bit vectors take twice the registers, so fewer. */
 enum {
     SHORT_COLUMNS_WIDE = 33,
     SHORT_COLUMNS_WIDE_GROUP = 1024,
