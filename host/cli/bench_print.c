@@ -104,10 +104,11 @@ static void print_head(bench *b, const result_row *row)
 {
     const char *folder = b->o->value[OPTION_KERNEL_DIR];
 
-    if (b->table && !b->headed && folder)
-        printf("\nwith the kernel files of %s\n", folder);
-    if (b->table && !b->headed)
+    if (b->table && !b->headed) {
+        if (folder)
+            printf("\nwith the kernel files of %s\n", folder);
         row_table_head(row, false);
+    }
     b->headed = true;
 }
 

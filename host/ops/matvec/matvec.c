@@ -268,9 +268,9 @@ enum { FEW_ROWS = 32 };
 /* Bytes of a narrow A up to which column-slices has read it before short-columns has begun. */
 enum { SHORT_BYTES = 256 << 10 };
 
-/* Which transposed A without gaps short-columns reads. */
+/* Which transposed A without gaps and of more than MATVEC_NARROW_COLUMNS columns short-columns
+ * reads. */
 enum {
-    NARROW_COLUMNS = 32, /* up to here any that is large enough */
     SHORT_COLUMNS = 512, /* up to here column-slices leaves many lanes idle */
     SHORT_ROWS = 50000,  /* from here on that takes longer than adding up the groups' sums */
     TILE_BYTES = 512     /* a row of up to so many is whole vectors, a longer one no whole tiles:
@@ -285,7 +285,7 @@ static bool suits_short_columns(const tsr_matvec_problem *p)
 
     if (!matvec_is_flat(p))
         return false;
-    if (v.rows <= NARROW_COLUMNS)
+    if (v.rows <= MATVEC_NARROW_COLUMNS)
         return v.columns > SHORT_BYTES / bytes / size_max(v.rows, 1);
     return v.rows <= SHORT_COLUMNS && v.columns >= SHORT_ROWS &&
            (row <= TILE_BYTES ? row % 16 == 0 : row % TILE_BYTES != 0);

@@ -537,12 +537,19 @@ static bool slices_are_staged(const job *j, size_t vec, size_t starts, slicing *
     return false;
 }
 
+/* Parts of the columns that make so many groups of tiles of so many rows. */
+static size_t parts_of_tiles(const job *j, size_t groups, size_t rows)
+{
+    return size_max(groups / size_max(matvec_tiles(j, rows), 1), 1);
+}
+
 /* The slicing that suits a shape, where none of its tunables is set but for LOADS. */
 static slicing slices_by_shape(const job *j, size_t local, size_t starts)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const matvec_view v = matvec_view_of(p);
     const size_t vec = matvec_load_elements(p), loads = param(j->params, "LOADS");
+    const bool unset = !loads && !param(j->params, "GROUP");
     slicing usual = SLICES_USUAL, s;
 
     if (v.columns < SLICES_PAST_L1_ROWS)
@@ -595,13 +602,11 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
         return s;
     }
 
-    if (starts > 1 && size < 8 && v.columns >= SLICES_SHIFTED_ROWS && !loads &&
-        !param(j->params, "GROUP") && !is_small(j)) {
+    if (starts > 1 && size < 8 && v.columns >= SLICES_SHIFTED_ROWS && unset && !is_small(j)) {
         s = SLICES_SHIFTED_LARGE;
         s.past_l1 = usual.past_l1;
-        s.parts = size_max(SLICES_SHIFTED_GROUPS * units /
-                               size_max(matvec_tiles(j, tile_rows(s.across, vec, starts)), 1),
-                           1);
+        s.parts =
+            parts_of_tiles(j, SLICES_SHIFTED_GROUPS * units, tile_rows(s.across, vec, starts));
         return s;
     }
 
@@ -614,21 +619,19 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
         v.columns >= SLICES_WHOLE_STAGES * stage)
         return SLICES_WHOLE;
 
-    if (of_16_bits && !loads && !param(j->params, "GROUP") && !is_small(j)) {
-        const size_t tiles_16 = matvec_tiles(j, tile_rows(SLICES_16_BITS.across, vec, starts));
-        const bool largest =
-            tiles_16 >= units && p->rows >= SLICES_LARGEST_BYTES / size / size_max(p->columns, 1);
+    if (of_16_bits && unset && !is_small(j)) {
+        const size_t rows_16 = tile_rows(SLICES_16_BITS.across, vec, starts);
+        const bool largest = matvec_tiles(j, rows_16) >= units &&
+                             p->rows >= SLICES_LARGEST_BYTES / size / size_max(p->columns, 1);
 
         s = SLICES_16_BITS;
         s.past_l1 = usual.past_l1;
         s.group = largest ? 0 : s.group;
-        s.parts = size_max((largest ? SLICES_LARGEST_GROUPS : SLICES_16_BITS_GROUPS) * units /
-                               size_max(tiles_16, 1),
-                           1);
+        s.parts = parts_of_tiles(
+            j, (largest ? SLICES_LARGEST_GROUPS : SLICES_16_BITS_GROUPS) * units, rows_16);
         return s;
     }
-    if (size == 8 && starts == 1 && matvec_aligned(j, &a, vec) && !loads &&
-        !param(j->params, "GROUP") && !is_small(j)) {
+    if (size == 8 && starts == 1 && matvec_aligned(j, &a, vec) && unset && !is_small(j)) {
         const size_t wide = matvec_tiles(j, tile_rows(SLICES_FLOAT64.across, vec, starts));
 
         if ((double)wide >= SLICES_FLOAT64_BUSY * (double)units) {
@@ -636,15 +639,15 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
 
             s = SLICES_FLOAT64;
             s.across /= few ? 2 : 1;
-            s.parts = size_max((few ? SLICES_FLOAT64_FEW_GROUPS : SLICES_FLOAT64_GROUPS) * units /
-                                   matvec_tiles(j, tile_rows(s.across, vec, starts)),
-                               1);
+            s.parts =
+                parts_of_tiles(j, (few ? SLICES_FLOAT64_FEW_GROUPS : SLICES_FLOAT64_GROUPS) * units,
+                               tile_rows(s.across, vec, starts));
             return s;
         }
     }
 
     if (size == 4 && starts == 1 && v.columns >= SLICES_TALL && v.rows <= SLICES_TALL_COLUMNS &&
-        v.rows * size % SLICES_LINE != 0 && !loads && !param(j->params, "GROUP")) {
+        v.rows * size % SLICES_LINE != 0 && unset) {
         s.loads = SLICES_TALL_LOADS;
         s.stages = 2;
     }
@@ -797,11 +800,10 @@ static const tunable short_columns_tunables[] = {
     {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the shape", {0, 1, 2, 3, 4, 8, 16}, 0, .host_only = true},
 };
 
-/* A of SHORT_COLUMNS_WIDE columns or more is wide: each part leaves many sums, so one part for each
- * unit, in the largest groups, which also leave the fewest work-items idle.  Of a narrow A a unit
- * runs several groups at once; 16-bit vectors take twice the registers, so fewer. */
+/* A of more than MATVEC_NARROW_COLUMNS columns is wide: each part leaves many sums, so one part for
+ * each unit, in the largest groups, which also leave the fewest work-items idle.  Of a narrow A a
+ * unit runs several groups at once; 16-bit vectors take twice the registers, so fewer. */
 enum {
-    SHORT_COLUMNS_WIDE = 33,
     SHORT_COLUMNS_WIDE_GROUP = 1024,
     SHORT_COLUMNS_GROUP = 256,
     SHORT_COLUMNS_PER_UNIT = 4,
@@ -812,7 +814,7 @@ static const char *short_columns_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t rows = matvec_view_of(p).rows, vec = matvec_load_elements(p);
-    const bool wide = rows >= SHORT_COLUMNS_WIDE;
+    const bool wide = rows > MATVEC_NARROW_COLUMNS;
     const uint32_t group_set = param(j->params, "GROUP"), set = param(j->params, "PER_UNIT"),
                    past_set = param(j->params, "PAST_L1");
     const size_t loads = param(j->params, "LOADS");

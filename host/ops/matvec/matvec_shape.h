@@ -28,6 +28,9 @@ static inline problem matvec_problem(tsr_matvec_problem p)
 /* The operands, in order. */
 enum { MATVEC_A, MATVEC_X, MATVEC_Y };
 
+/* Columns up to which a transposed A without gaps is narrow. */
+enum { MATVEC_NARROW_COLUMNS = 32 };
+
 /**
  * op(A) of one product as loops want it: y has `rows` elements; element (r, c) of op(A) is
  * at r * row_step + c * column_step from the first.
