@@ -422,6 +422,13 @@ static void tunables_follow_device_and_shape(void **state)
         {"split-vector", &gpu, 500, 10000, false, NULL, "PER_UNIT", 1},
         {"split-vector", &gpu, 7, 64000, false, NULL, "PER_UNIT", 16},
         /* Rows of a large A that fill the device have the settings of rows that are cut. */
+        /* Few rows that are long: fewer and larger groups of them; of two rows as before. */
+        {"split-vector", &gpu, 16, 1 << 18, false, NULL, "GROUP", 256},
+        {"split-vector", &gpu, 16, 1 << 18, false, NULL, "TEAM", 64},
+        {"split-vector", &gpu, 16, 1 << 18, false, NULL, "PER_UNIT", 4},
+        {"split-vector", &gpu, 31, (1 << 18) + 2, false, NULL, "TEAM", 128},
+        {"split-vector", &gpu, 31, (1 << 18) + 2, false, NULL, "PER_UNIT", 16},
+        {"split-vector", &gpu, 2, 1 << 18, false, NULL, "GROUP", 128},
         {"split-vector", &gpu, 4096, 4096, false, NULL, "PER_UNIT", 16},
         {"split-vector", &gpu, 4096, 4096, false, NULL, "TEAM", 64},
         {"split-vector", &gpu, 4096, 4096, false, NULL, "GROUP", 128},
@@ -442,6 +449,10 @@ static void tunables_follow_device_and_shape(void **state)
         {"column-slices", &gpu, 2000, 1500, true, NULL, "ACROSS", 4},
         {"column-slices", &gpu, 2000, 1500, true, NULL, "GROUP", 512},
         {"column-slices", &gpu, 300, 5000, true, NULL, "STAGES", 1},
+        /* Rows that start anywhere: narrower tiles up to 32 MiB. */
+        {"column-slices", &gpu, 14517, 363, true, NULL, "ACROSS", 16},
+        {"column-slices", &gpu, 14517, 363, true, NULL, "LOADS", 8},
+        {"column-slices", &gpu, 145170, 363, true, NULL, "ACROSS", 32},
         {"column-slices", &gpu, 700, 3000, true, NULL, "STAGES", 2},
         {"rows-vector", &cpu, 4096, 4096, false, NULL, "ROWS", 8},
         {"rows-vector", &cpu, 4096, 4096, false, NULL, "BITS", 512},

@@ -177,6 +177,38 @@ static void tiles_hold_a_sector(void **state)
     }
 }
 
+/* No more tiles than units: more work-items for each, up to one an element of the tile. */
+static void few_tiles_take_large_groups(void **state)
+{
+    const device_facts d = device(DEVICE_GPU, 132, 1024);
+    const struct {
+        size_t rows, columns, batch;
+        const char *set;
+        uint32_t items;
+    } expected[] = {{64 * 11, 64 * 12, 1, NULL, 16}, {64 * 11, 64 * 12 + 1, 1, NULL, 4},
+                    {64, 64, 132, NULL, 16},         {64, 64, 133, NULL, 4},
+                    {10, 10, 1, "TILE=32", 32},      {10, 10, 1, "TILE=16", 16},
+                    {10, 10, 1, "ITEMS=4", 4}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
+        const problem q = problem_of((tsr_transpose_problem){.type = TSR_F32,
+                                                             .rows = expected[i].rows,
+                                                             .columns = expected[i].columns,
+                                                             .batch = expected[i].batch});
+        params chosen = params_default(&transpose_general);
+        const job j = {.problem = &q, .device = &d, .params = &chosen};
+        plan out;
+
+        if (expected[i].set)
+            assert_int_equal(params_set(&transpose_general, &chosen, expected[i].set, NULL),
+                             TSR_OK);
+        assert_null(plan_make(&transpose_general, &j, &out));
+        assert_int_equal(param(&out.params, "ITEMS"), expected[i].items);
+        plan_free(&out);
+    }
+}
+
 static void check_gives(tsr_transpose_problem p, tsr_status expected)
 {
     const problem q = problem_of(p);
@@ -308,9 +340,13 @@ static void large_ones_past_the_caches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_reach_every_element), cmocka_unit_test(what_variants_refuse),
-        cmocka_unit_test(elements_have_parts),          cmocka_unit_test(tiles_hold_a_sector),
-        cmocka_unit_test(what_is_no_problem),           cmocka_unit_test(blocks_of_every_size),
+        cmocka_unit_test(launches_reach_every_element),
+        cmocka_unit_test(what_variants_refuse),
+        cmocka_unit_test(elements_have_parts),
+        cmocka_unit_test(tiles_hold_a_sector),
+        cmocka_unit_test(few_tiles_take_large_groups),
+        cmocka_unit_test(what_is_no_problem),
+        cmocka_unit_test(blocks_of_every_size),
         cmocka_unit_test(large_ones_past_the_caches),
     };
 

@@ -188,7 +188,7 @@ static const struct costs {
     double turn;   /* for the last group of a tile to find that it is, */
     double sharer; /* and to add up what a group kept of 64 x 64 or less */
     double output; /* to store it, and again to read what it was */
-} usual = {.block = {{1.20, 1.04}, {0.80, 0.80}, {0.63, 0.42}, {0.308, 0.25}, {0.19, 0.184}},
+} usual = {.block = {{1.20, 1.04}, {0.79, 0.79}, {0.63, 0.42}, {0.308, 0.265}, {0.19, 0.184}},
            .odd = 1.23,
            .even = 1.15,
            .group = 0.65,

@@ -299,6 +299,7 @@ double matmul_tensor_time(const problem *q, const device_facts *d)
     static const double single_words = 0.5e6;
     static const double read_halves = 0.55e6; /* or are read */
     static const double read_words = 0.3e6;
+    static const double written = 2e6; /* bytes of C at best: of a short k they decide */
     const params chosen = params_default(&matmul_wgmma_tensor);
     const job j = {q, d, &chosen, false, false};
     const tiling t = choose(&j);
@@ -307,7 +308,8 @@ double matmul_tensor_time(const problem *q, const device_facts *d)
     const matmul_matrix c = matmul_matrix_c(p);
     const size_t element = tsr_type_size(c.type);
     const double outputs = (double)p->m * (double)p->n;
-    double us = launch + cost(&j, &t) / 1000;
+    const bool plain = matmul_vector_c(&c) >= 4 && !matmul_reads_c(p); /* the others add below */
+    double us = launch + fmax(cost(&j, &t) / 1000, plain ? outputs * (double)element / written : 0);
 
     if (a.staged || b.staged)
         us += (format(p) == FORMAT_TF32 ? stage_words : stage_halves) + (a.size + b.size) / staged;

@@ -4,7 +4,7 @@
 #include "ops/transpose/transpose_problem.h"
 
 /* Work-items of a group, rows of which a tile's are shared by. */
-enum { GROUP_GPU = 256, GROUP_CPU = 32 };
+enum { GROUP_GPU = 256, GROUP_CPU = 32, GROUP_FEW = 1024 };
 
 static const char *not_in_place = "it does not transpose in place";
 
@@ -266,10 +266,16 @@ static const char *set_tiles(const job *j, size_t tiles, size_t *tile, size_t *g
     /* A GPU's buffers begin at multiples of 16 bytes, which it moves at once. */
     const bool wide = bytes == 16 && !cpu;
     const size_t given = param(j->params, "TILE"), items = param(j->params, "ITEMS");
-    const size_t usual = cpu ? GROUP_CPU : group_fit(j->device, 0, GROUP_GPU);
+    bool few;
+    size_t usual;
 
     *tile = given ? given : bytes <= (cpu ? 2 : 4) && tiles == 1 ? 64 : 32;
-    *group = *tile * (items ? items : size_max(usual / *tile, 1));
+    /* No more groups than units: a unit is one group's, whose work-items then have few loads each,
+     * and whose code is short. */
+    few = tiles == 1 && size_div_up(p->rows, *tile) * size_div_up(p->columns, *tile) <=
+                            j->device->compute_units / size_max(transpose_batch(p), 1);
+    usual = cpu ? GROUP_CPU : group_fit(j->device, 0, few ? GROUP_FEW : GROUP_GPU);
+    *group = *tile * (items ? items : size_min(size_max(usual / *tile, 1), *tile));
     plan_set(out, "TILE", (uint32_t)*tile);
     plan_set(out, "ITEMS", (uint32_t)(*group / *tile));
     plan_define(out, "PART=%s", wide ? "ulong2" : plan_bits_name(transpose_part(p)));
