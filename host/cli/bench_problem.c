@@ -141,5 +141,5 @@ tsr_status bench_count(const char *size, const char *what, const char *takes, si
 
 tsr_status bench_words(const char *size, size_t *out, tsr_error *err)
 {
-    return bench_count(size, "overlap", "a number of 4-byte words above 0", out, err);
+    return bench_count(size, "overlap", "a whole number of 4-byte words above 0", out, err);
 }

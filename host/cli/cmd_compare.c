@@ -195,6 +195,9 @@ static void report_missing(const comparison *c)
         size_t missing = 0, first = 0;
         text name = {0};
 
+        /* Devices of one file: rows of one are none that another has lost. */
+        if (c->columns[j].file == c->columns[c->columns[j].base].file)
+            continue;
         for (size_t i = 0; i < c->line_count; i++) {
             if (compare_judge(c, i, j).outcome == COMPARE_MISSING && missing++ == 0)
                 first = i;

@@ -789,7 +789,8 @@ static void print_row(classroom *c, const course_table *t, const shown_row *r,
 
 static void print_end(const classroom *c, const course_table *t)
 {
-    const bool cpu = c->device->facts.kind == DEVICE_CPU && *t->cpu;
+    const bool on_cpu = c->device->facts.kind == DEVICE_CPU || tsr_device_is_host(c->device);
+    const bool cpu = on_cpu && *t->cpu;
 
     puts("");
     if (c->claims)

@@ -125,7 +125,7 @@ static void print_diagnosis(const diagnosis *d, const char *file)
     text_format(
         &measured,
         "2 to 4 are answered from its commands, each timed by itself, together %.1f us; 5 and 6 "
-        "from that rate, whose time also has what is between commands, and 1 from the shorter%s.",
+        "from that rate, and 1 from the shorter time%s.",
         d->commands_ns / 1e3,
         differ(d) ? ". So far apart they show waits between commands, or other work on "
                     "this machine"

@@ -90,7 +90,8 @@ static tsr_status choose(laboratory *l, tsr_error *err)
     if (o->size_count && !sized)
         return tsr_fail(err, TSR_ENAME, 0, "%s has no --size", o->operand[0]);
     return o->size_count
-               ? bench_count(o->size[0], "an experiment", "a number above 0", &l->size, err)
+               ? bench_count(o->size[0], "an experiment",
+                             "a whole number above 0 such as 1024, 10M or 2^24", &l->size, err)
                : TSR_OK;
 }
 
@@ -398,6 +399,8 @@ int cmd_lab(const options *o)
 
     if (!o->operand_count)
         return list(o);
+    if (o->given[OPTION_SOURCE] && o->given[OPTION_JSON])
+        return wrong_usage("lab: --source and --json exclude each other");
     st = choose(&l, &err);
     if (!st && o->given[OPTION_SOURCE]) {
         status = print_sources(&l);

@@ -472,8 +472,13 @@ static int make(const options *o, tsr_session *s, const tsr_device *device, json
 /* The folder of several pages: made where there is nothing of that name. */
 static tsr_status find_folder(const char *path, tsr_error *err)
 {
+    static const char page[] = ".html";
+    const size_t length = strlen(path), tail = sizeof page - 1;
     struct stat found;
 
+    if (length >= tail && strcmp(path + length - tail, page) == 0)
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "several lessons need -o FOLDER, and '%s' is the name of a page", path);
     if (mkdir(path, 0777) == 0 || (stat(path, &found) == 0 && S_ISDIR(found.st_mode)))
         return TSR_OK;
     return tsr_fail(err, TSR_ENAME, 0,

@@ -214,8 +214,10 @@ int cmd_occupancy(const options *o)
         return print_error(o->command, &err, NULL);
     if (o->given[OPTION_JSON])
         return print_rows(capability, n);
-    printf("groups of %zu work-items, %zu registers each, %zu bytes of local memory a group\n",
-           n.group, n.registers, n.local);
+    printf("groups of %zu work-items", n.group);
+    if (n.group % OCCUPANCY_WARP)
+        printf(", %zu in whole warps", size_round_up(n.group, OCCUPANCY_WARP));
+    printf(", %zu registers each, %zu bytes of local memory a group\n", n.registers, n.local);
     if (capability)
         print_one(capability, n);
     else

@@ -49,7 +49,7 @@ static void print_row(const verify_row *row, outcome how, const counters *t)
     if (row->tiles)
         printf(", %zu of %zu tiles in plain FP32", row->strict_tiles, row->tiles);
     if (row->never_ran)
-        printf("; none of them with %s", row->never_ran_values);
+        printf("; not tried: %s", row->never_ran_values);
     putchar('\n');
     fflush(stdout);
 }

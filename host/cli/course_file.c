@@ -268,7 +268,8 @@ static tsr_status read_member(reader *r, const char *word, char *rest, tsr_error
         return set_figure(r, rest, err);
     if (!strcmp(word, "claims") && !strcmp(rest, "values"))
         return t->claims_values = true, TSR_OK;
-    return bad(r, "no keyword of a table", err);
+    return tsr_fail(err, TSR_EFILE, 0, "%s: line %zu: '%s' is no keyword of a table", r->path,
+                    r->number, word);
 }
 
 static tsr_status read_lines(reader *r, tsr_error *err)
@@ -303,14 +304,24 @@ static tsr_status read_lines(reader *r, tsr_error *err)
 static tsr_status no_course(const char *name, tsr_error *err)
 {
     char known[32];
-    text all = {0};
+    text all = {0}, with_table = {0};
     tsr_status st;
 
-    for (size_t i = 0; course_at(i, known); i++)
+    for (size_t i = 0; course_at(i, known); i++) {
+        course c;
+        const bool there = !course_read(known, &c, NULL);
+
         text_format(&all, ", %s", known);
+        for (size_t t = 0; there && t < c.table_count; t++)
+            if (strcmp(c.tables[t].name, name) == 0)
+                text_format(&with_table, ": it is a table of course %s", known);
+        course_free(&c);
+    }
     /* Without a closest one: numbers are none closer than others. */
-    st = tsr_fail(err, TSR_ENAME, 0, "no course '%s' (there are all%s)", name, text_get(&all));
+    st = tsr_fail(err, TSR_ENAME, 0, "no course '%s'%s (there are all%s)", name,
+                  text_get(&with_table), text_get(&all));
     text_free(&all);
+    text_free(&with_table);
     return st;
 }
 

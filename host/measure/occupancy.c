@@ -6,7 +6,6 @@
 #include "base/sizes.h"
 
 enum {
-    WARP = 32,
     REGISTERS_GIVEN = 8, /* of a work-item, in multiples of this */
     WARPS_GIVEN = 4,     /* a unit has four parts with registers of their own */
     LOCAL_GIVEN = 128,   /* bytes, likewise */
@@ -50,10 +49,10 @@ bool occupancy_capacity(unsigned capability, unit_capacity *out)
 double occupancy_of(const unit_capacity *unit, size_t group, size_t registers, size_t local,
                     const char **bound)
 {
-    const size_t warps = size_div_up(group, WARP);
-    const size_t of_warp = size_round_up(registers, REGISTERS_GIVEN) * WARP;
+    const size_t warps = size_div_up(group, OCCUPANCY_WARP);
+    const size_t of_warp = size_round_up(registers, REGISTERS_GIVEN) * OCCUPANCY_WARP;
     const size_t of_group = size_round_up(local, LOCAL_GIVEN) + unit->local_each;
-    size_t groups = unit->items / (warps * WARP);
+    size_t groups = unit->items / (warps * OCCUPANCY_WARP);
 
     *bound = "work-items";
     if (unit->groups < groups) {
@@ -72,7 +71,7 @@ double occupancy_of(const unit_capacity *unit, size_t group, size_t registers, s
         groups = local > unit->local_group ? 0 : unit->local / of_group;
         *bound = "local memory";
     }
-    return (double)(groups * warps * WARP) / (double)unit->items;
+    return (double)(groups * warps * OCCUPANCY_WARP) / (double)unit->items;
 }
 
 bool occupancy_read_log(const char *log, const char *kernel, size_t *registers, size_t *spilled)

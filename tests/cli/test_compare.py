@@ -119,6 +119,12 @@ class Compare(Case):
                                 r"tiled\n$")
         self.assertRegex(r.out, r"\n  tiled +7\.111 +missing\n")
         self.assertEqual(self.succeed("compare", "a.json", "b.json", "--quiet").err, "")
+        # A second device of the same file has lost nothing that the first has.
+        other = [dict(r, device="another", device_id="1:0") for r in self.base if r["name"] != "tiled"]
+        self.rows("c.json", self.base + other)
+        r = self.succeed("compare", "c.json")
+        self.assertRegex(r.out, "tiled .*missing")
+        self.assertEqual(r.err, "")
 
     def test_what_broke_is_lost(self):
         """A kernel that has a rate in the first file, and in the second is wrong or fails."""

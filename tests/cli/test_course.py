@@ -91,6 +91,7 @@ class Listed(Case):
     def test_wrong_usage(self):
         self.fail_with(2, "course", "--small", says="--small needs the name of a course")
         self.fail_with(2, "course", "all", "levels", says="all takes no table")
+        self.fail_with(2, "course", "levels", says="no course 'levels': it is a table of course 003")
         self.fail_with(2, "course", "003", "nosuch", says=["has no table 'nosuch'", "levels"])
         self.fail_with(1, "course", "./nosuch.course", says="nosuch.course")
 
@@ -225,7 +226,7 @@ class Own(Case):
 
     def test_what_is_no_course(self):
         for text, says in (("", "names no course"), ("lines 1\n", "line 1: no keyword before"),
-                           (OWN.replace("says", "sais"), "line 7: no keyword of a table"),
+                           (OWN.replace("says", "sais"), "line 7: 'sais' is no keyword of a table"),
                            (OWN.replace("| - | occ", "| occ", 1), "line 8: a row is X"),
                            (OWN.replace("lines", "figure"), "line 6: there is no such figure"),
                            (OWN.replace("second", "first"), "line 15: there is a table of that name"),

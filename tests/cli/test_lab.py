@@ -81,6 +81,7 @@ class Listed(Case):
         self.fail_with(2, "lab", "strid", says=["no experiment 'strid'", "'stride'"])
         self.fail_with(2, "lab", "launches", "--size", "8", says="launches has no --size")
         self.fail_with(2, "lab", "stride", "--size", "8x8", says="no size of an experiment")
+        self.fail_with(2, "lab", "stride", "--source", "--json", says="--source and --json exclude")
         self.fail_with(2, "lab", "stride", "--size", "8", "--size", "9", says="one --size")
         self.fail_with(1, "lab", "stride", "--device", "host", says="no queues")
         self.assertNotIn("host,", self.succeed("lab", "--help").out)

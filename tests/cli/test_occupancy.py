@@ -26,6 +26,8 @@ class Occupancy(Case):
     def test_all_capabilities(self):
         out = self.succeed("occupancy").out
         self.assertRegex(out, r"(?m)^groups of 256 work-items, 32 registers each, 0 bytes")
+        self.assertRegex(self.succeed("occupancy", "--group", "100").out,
+                         r"(?m)^groups of 100 work-items, 128 in whole warps, 32 registers each")
         for capability in ("7.0", "7.5", "8.0", "9.0", "10.3", "12.1"):
             self.assertRegex(out, r"(?m)^  %s +[0-9]+ +[0-9]+ +100.0%%  work-items$"
                              % capability.replace(".", r"\."))

@@ -80,7 +80,7 @@ class Help(HelpCase):
         for name in (FIRST, "devices", "kernels", "verify", "bench", "tune", "course"):
             self.assertRegex(self.option(name, "device"), r"\bhost\b")
         for name, *args in (("diagnose", FIRST), ("trace", FIRST), ("roofline", "--limits"), ("lab", "all"),
-                            ("lesson", "all", "-o", "all.html"), ("occupancy",)):
+                            ("lesson", "all", "-o", "pages"), ("occupancy",)):
             self.assertNotRegex(self.option(name, "device"), r"\bhost\b")
             self.fail_with(1, name, *args, "--device", "host")
 

@@ -249,6 +249,10 @@ class Traces(unittest.TestCase):
             done = command("lesson", "coalescing", "reduction", "-o", pages)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(sorted(os.listdir(pages)), ["coalescing.html", "reduction.html"])
+            done = command("lesson", "coalescing", "reduction", "-o", os.path.join(folder, "x.html"))
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"is the name of a page", done.stderr)
+            self.assertEqual(os.listdir(folder), ["pages"])
 
     def test_a_long_path(self):
         """Records are of the file's own lines however long its path is, and messages name it whole."""

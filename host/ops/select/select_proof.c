@@ -78,6 +78,10 @@ static const select_case cases[] = {
     {TSR_I16, TSR_GREATER, 32767, true, false, {0, 0, 0, 0}},
     {TSR_U32, TSR_GREATER_EQUAL, 0, false, false, {0, 0, 0, 0}},
     {TSR_U64, TSR_NOT_EQUAL, 1, true, false, {0, 0, 0, 3}},
+    {TSR_F64, TSR_LESS, 0, true, true, {0, 0, 0, 0}},
+    {TSR_U8, TSR_GREATER, 100, false, true, {3, 1, 0, 0}},
+    {TSR_I16, TSR_NOT_EQUAL, 0, true, true, {0, 0, 0, 0}},
+    {TSR_I64, TSR_GREATER, 0, false, true, {0, 0, 0, 0}},
 };
 
 /* Of each size those of float32, and two others by turns. */
