@@ -195,7 +195,7 @@ static void report_missing(const comparison *c)
         size_t missing = 0, first = 0;
         text name = {0};
 
-        /* Devices of one file: rows of one are none that another has lost. */
+        /* Columns of one file are devices: none has lost what another has. */
         if (c->columns[j].file == c->columns[c->columns[j].base].file)
             continue;
         for (size_t i = 0; i < c->line_count; i++) {

@@ -787,10 +787,14 @@ static void print_row(classroom *c, const course_table *t, const shown_row *r,
     fflush(stdout);
 }
 
+static bool is_cpu(const tsr_device *d)
+{
+    return d->facts.kind == DEVICE_CPU || tsr_device_is_host(d);
+}
+
 static void print_end(const classroom *c, const course_table *t)
 {
-    const bool on_cpu = c->device->facts.kind == DEVICE_CPU || tsr_device_is_host(c->device);
-    const bool cpu = on_cpu && *t->cpu;
+    const bool cpu = is_cpu(c->device) && *t->cpu;
 
     puts("");
     if (c->claims)
@@ -908,9 +912,7 @@ static void run_device(classroom *c, const tsr_device *device)
     char id[DEVICE_ID_SIZE];
 
     c->device = device;
-    c->scale = c->run.o->given[OPTION_SMALL]                                    ? 0
-               : device->facts.kind == DEVICE_CPU || tsr_device_is_host(device) ? 1
-                                                                                : 2;
+    c->scale = c->run.o->given[OPTION_SMALL] ? 0 : is_cpu(device) ? 1 : 2;
     c->has_limits = c->sure = false;
     device_id_text(device, id);
     if (c->run.table)

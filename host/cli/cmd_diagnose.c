@@ -125,7 +125,7 @@ static void print_diagnosis(const diagnosis *d, const char *file)
     text_format(
         &measured,
         "2 to 4 are answered from its commands, each timed by itself, together %.1f us; 5 and 6 "
-        "from that rate, and 1 from the shorter time%s.",
+        "from the rate above, and 1 from the shorter of both times%s.",
         d->commands_ns / 1e3,
         differ(d) ? ". So far apart they show waits between commands, or other work on "
                     "this machine"

@@ -469,7 +469,7 @@ static int make(const options *o, tsr_session *s, const tsr_device *device, json
     return status;
 }
 
-/* The folder of several pages: made where there is nothing of that name. */
+/* The folder of several pages: made where there is nothing of that name, which is not a page's. */
 static tsr_status find_folder(const char *path, tsr_error *err)
 {
     static const char page[] = ".html";

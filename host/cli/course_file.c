@@ -314,7 +314,8 @@ static tsr_status no_course(const char *name, tsr_error *err)
         text_format(&all, ", %s", known);
         for (size_t t = 0; there && t < c.table_count; t++)
             if (strcmp(c.tables[t].name, name) == 0)
-                text_format(&with_table, ": it is a table of course %s", known);
+                text_format(&with_table,
+                            with_table.length ? ", %s" : ": it is a table of course %s", known);
         course_free(&c);
     }
     /* Without a closest one: numbers are none closer than others. */

@@ -296,8 +296,8 @@ static void ask_barriers(inquiry *q)
     else
         say(f, b->all_ns / q->ns >= half ? ANSWER_YES : ANSWER_NO, b->all_ns / q->ns,
             "%s %.4g barrier%s%s; one of %zu work-item%s takes %.0f ns here, with the "
-            "accesses that it orders: of the groups that follow one another at most %.0f%% of the "
-            "time",
+            "accesses that it orders: for groups that run one after another at most %.0f%% of "
+            "the time",
             who, b->passed, s, after, b->group, b->group > 1 ? "s" : "", b->each_ns,
             100 * b->all_ns / q->ns);
 }

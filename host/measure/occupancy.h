@@ -9,7 +9,7 @@ enum {
     OCCUPANCY_GROUP_MAX = 1024,    /* work-items of a group, and */
     OCCUPANCY_REGISTERS_MAX = 255, /* registers of one, that NVIDIA's devices have at most */
     OCCUPANCY_LOCAL_MAX = 1 << 20, /* bytes of local memory that are asked about at most */
-    OCCUPANCY_WARP = 32            /* work-items, of which a group takes whole ones */
+    OCCUPANCY_WARP = 32            /* work-items of a warp: a group takes whole ones */
 };
 
 /** What a compute unit holds at once. */

@@ -92,6 +92,7 @@ class Listed(Case):
         self.fail_with(2, "course", "--small", says="--small needs the name of a course")
         self.fail_with(2, "course", "all", "levels", says="all takes no table")
         self.fail_with(2, "course", "levels", says="no course 'levels': it is a table of course 003")
+        self.fail_with(2, "course", "edges", says="no course 'edges': it is a table of course 000, 002 (")
         self.fail_with(2, "course", "003", "nosuch", says=["has no table 'nosuch'", "levels"])
         self.fail_with(1, "course", "./nosuch.course", says="nosuch.course")
 

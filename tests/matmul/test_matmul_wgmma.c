@@ -1354,9 +1354,10 @@ static void test_warps_take_what_they_do_faster(void **state)
         {171, 14484, 83, 0, TSR_F32, false, false, 0, true},
         {3191, 4400, 175, 8, TSR_F32, true, false, 1, false},
         {1737, 923, 160, 0, TSR_BF16, false, true, 1, true},
-        /* A step along k. */
+        /* A k of up to 16; above models decide. */
         {8000, 8000, 10, 0, TSR_BF16, false, false, 0, true},
-        {8000, 8000, 10, 0, TSR_F32, false, false, 0, true},
+        {8000, 8000, 16, 0, TSR_F32, false, false, 0, true},
+        {8000, 8000, 17, 0, TSR_F16, false, false, 0, false},
         {6000, 6000, 64, 0, TSR_BF16, false, false, 0, false},
         /* Not timed: one tile, whose parts of k do not fill the units. */
         {17, 24, 1000000, 0, TSR_BF16, false, false, 0, true},

@@ -421,14 +421,16 @@ static void tunables_follow_device_and_shape(void **state)
         {"split-vector", &gpu, 500, 10000, false, NULL, "TEAM", 256},
         {"split-vector", &gpu, 500, 10000, false, NULL, "PER_UNIT", 1},
         {"split-vector", &gpu, 7, 64000, false, NULL, "PER_UNIT", 16},
-        /* Rows of a large A that fill the device have the settings of rows that are cut. */
-        /* Few rows that are long: fewer and larger groups of them; of two rows as before. */
+        /* Few rows that are long: fewer and larger groups of them; of two rows, or 65, as of
+           others. */
         {"split-vector", &gpu, 16, 1 << 18, false, NULL, "GROUP", 256},
         {"split-vector", &gpu, 16, 1 << 18, false, NULL, "TEAM", 64},
         {"split-vector", &gpu, 16, 1 << 18, false, NULL, "PER_UNIT", 4},
         {"split-vector", &gpu, 31, (1 << 18) + 2, false, NULL, "TEAM", 128},
         {"split-vector", &gpu, 31, (1 << 18) + 2, false, NULL, "PER_UNIT", 16},
         {"split-vector", &gpu, 2, 1 << 18, false, NULL, "GROUP", 128},
+        {"split-vector", &gpu, 65, 1 << 18, false, NULL, "GROUP", 128},
+        /* Rows of a large A that fill the device have the settings of rows that are cut. */
         {"split-vector", &gpu, 4096, 4096, false, NULL, "PER_UNIT", 16},
         {"split-vector", &gpu, 4096, 4096, false, NULL, "TEAM", 64},
         {"split-vector", &gpu, 4096, 4096, false, NULL, "GROUP", 128},
@@ -449,11 +451,11 @@ static void tunables_follow_device_and_shape(void **state)
         {"column-slices", &gpu, 2000, 1500, true, NULL, "ACROSS", 4},
         {"column-slices", &gpu, 2000, 1500, true, NULL, "GROUP", 512},
         {"column-slices", &gpu, 300, 5000, true, NULL, "STAGES", 1},
+        {"column-slices", &gpu, 700, 3000, true, NULL, "STAGES", 2},
         /* Rows that start anywhere: narrower tiles up to 32 MiB. */
         {"column-slices", &gpu, 14517, 363, true, NULL, "ACROSS", 16},
         {"column-slices", &gpu, 14517, 363, true, NULL, "LOADS", 8},
         {"column-slices", &gpu, 145170, 363, true, NULL, "ACROSS", 32},
-        {"column-slices", &gpu, 700, 3000, true, NULL, "STAGES", 2},
         {"rows-vector", &cpu, 4096, 4096, false, NULL, "ROWS", 8},
         {"rows-vector", &cpu, 4096, 4096, false, NULL, "BITS", 512},
         {"rows-vector", &narrow, 4096, 4096, false, NULL, "ROWS", 4},
@@ -688,6 +690,10 @@ static void rows_that_start_anywhere_are_read_by_vectors(void **state)
                  {"column-slices", DEVICE_GPU, 777, 7777, 7777, 0, TSR_BF16, "STARTS", 8, 248},
                  {"column-slices", DEVICE_GPU, 777, 7780, 7780, 0, TSR_BF16, "STARTS", 2, 248},
                  {"column-slices", DEVICE_GPU, 777, 7777, 7777, 0, TSR_F64, "STARTS", 2, 62},
+                 /* Of float64 lines of 512 bytes, two for each unit, else of half and a quarter. */
+                 {"column-slices", DEVICE_GPU, 777, 40000, 40000, 0, TSR_F64, "STARTS", 1, 128},
+                 {"column-slices", DEVICE_GPU, 777, 20000, 20000, 0, TSR_F64, "STARTS", 1, 64},
+                 {"column-slices", DEVICE_GPU, 2516, 10814, 10814, 0, TSR_F64, "STARTS", 1, 32},
                  {"column-slices", DEVICE_GPU, 777, 7777, 7777, 4, TSR_F32, "STARTS", 4, 60},
                  {"column-slices", DEVICE_GPU, 47154, 127, 127, 0, TSR_BF16, "STARTS", 8, 120},
                  {"column-slices", DEVICE_GPU, 937, 38, 38, 0, TSR_BF16, "STARTS", 1, 64},

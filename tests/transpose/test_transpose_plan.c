@@ -177,6 +177,26 @@ static void tiles_hold_a_sector(void **state)
     }
 }
 
+/* A group has no more rows of work-items than a tile has rows. */
+static void items_fit_the_tile(void **state)
+{
+    const device_facts d = device(DEVICE_GPU, 132, 1024);
+    const problem q = problem_of((tsr_transpose_problem){.rows = 70, .columns = 16});
+    params chosen = params_default(&transpose_general);
+    const job j = {.problem = &q, .device = &d, .params = &chosen};
+    plan out;
+
+    (void)state;
+    assert_int_equal(params_set(&transpose_general, &chosen, "TILE=16", NULL), TSR_OK);
+    assert_int_equal(params_set(&transpose_general, &chosen, "ITEMS=32", NULL), TSR_OK);
+    assert_string_equal(plan_make(&transpose_general, &j, &out),
+                        "ITEMS=32 exceeds the 16 rows of a tile");
+    plan_free(&out);
+    assert_int_equal(params_set(&transpose_general, &chosen, "ITEMS=16", NULL), TSR_OK);
+    assert_null(plan_make(&transpose_general, &j, &out));
+    plan_free(&out);
+}
+
 /* No more tiles than units: more work-items for each, up to one an element of the tile. */
 static void few_tiles_take_large_groups(void **state)
 {
@@ -344,6 +364,7 @@ int main(void)
         cmocka_unit_test(what_variants_refuse),
         cmocka_unit_test(elements_have_parts),
         cmocka_unit_test(tiles_hold_a_sector),
+        cmocka_unit_test(items_fit_the_tile),
         cmocka_unit_test(few_tiles_take_large_groups),
         cmocka_unit_test(what_is_no_problem),
         cmocka_unit_test(blocks_of_every_size),

@@ -427,8 +427,8 @@ bool matmul_mma_gains(const problem *q, const device_facts *d)
     /* One tile: the launch that prepares copies takes longer than the product. */
     if (tsr_type_size(p->type) == 2 && p->m <= 32 && p->n <= 32 && p->k <= 2048)
         return true;
-    /* A step along k, which a group of `wgmma-tensor` begins later and stores later: ten shapes
-     * on an H200, from 3000x9001x16 to 5989x13014x8, take 0.48 to 0.9 times as long. */
+    /* A single step along k: `wgmma-tensor` takes longer to begin a tile and to store it.  Ten
+     * shapes from 3000x9001x16 to 5989x13014x8 take 0.48 to 0.9 of its time on an H200. */
     if (p->k <= 16 && p->type != TSR_I8 && size_min(p->m, p->n) > 16)
         return true;
     /* Of few rows or columns a group of `wgmma-tensor` has less of the large factor on its way than

@@ -173,8 +173,9 @@ static bool is_whole(const layout *s)
 /* ---- the cost of a layout ------------------------------------------------------------------ */
 
 /* Microseconds, by the size of the tile: fitted to 102 timings on an H200, from 90x97x102 to
- * 14145x16384x16384, most of them at odd distances of rows, within 11% (RMS), and of boxes to 33,
- * from 490x444x444 to 7550x8817x10702, within 5%. */
+ * 14145x16384x16384, most of them at odd distances of rows, within 11% (RMS), those of tiles of 32
+ * x 64 and 64 x 128 where groups fill a unit to 60 more; and of boxes to 33, from 490x444x444 to
+ * 7550x8817x10702, within 5%. */
 static const struct costs {
     /* Of a block along k of a tile: of a group alone on a unit, and of each where groups fill it.
      */

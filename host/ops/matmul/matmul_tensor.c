@@ -299,7 +299,8 @@ double matmul_tensor_time(const problem *q, const device_facts *d)
     static const double single_words = 0.5e6;
     static const double read_halves = 0.55e6; /* or are read */
     static const double read_words = 0.3e6;
-    static const double written = 2e6; /* bytes of C at best: of a short k they decide */
+    static const double written =
+        2e6; /* bytes of C in a microsecond, at best: of a short k they decide */
     const params chosen = params_default(&matmul_wgmma_tensor);
     const job j = {q, d, &chosen, false, false};
     const tiling t = choose(&j);

@@ -124,9 +124,9 @@ enum {
     SPLIT_GROUPS = 16 /* on a unit, where rows are cut */
 };
 
-/* Few rows of so many columns: teams of which a group has one, or where loads ask whether they are
- * inside, larger groups, fewer of them.  Of 12 to 60 rows these take 0.8 to 1.0 times as long. */
-enum { LONG_COLUMNS = 1 << 18, LONG_ROWS_MIN = 8, LONG_TEAM = 128 };
+/* Few rows of very many columns: a team to a group; where loads ask whether they are inside, larger
+ * groups, and fewer on a unit.  With 12 to 60 rows an H200 takes 0.8 to 1.0 of the time. */
+enum { LONG_COLUMNS = 1 << 18, LONG_ROWS_MIN = 8, LONG_ROWS_MAX = 64, LONG_TEAM = 128 };
 enum { LONG_CHECKED_GROUP = 256, LONG_CHECKED_GROUPS = 4 };
 
 /* Columns from which on rows are read by vectors where they do not start at them: shorter ones have
@@ -270,8 +270,9 @@ static const char *split_rows(const job *j, plan *out)
                          !is_small(j) && !few_whole;
     const bool whole = per_unit ? per_unit == 1 : rows_are_whole(j) && !checked;
     const bool shifted = is_shifted(j);
+    const size_t lines = matvec_view_of(p).rows;
     const bool is_long = has_few_rows(j) && !whole && columns >= LONG_COLUMNS &&
-                         matvec_view_of(p).rows >= LONG_ROWS_MIN;
+                         lines >= LONG_ROWS_MIN && lines <= LONG_ROWS_MAX;
     const size_t width = aligned || shifted ? vec : 1;
     const size_t group_usual = is_long && checked ? LONG_CHECKED_GROUP : SPLIT_GROUP;
     const size_t groups_usual = is_long && checked ? LONG_CHECKED_GROUPS : SPLIT_GROUPS;
@@ -447,8 +448,9 @@ static const double SLICES_NARROW_BUSY = 0.6;
 static const slicing SLICES_16_BITS = {.across = 32, .loads = 4, .stages = 1, .group = 256};
 enum { SLICES_16_BITS_GROUPS = 4, SLICES_LARGEST_GROUPS = 8, SLICES_LARGEST_BYTES = 128 << 20 };
 
-/* The same of float64, from so many tiles for the units on: long streams; and where wide tiles are
- * fewer than two for each unit, narrower ones, and twice as many groups. */
+/* The same of float64, from so many tiles for the units on: long streams; and twice as
+ * many groups of half their width where they are fewer than two for each unit, of a quarter where
+ * they are fewer than one. */
 static const slicing SLICES_FLOAT64 = {.across = 64, .loads = 4, .stages = 1, .past_l1 = 2};
 enum { SLICES_FLOAT64_GROUPS = 2, SLICES_FLOAT64_FEW_GROUPS = 4 };
 static const double SLICES_FLOAT64_BUSY = 0.5;
@@ -618,8 +620,7 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
     }
 
     if (starts > 1 && size < 8 && v.columns >= SLICES_SHIFTED_ROWS && unset && !is_small(j)) {
-        const bool medium =
-            size == 4 && v.rows <= SLICES_SHIFTED_MEDIUM_BYTES / size / size_max(v.columns, 1);
+        const bool medium = size == 4 && v.rows <= SLICES_SHIFTED_MEDIUM_BYTES / size / v.columns;
 
         s = medium ? SLICES_SHIFTED_MEDIUM : SLICES_SHIFTED_LARGE;
         s.past_l1 = usual.past_l1;

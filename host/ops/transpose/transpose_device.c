@@ -245,8 +245,8 @@ static const tunable general_tunables[] = {
      16},
     {"ITEMS",
      "rows of work-items, which take the tile's rows in turns: fewer have more loads each; 0: by "
-     "the device",
-     {0, 1, 4, 8},
+     "the device and the number of tiles",
+     {0, 1, 4, 8, 16, 32},
      0,
      4},
     /* Of `general` alone. */
@@ -270,12 +270,14 @@ static const char *set_tiles(const job *j, size_t tiles, size_t *tile, size_t *g
     size_t usual;
 
     *tile = given ? given : bytes <= (cpu ? 2 : 4) && tiles == 1 ? 64 : 32;
-    /* No more groups than units: a unit is one group's, whose work-items then have few loads each,
-     * and whose code is short. */
+    /* No more tiles than units: each is a unit's alone, where more work-items have fewer loads each
+     * and shorter code. */
     few = tiles == 1 && size_div_up(p->rows, *tile) * size_div_up(p->columns, *tile) <=
                             j->device->compute_units / size_max(transpose_batch(p), 1);
     usual = cpu ? GROUP_CPU : group_fit(j->device, 0, few ? GROUP_FEW : GROUP_GPU);
     *group = *tile * (items ? items : size_min(size_max(usual / *tile, 1), *tile));
+    if (items > *tile)
+        return plan_unsupported(out, "ITEMS=%zu exceeds the %zu rows of a tile", items, *tile);
     plan_set(out, "TILE", (uint32_t)*tile);
     plan_set(out, "ITEMS", (uint32_t)(*group / *tile));
     plan_define(out, "PART=%s", wide ? "ulong2" : plan_bits_name(transpose_part(p)));
