@@ -412,6 +412,20 @@ static void extremes_are_instructions_where_there_are_any(void **state)
     }
 }
 
+/* C reads an array on a CPU as fast as memory does, however long it is. */
+static void long_arrays_are_reduced_in_c(void **state)
+{
+    const device_facts d = device(DEVICE_CPU, 2, 4096);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+        const tsr_reduce_problem structure = {.n = sizes[i]};
+        const problem p = problem_from(&operation_reduce, &structure, sizeof(structure));
+
+        assert_non_null(operation_reduce.prefer_c(&p, &d));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +438,7 @@ int main(void)
         cmocka_unit_test(strides_do_not_overlap),
         cmocka_unit_test(a_whole_array_is_one_launch),
         cmocka_unit_test(extremes_are_instructions_where_there_are_any),
+        cmocka_unit_test(long_arrays_are_reduced_in_c),
         cmocka_unit_test(classes_come_from_the_problem),
     };
 
