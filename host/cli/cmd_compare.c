@@ -188,6 +188,12 @@ static tsr_status write_outputs(const options *o, const comparison *c, const com
     return st;
 }
 
+/* Columns of one file are devices: none has lost what another has. */
+static bool is_of_base_file(const comparison *c, size_t column)
+{
+    return c->columns[column].file == c->columns[c->columns[column].base].file;
+}
+
 /* Name what the later columns lack; it fails nothing. */
 static void report_missing(const comparison *c)
 {
@@ -195,8 +201,7 @@ static void report_missing(const comparison *c)
         size_t missing = 0, first = 0;
         text name = {0};
 
-        /* Columns of one file are devices: none has lost what another has. */
-        if (c->columns[j].file == c->columns[c->columns[j].base].file)
+        if (is_of_base_file(c, j))
             continue;
         for (size_t i = 0; i < c->line_count; i++) {
             if (compare_judge(c, i, j).outcome == COMPARE_MISSING && missing++ == 0)
@@ -243,8 +248,7 @@ static int judge(const options *o, const comparison *c)
         for (size_t j = 0; j < c->column_count; j++) {
             compare_verdict v = compare_judge(c, i, j);
 
-            if (c->columns[j].file == c->columns[c->columns[j].base].file ||
-                !(compare_judged(&v) || compare_broken(&v)))
+            if (is_of_base_file(c, j) || !(compare_judged(&v) || compare_broken(&v)))
                 continue;
             judged++;
             if (compare_lost(&v, o->fail_below)) {

@@ -229,8 +229,8 @@ static const char *prefer_c(const problem *p, const device_facts *d)
     return "simd";
 }
 
-/* On a CPU memory limits C and kernels alike.  On a GPU a probe would have to be compiled for the
- * last group of what runs fastest; a second launch needs none. */
+/* On a CPU C runs while a kernel that a tuning entry names is compiled.  On a GPU a probe would
+ * have to be compiled for the last group of what runs fastest; a second launch needs none. */
 static const char *prefer_first(const problem *p, const device_facts *d)
 {
     if (d->kind == DEVICE_CPU)
