@@ -3,22 +3,39 @@
  * Idea: where the elements of a tile go is the number of those that all tiles
  *     before it select.  The first launch counts, the second scans the counts, and
  *     the third counts again, element by element, and stores.  No atomics: the
- *     order is that of x.
+ *     order is that of x.  An x of one tile takes one launch.
  * Work split: a tile of GROUP work-items for a work-group, each work-item elements
  *     that follow one another; the second launch is one work-group.
  * Parameters: those of select.clh; GROUP, work-items in a work-group; PLACES_GROUP,
  *     in that of the second launch; UNROLLED, 1 where compilers may copy the bodies of
- *     loops: more loads on their way, against the time to compile.  ITEMS decides on the
- *     host alone.
+ *     loops: more loads on their way, against the time to compile; ONE_TILE, 1 where x is
+ *     one, and nothing but its launch is compiled.  ITEMS decides on the host alone.
  * Launch: 1-D, a work-group for each tile; one of PLACES_GROUP; again.
  * Local memory: GROUP words; PLACES_GROUP numbers of 64 bits.
  * Limits: x is read twice.
  */
 #include "select/select_tile.clh"
 
-#ifndef PLACES_GROUP
-#error "PLACES_GROUP: work-items that add up counts"
+#if !defined(PLACES_GROUP) || !defined(ONE_TILE)
+#error "PLACES_GROUP, ONE_TILE: work-items that add up counts, and whether there is one alone"
 #endif
+
+#if ONE_TILE
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+select_one_tile(__global const BITS *x, __global BITS *result, __global long *indices,
+                __global ulong *count, const select_call call)
+{
+    __local uint sums[GROUP];
+    const uint own = count_own(x, &call, 0);
+    const uint before = group_scan(sums, own);
+
+    put_own(x, result, indices, &call, 0, before);
+    if (get_local_id(0) == GROUP - 1)
+        count[call.to_count] = before + own;
+}
+
+#else
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 select_counts(__global const BITS *x, __global ulong *counts, const select_call call)
@@ -79,3 +96,5 @@ select_puts(__global const BITS *x, __global BITS *result, __global long *indice
 
     put_own(x, result, indices, &call, tile, places[tile] + before);
 }
+
+#endif

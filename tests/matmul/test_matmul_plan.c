@@ -728,11 +728,12 @@ static void products_of_warps_alone(void **state)
         bool warps;
     } cases[] = {
         {TSR_F64, 2000, 2001, 256, true}, {TSR_F64, 2000, 2001, 257, false},
-        {TSR_F64, 2000, 2002, 64, false}, {TSR_F64, 501, 333, 64, true},
-        {TSR_F64, 501, 333, 65, false},   {TSR_F64, 90, 33, 32, true},
-        {TSR_F64, 90, 33, 33, false},     {TSR_F64, 2000, 2002, 32, true},
-        {TSR_F64, 2000, 2002, 33, false}, {TSR_F16, 32, 32, 2048, true},
-        {TSR_BF16, 17, 31, 700, true},
+        {TSR_F64, 2000, 2002, 64, true},  {TSR_F64, 2000, 2002, 65, false},
+        {TSR_F64, 501, 333, 64, true},    {TSR_F64, 501, 333, 65, false},
+        {TSR_F64, 90, 33, 32, true},      {TSR_F64, 90, 33, 33, false},
+        {TSR_F64, 4000, 2002, 32, true},  {TSR_F64, 4000, 2002, 33, false},
+        {TSR_F64, 500, 1000, 32, true},   {TSR_F64, 500, 1000, 33, false},
+        {TSR_F16, 32, 32, 2048, true},    {TSR_BF16, 17, 31, 700, true},
     };
     device_facts d = ampere();
 

@@ -50,8 +50,12 @@ enum {
     MAPS = 2 * MAP_BYTES,
     ALIGNMENT = 2048, /* of stages in local memory, and barriers and maps beside them, at most */
     STAGED_ALIGN = 256,
-    STAGE_COUNTERS = 4,    /* of groups that stage, before those of tiles */
-    LOCAL_ALL = 200 << 10, /* for the stages of one group on a unit, of two, of three */
+    SECTOR = 32,                /* of a cache line: rows that start inside one are read as one more,
+                                   which costs more than staging ... */
+    SECTOR_READS = 3000,        /* ... of a C of so many rows and columns, a third of that k, ... */
+    SECTOR_BYTES_MAX = 1 << 30, /* ... and up to so many bytes */
+    STAGE_COUNTERS = 4,         /* of groups that stage, before those of tiles */
+    LOCAL_ALL = 200 << 10,      /* for the stages of one group on a unit, of two, of three */
     LOCAL_HALF = 110 << 10,
     LOCAL_THIRD = 72 << 10,
     UNIT_LOCAL = 228 << 10, /* local memory of a compute unit */
@@ -109,16 +113,17 @@ static source source_of(const tsr_matmul_problem *p, bool along, size_t rows, si
 {
     const bool turned = along_alone(p) && !along;
     const size_t element = element_bytes(p), unit = STAGED_ALIGN / element;
-    const size_t vector = 16 / element;
+    const size_t vector = 16 / element, least = size_min(size_min(p->m, p->n), 3 * p->k);
     source s = {.rows = rows, .columns = columns};
 
-    s.staged = turned || element != tsr_type_size(p->type) || ld % vector || offset % vector;
-    if (!s.staged)
-        return s;
     s.pitch = size_div_up(turned ? rows : columns, unit) * unit;
+    s.size = (double)(turned ? columns : rows) * (double)s.pitch * (double)element;
+    s.staged = turned || element != tsr_type_size(p->type) || ld % vector || offset % vector ||
+               (ld * element % SECTOR && least >= SECTOR_READS && s.size <= SECTOR_BYTES_MAX);
+    if (!s.staged)
+        return (source){.rows = rows, .columns = columns};
     s.pieces = size_div_up(rows, PIECE) * size_div_up(columns, PIECE);
     s.bytes = (turned ? columns : rows) * s.pitch * element;
-    s.size = (double)(turned ? columns : rows) * (double)s.pitch * (double)element;
     return s;
 }
 

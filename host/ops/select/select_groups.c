@@ -239,7 +239,7 @@ const variant select_ballot = {
 
 /* ---- tiles --------------------------------------------------------------------------------- */
 
-enum { COUNTS, PLACES, PUTS };
+enum { COUNTS, PLACES, PUTS, ONE_TILE };
 
 enum { ITEMS_CPU = 4096, ITEMS_GPU = 8, PLACES_GROUP = 256, PLACES_GROUP_CPU = 1 };
 
@@ -268,8 +268,22 @@ static const char *plan_three_launches(const job *j, plan *out)
     plan_define(out, "PLACES_GROUP=%zu", adding);
     /* On a GPU it runs where nothing better is compiled yet. */
     plan_define(out, "UNROLLED=%d", j->device->kind == DEVICE_CPU);
+    plan_define(out, "ONE_TILE=%d", tiles == 1);
     if (p->n == 0) {
         clear_count(p, out);
+        return NULL;
+    }
+    if (tiles == 1) {
+        c = plan_launch_1d(out, ONE_TILE, local, local);
+        command_operand(c, SELECT_X);
+        add_results(c, p);
+        command_operand(c, SELECT_COUNT);
+        command_block(c, &call, sizeof(call));
+        c->bytes = element_bytes(p) + stored_bytes(p);
+        /* Elements are read twice. */
+        c->traffic.requested = c->bytes + element_bytes(p) + (double)sizeof(uint64_t);
+        c->traffic.local = scan_bytes(local);
+        c->traffic.barriers = scan_barriers(local);
         return NULL;
     }
     out->workspace = tiles * sizeof(uint64_t);
@@ -363,7 +377,7 @@ const variant select_three_launches = {
     .name = "three-launches",
     .idea = "count in each tile, scan the counts, store: the elements keep their order",
     .source = "select/select_three_launches.cl",
-    .entries = {"select_counts", "select_places", "select_puts"},
+    .entries = {"select_counts", "select_places", "select_puts", "select_one_tile"},
     .build = "",
     .tunables = tile_tunables,
     .tunable_count = ARRAY_COUNT(tile_tunables),
