@@ -308,16 +308,17 @@ static void check_large(size_t rows, size_t columns, size_t bytes, size_t batch,
                                .columns = columns,
                                .element_bytes = bytes,
                                .batch = batch,
+                               .offset_a = offset,
                                .offset_b = offset};
     const size_t all = rows * columns * batch;
     const problem q = problem_of(p);
-    unsigned char *a = aligned_alloc(64, size_round_up(all * bytes, 64));
+    unsigned char *a = aligned_alloc(64, size_round_up((offset + all) * bytes, 64));
     unsigned char *b = aligned_alloc(64, size_round_up((offset + all + 1) * bytes, 64));
     void *operands[] = {a, b};
 
     assert_non_null(a);
     assert_non_null(b);
-    for (size_t i = 0; i < all * bytes; i++)
+    for (size_t i = 0; i < (offset + all) * bytes; i++)
         a[i] = (unsigned char)(i * 167 + i / 251);
     memset(b, 0xAA, (offset + all + 1) * bytes);
     assert_int_equal(transpose_simd.host(&q, operands, NULL), TSR_OK);
@@ -325,7 +326,7 @@ static void check_large(size_t rows, size_t columns, size_t bytes, size_t batch,
         for (size_t i = 0; i < rows; i++)
             for (size_t j = 0; j < columns; j++)
                 if (memcmp(b + (offset + (e * columns + j) * rows + i) * bytes,
-                           a + ((e * rows + i) * columns + j) * bytes, bytes) != 0)
+                           a + (offset + (e * rows + i) * columns + j) * bytes, bytes) != 0)
                     fail_msg("%zu matrices of %zux%zu elements of %zu bytes: (%zu, %zu) of %zu",
                              batch, rows, columns, bytes, i, j, e);
     for (size_t i = 0; i < bytes; i++) {
@@ -342,6 +343,12 @@ static void large_ones_past_the_caches(void **state)
     check_large(2176, 2100, 4, 1, 0);
     check_large(2176, 2100, 4, 1, 1);
     check_large(2103, 2049, 4, 1, 0);
+    check_large(2176, 2112, 4, 1, 5);
+    check_large(4115, 1100, 4, 1, 7);
+    check_large(129, 33000, 4, 1, 2);
+    check_large(300, 416, 4, 35, 3);
+    check_large(303, 400, 4, 35, 0);
+    check_large(320, 416, 4, 35, 9);
     check_large(17, 250001, 4, 1, 3);
     check_large(250001, 17, 4, 1, 0);
     check_large(48, 48, 4, 1900, 0);
@@ -352,6 +359,9 @@ static void large_ones_past_the_caches(void **state)
     check_large(2400, 2350, 3, 1, 5);
     check_large(1480, 1470, 8, 1, 0);
     check_large(1471, 1470, 8, 1, 0);
+    check_large(1471, 1472, 8, 1, 3);
+    check_large(1472, 1480, 8, 1, 3);
+    check_large(2100, 1000, 8, 2, 1);
     check_large(1100, 1310, 12, 1, 0);
     check_large(1045, 1040, 16, 1, 0);
     check_large(1, 5000000, 4, 1, 1);

@@ -82,20 +82,51 @@ typedef struct blocks {
     size_t across, down, count;
     size_t high, wide; /* blocks of a tile */
     bool past_caches;
+    bool strips; /* the blocks are strips, but for so many first rows and columns */
+    size_t top, left;
 } blocks;
 
-/* Do all rows of B begin at cache lines? */
-static bool begins_at_lines(const tsr_transpose_problem *p, const stored_matrix *b, const void *to)
+/* Are rows of a matrix so far apart that, where one begins at a multiple of `unit` bytes, all do?
+ */
+static bool apart_by(const tsr_transpose_problem *p, const stored_matrix *m, size_t unit)
 {
-    const size_t bytes = transpose_bytes(p);
-    const size_t places = ((uintptr_t)to + b->offset * bytes) | b->ld * bytes |
-                          (transpose_batch(p) > 1 ? b->stride * bytes : 0);
+    const size_t apart = m->ld | (transpose_batch(p) > 1 ? m->stride : 0);
 
-    return places % CACHE_LINE == 0;
+    return apart * transpose_bytes(p) % unit == 0;
 }
 
-static blocks blocks_of(const tsr_transpose_problem *p, const void *to)
+/* Elements of each row before the first that begins a cache line, as of all other rows; 0 where
+ * they differ. */
+static size_t head_of_rows(const tsr_transpose_problem *p, const stored_matrix *m, const void *at)
 {
+    const size_t bytes = transpose_bytes(p);
+
+    return apart_by(p, m, CACHE_LINE)
+               ? past_caches_head((const char *)at + m->offset * bytes, bytes, SIZE_MAX)
+               : 0;
+}
+
+/* Strips go down tiles, whose columns are theirs.  They begin and end where lines of A and B do,
+ * where those of all rows do. */
+static void cut_strips(blocks *x, void *const operands[])
+{
+    const tsr_transpose_problem *p = x->problem;
+    const size_t bytes = transpose_bytes(p);
+
+    x->strips = true;
+    x->top = head_of_rows(p, &x->b, operands[TRANSPOSE_B]);
+    x->left = head_of_rows(p, &x->a, operands[TRANSPOSE_A]);
+    x->rows = CACHE_LINE / bytes;
+    x->columns = transpose_strip_columns(bytes);
+    x->across = size_div_up(p->columns - x->left, x->columns);
+    x->down = (p->rows - x->top) / x->rows;
+    x->high = TILE_ROWS / x->rows;
+    x->wide = 1;
+}
+
+static blocks blocks_of(const tsr_transpose_problem *p, void *const operands[])
+{
+    static transpose_has_strips *const has_strips[] = {ISA_EACH(transpose_has_strips)};
     const size_t bytes = transpose_bytes(p), side = transpose_side(bytes);
     blocks x = {.problem = p,
                 .a = transpose_stored(p, TRANSPOSE_A),
@@ -104,24 +135,32 @@ static blocks blocks_of(const tsr_transpose_problem *p, const void *to)
                 .columns = side,
                 .high = 1,
                 .wide = SIZE_MAX};
+    const uintptr_t to = (uintptr_t)operands[TRANSPOSE_B] + x.b.offset * bytes;
+    bool large;
 
     x.past_caches =
         !p->in_place && p->rows * p->columns * transpose_batch(p) > PAST_CACHES_MIN / 2 / bytes;
-    if (x.past_caches && p->rows > x.rows && p->columns > x.columns) {
-        /* Rows of A that are whole lines of B, and those more that complete its lines where they
-         * begin elsewhere. */
-        const size_t whole = CACHE_LINE / (bytes & -bytes);
-        const bool at_lines = begins_at_lines(p, &x.b, to);
+    large = x.past_caches && p->rows > x.rows && p->columns > x.columns;
+    if (large && has_strips[isa_best()](bytes) && to % bytes == 0) {
+        cut_strips(&x, operands);
+    } else {
+        if (large) {
+            /* Rows of A that are whole lines of B, and those more that complete its lines where
+             * they begin elsewhere. */
+            const size_t whole = CACHE_LINE / (bytes & -bytes);
+            const bool at_lines = to % CACHE_LINE == 0 && apart_by(p, &x.b, CACHE_LINE);
 
-        x.rows = at_lines ? whole : UNEVEN_LINES * whole;
-        x.shared = at_lines ? 0 : size_div_up(CACHE_LINE, bytes);
-        x.lines = x.rows * bytes;
-        x.columns = TRANSPOSE_BLOCK_BYTES / x.lines;
-        x.high = TILE_ROWS / x.rows;
-        x.wide = size_max(size_min(PAGE / bytes, TILE_COLUMNS_MAX) / x.columns, 1);
+            x.rows = at_lines ? whole : UNEVEN_LINES * whole;
+            x.shared = at_lines ? 0 : size_div_up(CACHE_LINE, bytes);
+            x.lines = x.rows * bytes;
+            x.columns = TRANSPOSE_BLOCK_BYTES / x.lines;
+            x.high = TILE_ROWS / x.rows;
+            x.wide = size_max(size_min(PAGE / bytes, TILE_COLUMNS_MAX) / x.columns, 1);
+        }
+        x.across = size_div_up(p->columns, x.columns);
+        x.down =
+            p->rows > x.shared ? size_div_up(p->rows - x.shared, x.rows) : size_min(p->rows, 1);
     }
-    x.across = size_div_up(p->columns, x.columns);
-    x.down = p->rows > x.shared ? size_div_up(p->rows - x.shared, x.rows) : size_min(p->rows, 1);
     x.count = transpose_batch(p) * x.across * x.down;
     x.high = size_min(x.high, x.down);
     x.wide = size_min(x.wide, x.across);
@@ -166,6 +205,32 @@ static transpose_block block_at(const blocks *x, size_t i, void *const operands[
                              .lines = p->rows - row > x->rows + x->shared ? x->lines : 0};
 }
 
+static transpose_strip strip_at(const blocks *x, size_t i, void *const operands[])
+{
+    const tsr_transpose_problem *p = x->problem;
+    const size_t e = i / (x->across * x->down), bytes = transpose_bytes(p);
+    size_t row, column, first, end;
+
+    place_of(x, i % (x->across * x->down), &row, &column);
+    first = column ? x->left + column : 0;
+    end = size_min(x->left + column + x->columns, p->columns);
+
+    const bool last = row + x->rows == x->down * x->rows;
+
+    return (transpose_strip){
+        .from = element_at(p, &x->a, operands[TRANSPOSE_A], e, x->top + row, first),
+        .to = element_at(p, &x->b, operands[TRANSPOSE_B], e, first, x->top + row),
+        .columns = end - first,
+        .bytes = bytes,
+        .pitch = x->a.ld * bytes,
+        .to_pitch = x->b.ld * bytes,
+        .left = column ? 0 : x->left,
+        .above = row ? 0 : x->top,
+        .below = last ? p->rows - x->top - x->down * x->rows : 0,
+        .first = row == 0,
+        .last = last};
+}
+
 /* Some blocks of a call, which follow one another. */
 typedef struct transposing {
     blocks blocks;
@@ -175,16 +240,31 @@ typedef struct transposing {
     transpose_block_swap *swap;
 } transposing;
 
+static void transpose_strips(const transposing *t, size_t first, size_t end, void *memory)
+{
+    static transpose_strip_apart *const apart[] = {ISA_EACH(transpose_strip_apart)};
+    transpose_strip s = strip_at(&t->blocks, first, t->operands), next;
+
+    for (size_t i = first; i < end; i++, s = next) {
+        next = i + 1 < end ? strip_at(&t->blocks, i + 1, t->operands) : (transpose_strip){0};
+        next.follows = !next.first && next.from == (const char *)s.from + t->blocks.rows * s.pitch;
+        s.next = next.from;
+        apart[isa_best()](&s, memory);
+    }
+}
+
 static void transpose_some(void *context, size_t item, size_t who)
 {
-    _Alignas(CACHE_LINE) char memory[2 * TRANSPOSE_BLOCK_BYTES];
+    _Alignas(CACHE_LINE) char memory[TRANSPOSE_MEMORY_BYTES];
     const transposing *t = context;
     const blocks *x = &t->blocks;
     const size_t first = item * t->at_once, end = size_min(first + t->at_once, x->count);
     const bool in_place = x->problem->in_place;
 
     (void)who;
-    for (size_t i = first; i < end; i++) {
+    if (x->strips)
+        transpose_strips(t, first, end, memory);
+    for (size_t i = first; i < end && !x->strips; i++) {
         transpose_block b = block_at(x, i, t->operands);
 
         if (i + 1 < end) {
@@ -206,7 +286,7 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
 {
     static transpose_block_apart *const apart[] = {ISA_EACH(transpose_block_apart)};
     static transpose_block_swap *const swap[] = {ISA_EACH(transpose_block_swap)};
-    const blocks x = blocks_of(transpose_of(q), operands[TRANSPOSE_B]);
+    const blocks x = blocks_of(transpose_of(q), operands);
     /* Short vectors leave less at the edges, and are no slower without tiles. */
     transposing t = {.blocks = x,
                      .operands = operands,

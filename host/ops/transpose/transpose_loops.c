@@ -2,8 +2,11 @@
  * A block is transposed into memory of its own, which the first-level cache holds, and its rows
  * then go to the result in one piece each.  So every cache line of either matrix is read or written
  * once, whole, and rows that are a power of two apart, which take turns at few places of the cache,
- * are not needed a second time.  Squares of AVX-512 have rows of whole lines: past the caches they
- * go to the result directly.
+ * are not needed a second time.
+ *
+ * Squares of AVX-512 have rows of whole lines: past the caches they go to the result directly, so
+ * that it is written while the next rows are read.  Where rows of the result begin within a line,
+ * each line is put together from the square and the one above it.
  *
  * Memory is waited for, since no processor foresees rows that are far apart: what the next block
  * reads is asked for while this one is transposed.
@@ -27,6 +30,10 @@
 #define UNROLLED _Pragma("GCC unroll 16")
 #endif
 
+#if ISA == 2
+#include <immintrin.h>
+#endif
+
 #define INTERLEAVE_2_LOW   0, 2
 #define INTERLEAVE_2_HIGH  1, 3
 #define INTERLEAVE_4_LOW   0, 4, 1, 5
@@ -40,6 +47,7 @@
 #define SIDE    16
 #define LOW     INTERLEAVE_16_LOW
 #define HIGH    INTERLEAVE_16_HIGH
+#define TURNED  turned_1
 #define NAMED   square_1
 #include "ops/transpose/transpose_square_body.h"
 
@@ -47,6 +55,7 @@
 #define SIDE    8
 #define LOW     INTERLEAVE_8_LOW
 #define HIGH    INTERLEAVE_8_HIGH
+#define TURNED  turned_2
 #define NAMED   square_2
 #include "ops/transpose/transpose_square_body.h"
 
@@ -57,6 +66,7 @@ enum { SIDE_4 = 16, SIDE_8 = 8 };
 #define SIDE    16
 #define LOW     INTERLEAVE_16_LOW
 #define HIGH    INTERLEAVE_16_HIGH
+#define TURNED  turned_4
 #define NAMED   square_4
 #include "ops/transpose/transpose_square_body.h"
 
@@ -64,6 +74,7 @@ enum { SIDE_4 = 16, SIDE_8 = 8 };
 #define SIDE    8
 #define LOW     INTERLEAVE_8_LOW
 #define HIGH    INTERLEAVE_8_HIGH
+#define TURNED  turned_8
 #define NAMED   square_8
 #include "ops/transpose/transpose_square_body.h"
 #else
@@ -73,6 +84,7 @@ enum { SIDE_4 = 4, SIDE_8 = 2 };
 #define SIDE    4
 #define LOW     INTERLEAVE_4_LOW
 #define HIGH    INTERLEAVE_4_HIGH
+#define TURNED  turned_4
 #define NAMED   square_4
 #include "ops/transpose/transpose_square_body.h"
 
@@ -80,17 +92,18 @@ enum { SIDE_4 = 4, SIDE_8 = 2 };
 #define SIDE    2
 #define LOW     INTERLEAVE_2_LOW
 #define HIGH    INTERLEAVE_2_HIGH
+#define TURNED  turned_8
 #define NAMED   square_8
 #include "ops/transpose/transpose_square_body.h"
 #endif
 
-/* Of `rows` rows of what is read next, from `row` on, `bytes` bytes behind the first `skipped`;
- * they may be beyond the matrix. */
+/* Of `rows` rows of what is read next, from `row` on, the first `bytes` bytes; they may be beyond
+ * the matrix. */
 static inline void fetch(const transpose_block *b, const void *next, size_t row, size_t rows,
-                         size_t skipped, size_t bytes)
+                         size_t bytes)
 {
     for (size_t i = row; i < row + rows && next; i++)
-        fetch_ahead(next, (ptrdiff_t)(i * b->pitch + skipped), bytes);
+        fetch_ahead(next, (ptrdiff_t)(i * b->pitch), bytes);
 }
 
 /* Elements of any size, of rows from `row` on and columns from `column` on.  The size is a constant
@@ -100,32 +113,28 @@ static inline void move_elements(const transpose_block *b, size_t bytes, size_t 
 {
     for (size_t i = row; i < b->rows; i++) {
         if (column == 0)
-            fetch(b, b->next, i, 1, 0, b->columns * b->bytes);
+            fetch(b, b->next, i, 1, b->columns * b->bytes);
         for (size_t j = column; j < b->columns; j++)
             memcpy(to + j * to_pitch + i * bytes, (const char *)b->from + i * b->pitch + j * bytes,
                    bytes);
     }
 }
 
-typedef void square_of(const char *from, size_t pitch, char *to, size_t to_pitch, bool past_caches);
+typedef void square_of(const char *from, size_t pitch, char *to, size_t to_pitch);
 
 /* Squares, then what is left at the right and below. */
 static inline void move_squares(const transpose_block *b, square_of *square, size_t side,
-                                size_t bytes, char *to, size_t to_pitch, bool past_caches)
+                                size_t bytes, char *to, size_t to_pitch)
 {
     const size_t rows = b->rows / side * side, columns = b->columns / side * side;
     transpose_block above = *b;
 
     /* Along the rows, whose lines may all want one place in the cache. */
     for (size_t i = 0; i < rows; i += side) {
-        if (!past_caches)
-            fetch(b, b->next, i, side, 0, b->columns * bytes);
-        for (size_t j = 0; j < columns; j += side) {
-            if (past_caches && j * bytes % CACHE_LINE == 0)
-                fetch(b, b->next, i, side, j * bytes, CACHE_LINE);
+        fetch(b, b->next, i, side, b->columns * bytes);
+        for (size_t j = 0; j < columns; j += side)
             square((const char *)b->from + i * b->pitch + j * bytes, b->pitch,
-                   to + j * to_pitch + i * bytes, to_pitch, past_caches);
-        }
+                   to + j * to_pitch + i * bytes, to_pitch);
     }
     move_elements(b, bytes, rows, 0, to, to_pitch);
     above.rows = rows;
@@ -136,22 +145,22 @@ static void transpose_to(const transpose_block *b, char *to, size_t to_pitch)
 {
     switch (b->bytes) {
     case 1:
-        move_squares(b, square_1, 16, 1, to, to_pitch, false);
+        move_squares(b, square_1, 16, 1, to, to_pitch);
         break;
     case 2:
-        move_squares(b, square_2, 8, 2, to, to_pitch, false);
+        move_squares(b, square_2, 8, 2, to, to_pitch);
         break;
     case 3:
         move_elements(b, 3, 0, 0, to, to_pitch);
         break;
     case 4:
-        move_squares(b, square_4, SIDE_4, 4, to, to_pitch, false);
+        move_squares(b, square_4, SIDE_4, 4, to, to_pitch);
         break;
     case 6:
         move_elements(b, 6, 0, 0, to, to_pitch);
         break;
     case 8:
-        move_squares(b, square_8, SIDE_8, 8, to, to_pitch, false);
+        move_squares(b, square_8, SIDE_8, 8, to, to_pitch);
         break;
     case 12:
         move_elements(b, 12, 0, 0, to, to_pitch);
@@ -165,34 +174,12 @@ static void transpose_to(const transpose_block *b, char *to, size_t to_pitch)
     }
 }
 
-/* Squares whose rows are whole lines of B are stored at once; returns false where they are not. */
-static bool store_squares(const transpose_block *b)
-{
-#if ISA == 2
-    if (!b->past_caches || ((uintptr_t)b->to | b->to_pitch) % CACHE_LINE != 0 ||
-        (b->lines && b->lines != b->rows * b->bytes)) /* the rest is another block's */
-        return false;
-    if (b->bytes == 4)
-        move_squares(b, square_4, SIDE_4, 4, b->to, b->to_pitch, true);
-    else if (b->bytes == 8)
-        move_squares(b, square_8, SIDE_8, 8, b->to, b->to_pitch, true);
-    else
-        return false;
-    return true;
-#else
-    (void)b;
-    return false;
-#endif
-}
-
 void ISA_NAMED(transpose_block_apart)(const transpose_block *b, void *memory)
 {
     const size_t row = b->rows * b->bytes;
     /* Rows that are whole lines, and begin at one. */
     const size_t pitch = size_round_up(row, CACHE_LINE);
 
-    if (store_squares(b))
-        return;
     transpose_to(b, memory, pitch);
     for (size_t j = 0; j < b->columns; j++) {
         char *to = (char *)b->to + j * b->to_pitch;
@@ -226,7 +213,7 @@ void ISA_NAMED(transpose_block_swap)(const transpose_block *b, void *memory)
     char *one = memory, *other = one + TRANSPOSE_BLOCK_BYTES;
     const size_t row = b->rows * b->bytes, column = b->columns * b->bytes;
 
-    fetch(b, b->other, 0, b->rows, 0, b->columns * b->bytes);
+    fetch(b, b->other, 0, b->rows, b->columns * b->bytes);
     transpose_to(b, one, row);
     if (b->from != b->to) {
         transpose_to(&back, other, column);
@@ -234,3 +221,52 @@ void ISA_NAMED(transpose_block_swap)(const transpose_block *b, void *memory)
     }
     copy_rows(one, row, b->to, b->to_pitch, b->columns, row);
 }
+
+#if ISA == 2
+/* Elements of rows and columns that fill no square. */
+static inline void move_edge(const transpose_strip *s, size_t bytes, ptrdiff_t row,
+                             ptrdiff_t row_end, size_t column, size_t column_end)
+{
+    for (size_t j = column; j < column_end; j++)
+        for (ptrdiff_t i = row; i < row_end; i++)
+            memcpy((char *)s->to + j * s->to_pitch + i * (ptrdiff_t)bytes,
+                   (const char *)s->from + i * (ptrdiff_t)s->pitch + j * bytes, bytes);
+}
+
+#define ELEMENT uint32_t
+#define SIDE    16
+#define TURNED  turned_4
+#define NAMED   strip_4
+#define SIZE    epi32
+#define MASK    __mmask16
+#include "ops/transpose/transpose_strip_body.h"
+
+#define ELEMENT uint64_t
+#define SIDE    8
+#define TURNED  turned_8
+#define NAMED   strip_8
+#define SIZE    epi64
+#define MASK    __mmask8
+#include "ops/transpose/transpose_strip_body.h"
+
+void ISA_NAMED(transpose_strip_apart)(const transpose_strip *s, void *memory)
+{
+    (s->bytes == 4 ? strip_4 : strip_8)(s, memory);
+}
+
+bool ISA_NAMED(transpose_has_strips)(size_t bytes)
+{
+    return bytes == 4 || bytes == 8;
+}
+#else
+void ISA_NAMED(transpose_strip_apart)(const transpose_strip *s, void *memory)
+{
+    (void)s, (void)memory;
+}
+
+bool ISA_NAMED(transpose_has_strips)(size_t bytes)
+{
+    (void)bytes;
+    return false;
+}
+#endif

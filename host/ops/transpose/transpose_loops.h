@@ -7,8 +7,8 @@
 
 #include "base/isa.h"
 
-/** Bytes of the largest square block. */
-enum { TRANSPOSE_BLOCK_BYTES = 16 << 10 };
+/** Bytes of the largest square block; and of the memory that any call here takes. */
+enum { TRANSPOSE_BLOCK_BYTES = 16 << 10, TRANSPOSE_MEMORY_BYTES = 64 << 10 };
 
 /** Rows and columns of a square block of elements of so many bytes, at most. */
 static inline size_t transpose_side(size_t bytes)
@@ -37,7 +37,35 @@ typedef void transpose_block_apart(const transpose_block *b, void *memory);
  *  which is the same; `memory` has twice as much. */
 typedef void transpose_block_swap(const transpose_block *b, void *memory);
 
+/** As many rows as a line of the transpose has elements, of 4 or 8 bytes, and all that is stored
+ *  with them past the caches: past_caches_end() is due.  Where rows of the transpose begin within
+ *  lines, they are those that these rows complete. */
+typedef struct transpose_strip {
+    const void *from;
+    void *to; /* a multiple of `bytes`, as to_pitch is */
+    size_t columns, bytes, pitch, to_pitch;
+    size_t left;         /* first columns that no square has */
+    size_t above, below; /* rows beside it that no strip has */
+    bool first, last;    /* of those below one another */
+    bool follows;        /* the last call was of the strip above, with the same memory */
+    const void *next;    /* the strip to fetch meanwhile; NULL: none */
+} transpose_strip;
+
+/** Columns of a strip, at most. */
+static inline size_t transpose_strip_columns(size_t bytes)
+{
+    return 4096 / bytes;
+}
+
+/** `memory` has a line for each column, and begins at one. */
+typedef void transpose_strip_apart(const transpose_strip *s, void *memory);
+
+/** Whether there are strips of elements of so many bytes. */
+typedef bool transpose_has_strips(size_t bytes);
+
 transpose_block_apart ISA_EACH(transpose_block_apart);
+transpose_strip_apart ISA_EACH(transpose_strip_apart);
+transpose_has_strips ISA_EACH(transpose_has_strips);
 transpose_block_swap ISA_EACH(transpose_block_swap);
 
 #endif

@@ -1,17 +1,17 @@
 /*
- * A square of SIDE x SIDE elements of type ELEMENT, as NAMED: SIDE is how many a vector
- * has, LOW and HIGH the places that interleave the first and the second halves of two vectors.  All
- * are undefined at the end.
+ * A square of SIDE x SIDE elements of type ELEMENT, into vectors as TURNED, and to memory as NAMED:
+ * SIDE is how many a vector has, LOW and HIGH the places that interleave the first and the second
+ * halves of two vectors.  All are undefined at the end.
  */
-static inline void NAMED(const char *from, size_t pitch, char *to, size_t to_pitch,
-                         bool past_caches)
+static inline __attribute__((always_inline)) void
+TURNED(const char *from, size_t pitch,
+       ELEMENT row[SIDE] __attribute__((vector_size(SIDE * sizeof(ELEMENT)))))
 {
-    typedef ELEMENT vector __attribute__((vector_size(SIDE * sizeof(ELEMENT))));
-    vector row[SIDE], next[SIDE];
+    ELEMENT next[SIDE] __attribute__((vector_size(SIDE * sizeof(ELEMENT))));
 
     UNROLLED
     for (int i = 0; i < SIDE; i++)
-        memcpy(&row[i], from + (size_t)i * pitch, sizeof(vector));
+        memcpy(&row[i], from + (size_t)i * pitch, sizeof(row[i]));
     UNROLLED
     for (int times = 1; times < SIDE; times *= 2) {
         UNROLLED
@@ -19,18 +19,23 @@ static inline void NAMED(const char *from, size_t pitch, char *to, size_t to_pit
             next[2 * i] = __builtin_shufflevector(row[i], row[i + SIDE / 2], LOW);
             next[2 * i + 1] = __builtin_shufflevector(row[i], row[i + SIDE / 2], HIGH);
         }
-        memcpy(row, next, sizeof(row));
+        memcpy(row, next, sizeof(next));
     }
+}
+
+static inline void NAMED(const char *from, size_t pitch, char *to, size_t to_pitch)
+{
+    ELEMENT row[SIDE] __attribute__((vector_size(SIDE * sizeof(ELEMENT))));
+
+    TURNED(from, pitch, row);
     UNROLLED
     for (int i = 0; i < SIDE; i++)
-        if (past_caches)
-            past_caches_store(to + (size_t)i * to_pitch, &row[i], sizeof(vector));
-        else
-            memcpy(to + (size_t)i * to_pitch, &row[i], sizeof(vector));
+        memcpy(to + (size_t)i * to_pitch, &row[i], sizeof(row[i]));
 }
 
 #undef ELEMENT
 #undef SIDE
 #undef LOW
 #undef HIGH
+#undef TURNED
 #undef NAMED
