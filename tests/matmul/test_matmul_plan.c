@@ -866,6 +866,12 @@ static void skinny_products_share_a_long_k(void **state)
         {TSR_F16, 1, 13, 353, false, false, "skinny-columns", "LANES=8 SLICES=32 SPLIT=1"},
         {TSR_BF16, 2536, 1, 3432, true, true, "skinny-columns", "LANES=16 SLICES=16 VECTOR=4"},
         {TSR_BF16, 1, 3176, 2022, false, false, "skinny-columns", "LANES=32 SLICES=8 VECTOR=8"},
+        {TSR_BF16, 7598, 1, 416, true, false, "skinny-columns",
+         "LANES=32 SLICES=32 VECTOR=2 SPLIT=1"},
+        {TSR_F32, 12000, 1, 300, true, false, "skinny-columns",
+         "LANES=32 SLICES=16 VECTOR=1 SPLIT=1"},
+        {TSR_F64, 12000, 1, 300, true, false, "skinny-columns",
+         "LANES=16 SLICES=16 VECTOR=2 SPLIT=1"},
         {TSR_BF16, 398, 1, 397, false, true, "skinny-dots", "TEAM=32 VECTOR=2 SPLIT=1"},
         {TSR_F32, 13, 26, 173, false, true, "skinny-dots", "TEAM=8 VECTOR=1 SPLIT=1"},
     };

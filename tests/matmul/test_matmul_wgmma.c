@@ -1049,6 +1049,20 @@ static void test_tensor_stages_what_it_must(void **state)
     matmul_in(&p)->lda = 0;
     x = expect_plan(name, set, &p, &d, 2, 4 * MAPS + 300 * 128 * 2);
     plan_free(&x);
+    /* Large operands whose rows start inside sectors of 32 bytes, up to 1 GiB. */
+    p = product(3000, 3000, 1004);
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->trans_b = true;
+    expect_built(name, set, &p, &d, "STAGED_A=1 STAGED_B=1");
+    matmul_in(&p)->lda = 1008;
+    expect_built(name, set, &p, &d, "STAGED_A=0 STAGED_B=1");
+    matmul_in(&p)->m = 2999;
+    expect_built(name, set, &p, &d, "STAGED_A=0 STAGED_B=0");
+    p = product(3000, 70000, 4004);
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->trans_b = true;
+    expect_built(name, set, &p, &d, "STAGED_A=1 STAGED_B=0");
+    p = product(300, 520, 68);
     /* Float32 that is rounded to 16 bits is staged. */
     matmul_in(&p)->type = TSR_F32;
     matmul_in(&p)->precision = TSR_PRECISION_BF16;
@@ -1304,6 +1318,8 @@ static void test_units_take_few_rows(void **state)
         {13, 15572, 4535, TSR_F64, false, false}, {1, 7062, 6209, TSR_F64, false, true},
         {1099, 14, 212, TSR_F64, true, false},    {12, 2787, 301, TSR_F32, true, false},
         {6, 9719, 6164, TSR_F32, false, true},    {7, 12902, 4458, TSR_F16, false, false},
+        {1, 5179, 788, TSR_F64, true, true},      {1, 12000, 300, TSR_F64, false, true},
+        {5, 5179, 788, TSR_F64, true, false},
     };
 
     (void)state;

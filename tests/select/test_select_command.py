@@ -39,6 +39,12 @@ class Select(Case):
         self.assert_selects(x, "> 0.5", x > np.float32(0.5))
         self.assert_selects(x, "> 9", x > 9)
 
+    def test_one_tile_takes_one_launch(self):
+        for n, launches in ((4096, 1), (4097, 3)):
+            r = self.succeed("bench", "select", "--size", str(n), "--kernel", "three-launches",
+                             "--device", "cpu", "--seconds", "0.01", "--json")
+            self.assertEqual(json.loads(r.out)["commands"], launches, n)
+
     def test_floats_compare_with_the_number_in_their_type(self):
         x = np.float32([0.1, 0.2, np.nan, -np.inf, np.inf, -0.0])
         self.assert_selects(x, "== 0.1", x == np.float32(0.1))

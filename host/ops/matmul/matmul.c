@@ -443,10 +443,11 @@ static bool batch_is_long(const tsr_matmul_problem *p)
 /* Multiply-adds from which on matrix units are faster, as measured. */
 static const double ALONG_K_WORK = 3e6;
 
-/* What of skinny-dots' modelled time it takes with up to 4 rows or columns of float64 and so long a
- * k: 5179x1x788 takes 12.5 us of an H200, and 15.8 by `mma-f64`. */
-static const double DOTS_F64_SHARE = 0.7;
-enum { DOTS_F64_K = 64 };
+/* What skinny kernels take of their modelled time with up to 4 rows or columns of float64 and so
+ * long a k, beside what `mma-f64` takes of its own: 5179x1x788 takes 12.4 us of an H200, and 15.6
+ * by `mma-f64`; 12000x1x300 with A transposed 10.7 and 14.5. */
+static const double SKINNY_F64_SHARE = 0.7;
+enum { SKINNY_F64_K = 64 };
 
 /* Whether matrix units take less time for a C of few rows or columns. */
 static bool units_pay(const problem *q, const device_facts *d)
@@ -467,8 +468,10 @@ static bool units_pay(const problem *q, const device_facts *d)
     /* Where skinny-dots can run, that is its time is finite, its model has FP32's rates and says
      * too little: above eight rows and ALONG_K_WORK multiply-adds matrix units were faster. */
     along_k = few > 8 && (double)few * large >= ALONG_K_WORK && isfinite(dots);
-    if (p->type == TSR_F64 && few <= 4 && p->k >= DOTS_F64_K)
-        dots *= DOTS_F64_SHARE;
+    if (p->type == TSR_F64 && few <= 4 && p->k >= SKINNY_F64_K) {
+        columns *= SKINNY_F64_SHARE;
+        dots *= SKINNY_F64_SHARE;
+    }
     if (p->type == TSR_F64)
         return d->nv_capability >= 90 &&
                (along_k || matmul_mma_f64_time(q, d) < fmin(columns, dots));

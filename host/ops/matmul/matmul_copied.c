@@ -223,8 +223,9 @@ static const share_costs costs_launch = {.start = 2980, .add_up = 2700, .bytes_n
 
 /* Nanoseconds more for an element whose neighbours lie along k, which is turned; what deep tiles
  * gain; what is left of a rate where C has fewer rows or columns than a tile, so that every copy is
- * checked, and what shared tiles of slices gain there, as six of 17 to 30 rows did; and how much
- * longer a tile of a C that is added to takes to be stored, or where slices ask for it ahead. */
+ * checked, and what shared tiles of four slices gain there, as six of 17 to 30 rows did; and how
+ * much longer a tile of a C that is added to takes to be stored, or where slices ask for it ahead.
+ */
 static const double turned_ns = 0.0182, deep_gain = 1.03, checked_loss = 0.92, few_gain = 1.2,
                     added_to = 2.13, added_ahead = 1.33;
 
@@ -277,7 +278,7 @@ static layout layout_for(const job *j, const rating *rated, bool whole, double *
     const bool large = x.is.tile_m * x.is.tile_n >= 128 * 128;
     const bool deep = x.is.slices == 1 && (large || whole) && is_deep(j, &x.is, large);
     const double added = x.is.slices > 1 ? added_ahead : added_to;
-    const double checked = whole || x.is.slices == 1 ? checked_loss : few_gain;
+    const double checked = whole || x.is.slices != 4 ? checked_loss : few_gain;
     const double gain =
         (deep ? deep_gain : 1) * (p->m < x.is.tile_m || p->n < x.is.tile_n ? checked : 1);
 
