@@ -19,8 +19,8 @@ enum {
     ITEMS_MIN = 64, /* of a group, where there is work for them */
     SLICES_MAX = 32,
     LANES_MIN = 8,
-    WHOLE_LANES_MAX = 32, /* of groups that take k whole, ... */
-    WHOLE_BYTES_MIN = 64, /* ... and the least bytes of a line that they load side by side */
+    WHOLE_LANES_MAX = 32,  /* of groups that take k whole, ... */
+    WHOLE_BYTES_MIN = 128, /* ... and the least bytes of a line that they load side by side */
     TEAM_MIN = 4,
     TEAM_MAX = 32,
     VECTOR_BYTES = 16,
