@@ -14,6 +14,12 @@
 #include "base/vector_half.h"
 #include "ops/scan/scan_vectors.h"
 
+#ifdef __clang__
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define UNROLLED _Pragma("GCC unroll 16")
+#endif
+
 enum { LANES = 32 };
 
 #define AS_IT_IS(x)   (x)
@@ -33,6 +39,91 @@ static size_t scan_head(const void *out, size_t size, ptrdiff_t step, size_t n)
 
     return lines < n ? lines : n;
 }
+
+/* Vectors of elements as vectors of values, and back. */
+#define DOUBLE_OF(x)               ((double)(x))
+#define FLOAT_OF(x)                ((float)(x))
+#define VECTOR_AS_IT_IS(v, wanted) __builtin_convertvector(v, wanted)
+#if ISA == 2 /* one instruction, where GCC 12 converts halves and puts them together */
+#define VECTOR_DOUBLE_OF(v, wanted) ((wanted)_mm512_cvtps_pd((__m256)(v)))
+#define VECTOR_FLOAT_OF(v, wanted)  ((wanted)_mm512_cvtpd_ps((__m512d)(v)))
+#else
+#define VECTOR_DOUBLE_OF VECTOR_AS_IT_IS
+#define VECTOR_FLOAT_OF  VECTOR_AS_IT_IS
+#endif
+
+/* Store vectors of `each` bytes that are whole lines past the caches.  Of two halves a line is put
+ * together in a register: its load would wait for their stores, behind all those before them. */
+static inline __attribute__((always_inline)) void store_lines(void *to, const void *vectors,
+                                                              size_t bytes, size_t each)
+{
+#if ISA == 2
+    if (each == 32) {
+        const __m256i *half = vectors;
+
+        for (size_t i = 0; i < bytes / CACHE_LINE; i++)
+            _mm512_stream_si512(
+                (__m512i *)to + i,
+                _mm512_inserti64x4(_mm512_castsi256_si512(half[2 * i]), half[2 * i + 1], 1));
+        return;
+    }
+#endif
+    (void)each;
+    past_caches_store(to, vectors, bytes);
+}
+
+/* Of long stretches, forwards, past the caches: a line of results at a time, so that lines are read
+ * and written by turns.  Returns how many elements are done; `value` goes with them. */
+#define LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                         \
+    static __attribute__((noinline))                                                               \
+    size_t name##_lines(VALUE *value, const IN *x, OUT *out, size_t n, ptrdiff_t ahead)            \
+    {                                                                                              \
+        enum { WIDTH = VECTOR_BYTES / sizeof(VALUE), OF_LINE = CACHE_LINE / sizeof(OUT) };         \
+        enum { SOME = OF_LINE > WIDTH ? OF_LINE : WIDTH };                                         \
+        typedef VALUE vector __attribute__((vector_size(VECTOR_BYTES)));                           \
+        typedef IN taken __attribute__((vector_size(WIDTH * sizeof(IN))));                         \
+        typedef OUT given __attribute__((vector_size(WIDTH * sizeof(OUT))));                       \
+        vector none = {0}, carry = {0};                                                            \
+        size_t done = 0;                                                                           \
+                                                                                                   \
+        for (size_t l = 0; l < WIDTH; l++) {                                                       \
+            none[l] = (VALUE)(IDENTITY);                                                           \
+            carry[l] = *value;                                                                     \
+        }                                                                                          \
+        for (; done + SOME <= n; done += SOME) {                                                   \
+            given to[SOME / WIDTH];                                                                \
+                                                                                                   \
+            if (done * sizeof(IN) % CACHE_LINE == 0)                                               \
+                fetch_ahead(x + done, ahead, SOME * sizeof(IN));                                   \
+            UNROLLED                                                                               \
+            for (size_t i = 0; i < SOME / WIDTH; i++) {                                            \
+                taken from;                                                                        \
+                vector v, all;                                                                     \
+                                                                                                   \
+                memcpy(&from, x + done + i * WIDTH, sizeof(from));                                 \
+                v = VECTOR_##LOAD(from, vector);                                                   \
+                WITHIN_##BYTES##_BYTES(STEP_##COMBINE);                                            \
+                all = LAST_OF_##BYTES##_BYTES(v);                                                  \
+                v = VECTORS_##COMBINE(carry, v);                                                   \
+                carry = VECTORS_##COMBINE(carry, all);                                             \
+                to[i] = VECTOR_##STORE(v, given);                                                  \
+            }                                                                                      \
+            store_lines(out + done, to, sizeof(to), sizeof(to[0]));                                \
+        }                                                                                          \
+        *value = carry[0];                                                                         \
+        return done;                                                                               \
+    }
+#define LINES_AS_IT_IS LINES
+/* Halves are converted in pieces alone. */
+#define NO_LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                      \
+    static inline size_t name##_lines(VALUE *value, const IN *x, OUT *out, size_t n,               \
+                                      ptrdiff_t ahead)                                             \
+    {                                                                                              \
+        (void)value, (void)x, (void)out, (void)n, (void)ahead;                                     \
+        return 0;                                                                                  \
+    }
+#define LINES_vector_of_half   NO_LINES
+#define LINES_vector_of_bfloat NO_LINES
 
 /* Loops `name`: elements IN and OUT, values VALUE of so many BYTES, which LOAD and STORE
  * convert. */
@@ -135,6 +226,9 @@ static size_t scan_head(const void *out, size_t size, ptrdiff_t step, size_t n)
         VALUE value = name##_some(name##_value(before), x, out, s->step, n);                       \
         size_t done = n;                                                                           \
                                                                                                    \
+        if (s->step > 0 && s->past_caches)                                                         \
+            done +=                                                                                \
+                name##_lines(&value, x + n, out + n, s->n - n, s->ahead * (ptrdiff_t)sizeof(IN));  \
         for (; done + PIECE <= s->n; done += PIECE) {                                              \
             const IN *from = x + s->step * (ptrdiff_t)done - low;                                  \
             name##_out *to = out + s->step * (ptrdiff_t)done - low;                                \
@@ -205,10 +299,14 @@ static size_t scan_head(const void *out, size_t size, ptrdiff_t step, size_t n)
     static const scan_loops name##_loops = {name##_identity, name##_combine, name##_total,         \
                                             name##_run,      name##_put,     name##_columns};
 
-#define WHOLE_SUM(name, IN, OUT) LOOPS(name, IN, OUT, uint64_t, 8, AS_IT_IS, AS_IT_IS, ADD, 0)
+#define WHOLE_SUM(name, IN, OUT)                                                                   \
+    LINES(name, IN, OUT, uint64_t, 8, AS_IT_IS, AS_IT_IS, ADD, 0)                                  \
+    LOOPS(name, IN, OUT, uint64_t, 8, AS_IT_IS, AS_IT_IS, ADD, 0)
 #define EXTREMES(name, IN, VALUE, BYTES, LOAD, STORE, SUFFIX, LOWEST, HIGHEST)                     \
-    LOOPS(min_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LEAST##SUFFIX, HIGHEST)                   \
-    LOOPS(max_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LARGEST##SUFFIX, LOWEST)
+    LINES_##LOAD(min_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LEAST##SUFFIX, HIGHEST)            \
+        LOOPS(min_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LEAST##SUFFIX, HIGHEST)               \
+            LINES_##LOAD(max_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LARGEST##SUFFIX, LOWEST)   \
+                LOOPS(max_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LARGEST##SUFFIX, LOWEST)
 
 /* Sums of integers are the same bits for signed and unsigned results; what is narrower than the
  * result is extended by its sign. */
@@ -222,9 +320,13 @@ WHOLE_SUM(sum_64, uint64_t, uint64_t)
 WHOLE_SUM(same_8, uint8_t, uint8_t)
 WHOLE_SUM(same_16, uint16_t, uint16_t)
 WHOLE_SUM(same_32, uint32_t, uint32_t)
-LOOPS(sum_f32, float, float, double, 8, AS_IT_IS, AS_IT_IS, ADD, 0)
+LINES(sum_f32, float, float, double, 8, DOUBLE_OF, FLOAT_OF, ADD, 0)
+LOOPS(sum_f32, float, float, double, 8, DOUBLE_OF, FLOAT_OF, ADD, 0)
+LINES(sum_f64, double, double, double, 8, AS_IT_IS, AS_IT_IS, ADD, 0)
 LOOPS(sum_f64, double, double, double, 8, AS_IT_IS, AS_IT_IS, ADD, 0)
+NO_LINES(sum_f16, uint16_t, uint16_t, float, 4, vector_of_half, vector_half_of, ADD, 0)
 LOOPS(sum_f16, uint16_t, uint16_t, float, 4, vector_of_half, vector_half_of, ADD, 0)
+NO_LINES(sum_bf16, uint16_t, uint16_t, float, 4, vector_of_bfloat, vector_bfloat_of, ADD, 0)
 LOOPS(sum_bf16, uint16_t, uint16_t, float, 4, vector_of_bfloat, vector_bfloat_of, ADD, 0)
 
 EXTREMES(i8, int8_t, int32_t, 4, AS_IT_IS, AS_IT_IS, , INT8_MIN, INT8_MAX)
