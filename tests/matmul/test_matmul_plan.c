@@ -767,7 +767,8 @@ static void short_products_follow_what_c_moves(void **state)
         {TSR_F64, 4096, 4096, 5, 0, 0, TSR_PRECISION_DEFAULT, false},
         {TSR_BF16, 4096, 4096, 6, 0, 0, TSR_PRECISION_DEFAULT, true},
         {TSR_BF16, 4096, 4096, 7, 0, 0, TSR_PRECISION_DEFAULT, false},
-        {TSR_BF16, 15025, 87, 5, 95, 0, TSR_PRECISION_DEFAULT, true},
+        {TSR_BF16, 15025, 87, 2, 95, 0, TSR_PRECISION_DEFAULT, true},
+        {TSR_BF16, 15025, 87, 3, 95, 0, TSR_PRECISION_DEFAULT, false},
         {TSR_F16, 5380, 10599, 6, 0, 1, TSR_PRECISION_DEFAULT, true},
         {TSR_F16, 5380, 10599, 7, 0, 1, TSR_PRECISION_DEFAULT, false}, /* mma takes 16 at once */
         {TSR_F16, 5380, 10599, 43, 0, 0, TSR_PRECISION_DEFAULT, false},
@@ -781,6 +782,8 @@ static void short_products_follow_what_c_moves(void **state)
         {TSR_F64, 48, 43, 42, 0, 0, TSR_PRECISION_DEFAULT, false},
         {TSR_F64, 8, 326, 4, 0, 1, TSR_PRECISION_DEFAULT, true},
         {TSR_F64, 8, 326, 5, 0, 1, TSR_PRECISION_DEFAULT, false},
+        {TSR_F64, 8, 8192, 2, 0, 1, TSR_PRECISION_DEFAULT, true},
+        {TSR_F64, 8, 8192, 3, 0, 1, TSR_PRECISION_DEFAULT, false},
         {TSR_F64, 8, 32600, 1, 0, 1, TSR_PRECISION_DEFAULT, false},
     };
     const device_facts d = ampere(), without = large_gpu(), cores = cpu(2);

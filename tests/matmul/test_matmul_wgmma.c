@@ -1319,7 +1319,8 @@ static void test_units_take_few_rows(void **state)
         {1099, 14, 212, TSR_F64, true, false},    {12, 2787, 301, TSR_F32, true, false},
         {6, 9719, 6164, TSR_F32, false, true},    {7, 12902, 4458, TSR_F16, false, false},
         {1, 5179, 788, TSR_F64, true, true},      {1, 12000, 300, TSR_F64, false, true},
-        {5, 5179, 788, TSR_F64, true, false},
+        {5, 5179, 788, TSR_F64, true, false},     {16, 1560, 85, TSR_F64, true, false},
+        {4, 6542, 10932, TSR_BF16, false, false}, {2, 6542, 10932, TSR_BF16, false, true},
     };
 
     (void)state;

@@ -440,8 +440,10 @@ static bool batch_is_long(const tsr_matmul_problem *p)
            p->k > 4 * size_max(p->m, p->n) && size_min(p->m, p->n) > 16;
 }
 
-/* Multiply-adds from which on matrix units are faster, as measured. */
-static const double ALONG_K_WORK = 3e6;
+/* Multiply-adds from which on matrix units are faster, as measured, and those of float64 where the
+ * longer side of C is long: 1560x16x85 takes 4.9 us of an H200 by them, and 6.0. */
+static const double ALONG_K_WORK = 3e6, ALONG_K_WORK_F64 = 1.4e6;
+enum { ALONG_K_SIDE_F64 = 512 };
 
 /* What skinny kernels take of their modelled time with up to 4 rows or columns of float64 and so
  * long a k, beside what `mma-f64` takes of its own: 5179x1x788 takes 12.4 us of an H200, and 15.6
@@ -458,16 +460,22 @@ static bool units_pay(const problem *q, const device_facts *d)
     double columns, dots;
     bool along_k;
 
-    /* Where memory alone decides, a kernel that reads each line once is fastest: up to 4 rows or
-     * columns, or 8 of TF32 whose large factor has more than 2^25 elements. */
-    if (matmul_batch(p) > 1 || p->k < 16 || (large > 0x1p23 && few <= 4) ||
-        (large > 0x1p25 && few <= 8 && p->type == TSR_F32))
+    if (matmul_batch(p) > 1 || p->k < 16)
         return false;
     columns = matmul_skinny_columns_time(q, d);
     dots = matmul_skinny_dots_time(q, d);
+    /* Where memory alone decides, a kernel that reads each line once is fastest: up to 4 rows or
+     * columns, of 16 bits across k 2, or 8 of TF32 whose large factor has more than 2^25 elements.
+     */
+    if ((large > 0x1p23 && few <= (tsr_type_size(p->type) == 2 && isfinite(columns) ? 2 : 4)) ||
+        (large > 0x1p25 && few <= 8 && p->type == TSR_F32))
+        return false;
     /* Where skinny-dots can run, that is its time is finite, its model has FP32's rates and says
      * too little: above eight rows and ALONG_K_WORK multiply-adds matrix units were faster. */
-    along_k = few > 8 && (double)few * large >= ALONG_K_WORK && isfinite(dots);
+    along_k = few > 8 && isfinite(dots) &&
+              (double)few * large >= (p->type == TSR_F64 && size_max(p->m, p->n) >= ALONG_K_SIDE_F64
+                                          ? ALONG_K_WORK_F64
+                                          : ALONG_K_WORK);
     if (p->type == TSR_F64 && few <= 4 && p->k >= SKINNY_F64_K) {
         columns *= SKINNY_F64_SHARE;
         dots *= SKINNY_F64_SHARE;

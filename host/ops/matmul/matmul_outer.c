@@ -64,7 +64,8 @@ static bool has_matrix_units(const tsr_matmul_problem *p, const device_facts *d)
 
 /* The longest k that takes no longer here than elsewhere, as measured on an H200.  A step costs as
  * much for each output wherever C lies, while others lose time by reading C, and by rows that are
- * not aligned, but for `mma`, to which 16 steps of 16 bits are one, and 8 of TF32. */
+ * not aligned, but for `mma`, to which 16 steps of 16 bits are one, and 8 of TF32: bfloat16
+ * 1500x2500x4 takes 6.7 us by it, and 8.7 here. */
 static size_t k_most(const tsr_matmul_problem *p, const device_facts *d, const matmul_matrix *c)
 {
     const size_t plain = p->type == TSR_F64 ? 4 : tsr_type_size(c->type) == 2 ? 6 : 8;
@@ -73,7 +74,7 @@ static size_t k_most(const tsr_matmul_problem *p, const device_facts *d, const m
 
     if (has_matrix_units(p, d) &&
         (tsr_type_size(p->type) == 2 || p->precision == TSR_PRECISION_TF32))
-        return plain;
+        return tsr_type_size(c->type) == 2 && view_elements(c) <= 0x1p23 ? 2 : plain;
     /* Tiles of `cp-async` store lines that are not aligned as fast, where they fill the device. */
     if (c->type == TSR_F32 && d->nv_capability >= 80 && (double)p->m * (double)p->n >= 0x1p20)
         return size_min(aligned ? k : 2 * k, 16);
@@ -88,10 +89,11 @@ bool matmul_outer_gains(const tsr_matmul_problem *p, const device_facts *d)
         (double)tsr_type_size(c.type) * view_elements(&c) * (matmul_reads_c(p) ? 2 : 1);
 
     /* Few steps of few outputs are as long as their launch: 8x326x1 with beta 1 takes 2.5 us, and
-     * 3.1 by a kernel that shares k; 1541x16x4 3.0 and 3.8. */
+     * 3.1 by a kernel that shares k; 1541x16x4 3.0 and 3.8; 4251x12x1 3.0 and 3.6. */
     if (matmul_is_skinny(p))
         return p->type == TSR_F64 && p->k <= 4 &&
-               (double)matmul_batch(p) * (double)p->m * (double)p->n <= 0x1p15;
+               (double)matmul_batch(p) * (double)p->m * (double)p->n <=
+                   (p->k <= 2 ? 0x1p16 : 0x1p15);
     if (p->k <= k_most(p, d, &c) && moved >= factors &&
         (moved >= 0x1p20 || !has_matrix_units(p, d)))
         return true;
