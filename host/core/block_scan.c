@@ -51,7 +51,7 @@ static void take_blocks(void *context, size_t item, size_t who)
         atomic_store_explicit(&x->known[block], 1, memory_order_release);
         before = advance(x, &done, block, before);
         next = take_next(x);
-        s->finish(s->with, block, next < s->blocks ? next : block, before);
+        s->finish(s->with, block, next < s->blocks ? next : block, before, x->total[block]);
     }
 }
 

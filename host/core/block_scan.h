@@ -25,10 +25,10 @@ typedef struct block_scan {
     /** What two come to, of which the first is before the second. */
     block_value (*combine)(void *with, block_value before, block_value after);
 
-    /** Finish a block, given what is before it: called once for each.  `next` is the block that the
-     *  same thread takes next, so that it can be on its way from memory meanwhile; `block` itself
-     *  where there is none. */
-    void (*finish)(void *with, size_t block, size_t next, block_value before);
+    /** Finish a block, given what is before it and its own total: called once for each.  `next` is
+     *  the block that the same thread takes next, so that it can be on its way from memory
+     *  meanwhile; `block` itself where there is none. */
+    void (*finish)(void *with, size_t block, size_t next, block_value before, block_value own);
 } block_scan;
 
 /**

@@ -1,4 +1,5 @@
 /* What is selected of a stretch, by the loops of every instruction set. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/elements.h"
 #include "ops/select/select_loops.h"
 
 enum { MOST = 100, WORD_MAX = 8, CANARY = 0xA5 };
@@ -59,10 +61,71 @@ static void counts_of_every_instruction_set(void **state)
             assert_int_equal(find[set](TSR_F32)(&p, x, 0, n, holds), n);
 }
 
+/* Numbers from -2 to 4, as whole numbers without sign huge ones too, and of floats a NaN. */
+static void fill(tsr_type type, unsigned char *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int64_t whole = (int64_t)(i * i % 7) - 2;
+        const double d = i % 11 == 5 ? (double)NAN : (double)whole;
+        const float f = (float)d;
+        const size_t size = tsr_type_size(type);
+
+        memcpy(x + i * size,
+               type == TSR_F32   ? (const void *)&f
+               : type == TSR_F64 ? (const void *)&d
+                                 : (const void *)&whole,
+               size); /* of whole numbers the low bytes: little-endian */
+    }
+}
+
+/* Counted and put at once, as by a comparison and a gather; nothing is written past the end. */
+static void check_direct(const select_direct *direct, const tsr_select_problem *p, size_t n)
+{
+    static select_compare_find *const compares[] = {ISA_EACH(select_compare_of)};
+    static select_gather_find *const gathers[] = {ISA_EACH(select_gather_of)};
+    const size_t bytes = tsr_type_size(p->type), at = n % 3;
+    unsigned char x[(MOST + 8) * WORD_MAX], got[(MOST + 8) * WORD_MAX], want[MOST * WORD_MAX];
+    unsigned char holds[MOST];
+    size_t count;
+
+    fill(p->type, x, MOST + 8);
+    count = compares[ISA_BASE](p->type)(p, x, at, n, holds);
+    gathers[ISA_BASE](bytes)(x, at, n, holds, want);
+    memset(got, CANARY, sizeof(got));
+    if (direct->count(p, x, at, n) != count)
+        fail_msg("type %d condition %d: not %zu of %zu", (int)p->type, (int)p->where, count, n);
+    direct->put(p, x, at, n, 0, got + at * bytes, got + (at + count) * bytes);
+    for (size_t i = 0; i < sizeof(got); i++)
+        if (got[i] != (i < at * bytes || i >= (at + count) * bytes ? CANARY : want[i - at * bytes]))
+            fail_msg("type %d condition %d: byte %zu of %zu elements of %zu", (int)p->type,
+                     (int)p->where, i, count, n);
+}
+
+static void direct_ones_of_every_instruction_set(void **state)
+{
+    static select_direct_find *const find[] = {ISA_EACH(select_direct_of)};
+
+    (void)state;
+    for (int set = 0; set <= (int)isa_best(); set++)
+        for (int type = 0; type < TSR_TYPE_COUNT; type++)
+            for (int where = TSR_GREATER; where <= TSR_IS_NOT_NAN; where++)
+                for (size_t n = 0; n <= MOST; n++) {
+                    tsr_select_problem p = {.type = (tsr_type)type, .where = where};
+
+                    if (type_is_real(p.type))
+                        p.value.real = 1;
+                    else
+                        p.value.natural = 1;
+                    if (find[set](p.type))
+                        check_direct(find[set](p.type), &p, n);
+                }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(gathers_of_every_instruction_set),
-                                       cmocka_unit_test(counts_of_every_instruction_set)};
+                                       cmocka_unit_test(counts_of_every_instruction_set),
+                                       cmocka_unit_test(direct_ones_of_every_instruction_set)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

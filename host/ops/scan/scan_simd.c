@@ -91,10 +91,11 @@ static scan_value long_combine(void *with, scan_value before, scan_value after)
     return ((const long_line *)with)->w->loops->combine(before, after);
 }
 
-static void long_finish(void *with, size_t block, size_t next, scan_value before)
+static void long_finish(void *with, size_t block, size_t next, scan_value before, scan_value own)
 {
     const long_line *x = with;
 
+    (void)own;
     run(x->w, x->l, block * BLOCK, block_size(x->l, block), next * BLOCK, before);
 }
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/fetch_ahead.h"
 #include "base/half.h"
 #include "base/vector_half.h"
 
@@ -165,3 +166,130 @@ select_gather *ISA_NAMED(select_gather_of)(size_t bytes)
 {
     return bytes == 1 ? gather_1 : bytes == 2 ? gather_2 : bytes == 4 ? gather_4 : gather_8;
 }
+
+#if ISA == 2
+#define GREATER       _CMP_GT_OQ
+#define GREATER_EQUAL _CMP_GE_OQ
+#define LESS          _CMP_LT_OQ
+#define LESS_EQUAL    _CMP_LE_OQ
+#define EQUAL         _CMP_EQ_OQ
+#define NOT_EQUAL     _CMP_NEQ_UQ
+#define NAN_ALONE     _CMP_UNORD_Q
+#define NOT_NAN       _CMP_ORD_Q
+
+#define NAMED(what) what##_f32
+#define ELEMENT     float
+#define MEMBER      real
+#define VECTOR      __m512
+#define MASK        __mmask16
+#define LANES       16
+#define SET         _mm512_set1_ps
+#define LOAD        _mm512_maskz_loadu_ps
+#define COMPARED    _mm512_mask_cmp_ps_mask
+#define COMPRESS    _mm512_maskz_compress_ps
+#define STORE       _mm512_storeu_ps
+#define STORE_SOME  _mm512_mask_storeu_ps
+#include "ops/select/select_direct_body.h"
+
+#define NAMED(what) what##_f64
+#define ELEMENT     double
+#define MEMBER      real
+#define VECTOR      __m512d
+#define MASK        __mmask8
+#define LANES       8
+#define SET         _mm512_set1_pd
+#define LOAD        _mm512_maskz_loadu_pd
+#define COMPARED    _mm512_mask_cmp_pd_mask
+#define COMPRESS    _mm512_maskz_compress_pd
+#define STORE       _mm512_storeu_pd
+#define STORE_SOME  _mm512_mask_storeu_pd
+#include "ops/select/select_direct_body.h"
+
+#undef GREATER
+#undef GREATER_EQUAL
+#undef LESS
+#undef LESS_EQUAL
+#undef EQUAL
+#undef NOT_EQUAL
+#undef NAN_ALONE
+#undef NOT_NAN
+#define GREATER       _MM_CMPINT_NLE
+#define GREATER_EQUAL _MM_CMPINT_NLT
+#define LESS          _MM_CMPINT_LT
+#define LESS_EQUAL    _MM_CMPINT_LE
+#define EQUAL         _MM_CMPINT_EQ
+#define NOT_EQUAL     _MM_CMPINT_NE
+#define NAN_ALONE     3 /* never */
+#define NOT_NAN       7 /* always */
+
+#define NAMED(what) what##_i32
+#define ELEMENT     int32_t
+#define MEMBER      integer
+#define VECTOR      __m512i
+#define MASK        __mmask16
+#define LANES       16
+#define SET         _mm512_set1_epi32
+#define LOAD        _mm512_maskz_loadu_epi32
+#define COMPARED    _mm512_mask_cmp_epi32_mask
+#define COMPRESS    _mm512_maskz_compress_epi32
+#define STORE       _mm512_storeu_si512
+#define STORE_SOME  _mm512_mask_storeu_epi32
+#include "ops/select/select_direct_body.h"
+
+#define NAMED(what) what##_u32
+#define ELEMENT     uint32_t
+#define MEMBER      natural
+#define VECTOR      __m512i
+#define MASK        __mmask16
+#define LANES       16
+#define SET         _mm512_set1_epi32
+#define LOAD        _mm512_maskz_loadu_epi32
+#define COMPARED    _mm512_mask_cmp_epu32_mask
+#define COMPRESS    _mm512_maskz_compress_epi32
+#define STORE       _mm512_storeu_si512
+#define STORE_SOME  _mm512_mask_storeu_epi32
+#include "ops/select/select_direct_body.h"
+
+#define NAMED(what) what##_i64
+#define ELEMENT     int64_t
+#define MEMBER      integer
+#define VECTOR      __m512i
+#define MASK        __mmask8
+#define LANES       8
+#define SET         _mm512_set1_epi64
+#define LOAD        _mm512_maskz_loadu_epi64
+#define COMPARED    _mm512_mask_cmp_epi64_mask
+#define COMPRESS    _mm512_maskz_compress_epi64
+#define STORE       _mm512_storeu_si512
+#define STORE_SOME  _mm512_mask_storeu_epi64
+#include "ops/select/select_direct_body.h"
+
+#define NAMED(what) what##_u64
+#define ELEMENT     uint64_t
+#define MEMBER      natural
+#define VECTOR      __m512i
+#define MASK        __mmask8
+#define LANES       8
+#define SET         _mm512_set1_epi64
+#define LOAD        _mm512_maskz_loadu_epi64
+#define COMPARED    _mm512_mask_cmp_epu64_mask
+#define COMPRESS    _mm512_maskz_compress_epi64
+#define STORE       _mm512_storeu_si512
+#define STORE_SOME  _mm512_mask_storeu_epi64
+#include "ops/select/select_direct_body.h"
+
+const select_direct *ISA_NAMED(select_direct_of)(tsr_type type)
+{
+    static const select_direct *const of[TSR_TYPE_COUNT] = {
+        [TSR_F32] = &direct_f32, [TSR_F64] = &direct_f64, [TSR_I32] = &direct_i32,
+        [TSR_U32] = &direct_u32, [TSR_I64] = &direct_i64, [TSR_U64] = &direct_u64};
+
+    return of[type];
+}
+#else
+const select_direct *ISA_NAMED(select_direct_of)(tsr_type type)
+{
+    (void)type;
+    return NULL;
+}
+#endif

@@ -21,10 +21,27 @@ typedef size_t select_compare(const tsr_select_problem *p, const void *x, size_t
 typedef size_t select_gather(const void *x, size_t at, size_t n, const unsigned char *holds,
                              void *out);
 
+/** Both at once, without `holds`: how many of n elements are selected, */
+typedef size_t select_direct_count(const tsr_select_problem *p, const void *x, size_t at, size_t n);
+
+/** and those put side by side, from `to` on, which end at `end`.  What lies `ahead` bytes behind
+ *  those of x is fetched meanwhile. */
+typedef void select_direct_put(const tsr_select_problem *p, const void *x, size_t at, size_t n,
+                               ptrdiff_t ahead, void *to, const void *end);
+
+typedef struct select_direct {
+    select_direct_count *count;
+    select_direct_put *put;
+} select_direct;
+
 typedef select_compare *select_compare_find(tsr_type type);
 typedef select_gather *select_gather_find(size_t bytes);
 
+/** NULL where there is none of a type. */
+typedef const select_direct *select_direct_find(tsr_type type);
+
 select_compare_find ISA_EACH(select_compare_of);
+select_direct_find ISA_EACH(select_direct_of);
 select_gather_find ISA_EACH(select_gather_of);
 
 #endif

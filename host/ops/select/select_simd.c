@@ -19,6 +19,7 @@ enum { BLOCK = 1 << 14, PARALLEL_MIN = 1 << 16 };
 /* One call. */
 typedef struct work {
     const tsr_select_problem *p;
+    const select_direct *direct; /* NULL: by the next three */
     select_compare *compare;
     select_gather *gather, *gather_indices;
     const void *x;
@@ -33,6 +34,12 @@ static block_value count_block(void *with, size_t block)
     unsigned char holds[SELECT_STRETCH];
     block_value count = {.whole = 0};
 
+    if (w->direct) {
+        const size_t first = block * BLOCK;
+
+        count.whole = w->direct->count(w->p, w->x, w->p->offset_x + first, end - first);
+        return count;
+    }
     for (size_t i = block * BLOCK; i < end; i += SELECT_STRETCH)
         count.whole +=
             w->compare(w->p, w->x, w->p->offset_x + i, size_min(SELECT_STRETCH, end - i), holds);
@@ -46,7 +53,7 @@ static block_value add_counts(void *with, block_value before, block_value after)
 }
 
 /* Stretches go through memory of their own: gathering writes beyond what is selected. */
-static void put_block(void *with, size_t block, size_t next, block_value before)
+static void put_block(void *with, size_t block, size_t next, block_value before, block_value own)
 {
     const work *w = with;
     const size_t end = size_min((block + 1) * BLOCK, w->p->n);
@@ -56,6 +63,15 @@ static void put_block(void *with, size_t block, size_t next, block_value before)
     uint64_t gathered[SELECT_STRETCH];
     int64_t places[SELECT_STRETCH];
 
+    if (w->direct) {
+        unsigned char *out = w->result + to * bytes;
+        const size_t first = block * BLOCK;
+
+        w->direct->put(w->p, w->x, w->p->offset_x + first, end - first,
+                       (ptrdiff_t)((next - block) * BLOCK * bytes), out,
+                       out + (size_t)own.whole * bytes);
+        return;
+    }
     for (size_t i = block * BLOCK; i < end; i += SELECT_STRETCH) {
         const size_t n = size_min(SELECT_STRETCH, end - i);
         const size_t count = w->compare(w->p, w->x, w->p->offset_x + i, n, holds);
@@ -83,8 +99,10 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
     static select_gather_find *const gathers[] = {ISA_EACH(select_gather_of)};
     const tsr_select_problem *p = select_of(q);
     const size_t bytes = tsr_type_size(p->type);
+    static select_direct_find *const directs[] = {ISA_EACH(select_direct_of)};
     const isa best = isa_best();
     work w = {.p = p,
+              .direct = p->with_indices ? NULL : directs[best](p->type),
               .compare = compares[best](p->type),
               .gather = gathers[best](bytes),
               .gather_indices = gathers[best](sizeof(int64_t)),
