@@ -398,6 +398,8 @@ static void tunables_follow_device_and_shape(void **state)
     } cases[] = {
         {"tree", &gpu, 100, 100, false, NULL, "GROUP", 128},
         {"tree", &little, 100, 100, false, NULL, "GROUP", 64}, /* as the device takes it */
+        {"row-item", &gpu, 10, 4, false, NULL, "LOADS", 4},
+        {"row-item", &gpu, 10, 5, false, NULL, "LOADS", 16},
         {"row-item", &gpu, 10, 10, false, NULL, "LOADS", 16},
         {"row-item", &gpu, 10, 64, false, NULL, "LOADS", 16},
         {"row-item", &gpu, 10, 65, false, NULL, "LOADS", 1},
@@ -428,6 +430,8 @@ static void tunables_follow_device_and_shape(void **state)
         {"split-vector", &gpu, 16, 1 << 18, false, NULL, "PER_UNIT", 4},
         {"split-vector", &gpu, 31, (1 << 18) + 2, false, NULL, "TEAM", 128},
         {"split-vector", &gpu, 31, (1 << 18) + 2, false, NULL, "PER_UNIT", 16},
+        {"split-vector", &gpu, 8, (1 << 18) + 2, false, NULL, "TEAM", 64},
+        {"split-vector", &gpu, 8, (1 << 18) + 2, false, NULL, "PER_UNIT", 8},
         {"split-vector", &gpu, 2, 1 << 18, false, NULL, "GROUP", 128},
         {"split-vector", &gpu, 65, 1 << 18, false, NULL, "GROUP", 128},
         /* Rows of a large A that fill the device have the settings of rows that are cut. */
