@@ -138,11 +138,11 @@ static void what_is_refused(void **state)
     }
 }
 
-/* Pictures of every length up to some vectors, in memory without a byte to spare, by the loops for
- * each instruction set. */
+/* Pictures of every length up to some vectors, in memory without a byte to spare, that begins
+ * anywhere within a line, by the loops for each instruction set. */
 static void loops_know_every_length(void **state)
 {
-    enum { PIXELS = 100 };
+    enum { PIXELS = 300 };
     static grayscale_bytes_loop *const loops[] = {ISA_EACH(grayscale_bytes)};
 
     (void)state;
@@ -150,15 +150,17 @@ static void loops_know_every_length(void **state)
         for (size_t luma = 0; luma <= TSR_LUMA_OPENCV; luma++)
             for (size_t n = 1; n <= PIXELS; n++) {
                 const uint32_t *w = grayscale_weights[luma].whole;
-                uint8_t *colour = malloc(n * channels), *grey = malloc(n);
+                const size_t shift = n % 67;
+                uint8_t *colour = malloc(n * channels), *room = malloc(n + shift);
+                uint8_t *grey = room + shift;
 
                 assert_non_null(colour);
-                assert_non_null(grey);
+                assert_non_null(room);
                 for (size_t i = 0; i < n * channels; i++)
                     colour[i] = (uint8_t)(i % 5 == 0 ? 255 : i * 89 + i / 7 + n);
-                for (isa set = ISA_BASE; set <= isa_best(); set++) {
+                for (size_t way = 0; way < 2 * ((size_t)isa_best() + 1); way++) {
                     memset(grey, 0, n);
-                    loops[set](colour, n, channels, w, grey);
+                    loops[way / 2](colour, n, channels, w, grey, way % 2);
                     for (size_t i = 0; i < n; i++) {
                         const uint8_t *p = colour + i * channels;
 
@@ -167,7 +169,7 @@ static void loops_know_every_length(void **state)
                     }
                 }
                 free(colour);
-                free(grey);
+                free(room);
             }
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/past_caches.h"
 #include "base/sizes.h"
 #include "base/team.h"
 #include "ops/grayscale/grayscale_problem.h"
@@ -71,7 +72,8 @@ static void convert_block(void *context, size_t block, size_t who)
     (void)who;
     if (p->type == TSR_U8)
         bytes_loops[best]((const uint8_t *)c->operands[GRAYSCALE_COLOUR] + from, n, p->channels,
-                          w->whole, (uint8_t *)c->operands[GRAYSCALE_GREY] + to);
+                          w->whole, (uint8_t *)c->operands[GRAYSCALE_GREY] + to,
+                          grayscale_pixels(p) * (p->channels + 1) >= PAST_CACHES_MIN);
     else
         /* AVX-512's shuffles of floats three or four apart take longer than those of AVX2. */
         reals_loops[best > ISA_AVX2 ? ISA_AVX2 : best](
