@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/fetch_ahead.h"
 #include "base/half.h"
 
 /* Elements whose bins are guessed by vectors before they are counted. */
@@ -140,24 +141,28 @@ void ISA_NAMED(histogram_weigh)(const histogram_bins *b, const void *x, size_t n
     }
 }
 
+/* How many bytes ahead they are fetched. */
+enum { AHEAD = 1024 };
+
 /* Of each value that a byte has, in four tables in turn: one value again and again waits for its
- * own count in a fourth of the places. */
+ * own count in a fourth of the places.  Two halves of a word take fewer shifts than one word. */
 static void count_bytes(const unsigned char *x, size_t n, uint32_t table[4][256])
 {
     size_t i = 0;
 
     for (; i + 8 <= n; i += 8) {
-        uint64_t word;
+        uint32_t half[2];
 
-        memcpy(&word, x + i, sizeof(word));
-        table[0][word & 255]++;
-        table[1][word >> 8 & 255]++;
-        table[2][word >> 16 & 255]++;
-        table[3][word >> 24 & 255]++;
-        table[0][word >> 32 & 255]++;
-        table[1][word >> 40 & 255]++;
-        table[2][word >> 48 & 255]++;
-        table[3][word >> 56]++;
+        memcpy(half, x + i, sizeof(half));
+        fetch_ahead(x + i, AHEAD, sizeof(half));
+        for (size_t k = 0; k < 2; k++) {
+            table[0][half[k] & 255]++;
+            table[1][half[k] >> 8 & 255]++;
+        }
+        for (size_t k = 0; k < 2; k++) {
+            table[2][half[k] >> 16 & 255]++;
+            table[3][half[k] >> 24]++;
+        }
     }
     for (; i < n; i++)
         table[0][x[i]]++;
