@@ -112,8 +112,10 @@ static size_t vector_of(const job *j, const skinny *s, size_t batch)
                              (double)(vector * batch * matmul_units(j)) * BUSY_ITEMS_A_UNIT)
         vector /= 2;
     /* Shorter ones that are aligned are better than longer ones that come in pieces, but for those
-     * of 4 bytes: bfloat16 4x6542x10932 takes 60 us of an H200 in pieces of 16, and 115. */
-    for (size_t shorter = vector; shorter > 1 && shorter * s->type >= 8; shorter /= 2)
+     * of 4 bytes of several rows: bfloat16 4x6542x10932 takes 60 us of an H200 in pieces of 16, and
+     * 115. */
+    for (size_t shorter = vector; shorter > 1 && shorter * s->type >= (s->few > 1 ? 8 : 4);
+         shorter /= 2)
         if (is_aligned(j, s, shorter))
             return shorter;
     return vector;
