@@ -5,9 +5,9 @@ value of every tunable that a CPU's compiler is not minutes over.  In no sweep d
 -D meet each of the others: a problem that needs one more program runs where two of its -Ds, or of the
 sizes of its groups, come together for the first time (measure/programs_met.h) in any sweep of the
 variant, of whatever type; those that share a program run all.  Of a variant that is slow unless
-optimized, whose programs take longest, a value that a run meets for the first time is asked for instead:
-pairs of values are in Oclgrind.  A GPU's sweep has every combination, and with TESSERA_LONG=1 so have
-these.
+optimized, whose programs take longest, and of one that is not made for CPUs and that the simulator
+runs, a value that a run meets for the first time is asked for instead: pairs of values are in Oclgrind.
+A GPU's sweep has every combination, and with TESSERA_LONG=1 so have these.
 
 Types differ in few lines, and a program takes that compiler a quarter of a second and more: of the
 others one has the whole sweep with small tiles, of which there are many then.  One of each other width
@@ -18,7 +18,7 @@ variant to variant, so that each meets every shared header; a GPU's sweep has th
 
 The compiler takes three quarters of its time to optimize.  The main type's whole sweep is optimized,
 whose large problems would take longer otherwise: a problem runs there for a value that none had before,
-and pairs of values come together in its tiny problems, which are not optimized.  With TESSERA_LONG=1
+and pairs of values come together in its tiny problems, which are not optimized, or in Oclgrind.  With TESSERA_LONG=1
 all of it is, and of the variants made for CPUs the other type's whole sweep.  The rest is not; of a
 variant with a program a shape the tiny problems of the main type's defaults alone are.  With
 TESSERA_SANITIZED the main type's tiny problems for values alone, whose programs PoCL has of the sweep
@@ -48,10 +48,17 @@ def runs(op, name):
     if is_optimized(op, name):
         return [with_words(run, ",pairs,singly,") for run in some]
     whole = variant(op, name)[0][0] + ",defaults"
+    if is_left_to_the_simulator(op, name):
+        return [with_words(run, ",pairs,singly,") for run in some]
     found = [with_words(run, ",pairs,singly," if run == whole else ",pairs,") for run in some]
     if whole in some:
         found.insert(0, with_words(whole, ",pairs,tiny,") + ",unoptimized")
     return found
+
+
+def is_left_to_the_simulator(op, name):
+    """Whether pairs of values of a variant that is not made for CPUs come together in Oclgrind."""
+    return not name.startswith("cpu-") and is_simulated(op, name)
 
 
 def with_words(run, words):
