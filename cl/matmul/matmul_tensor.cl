@@ -5,7 +5,8 @@
  *     instruction an operand and block along k, by one work-item, and no packing.  It finds them by
  *     maps, which every group writes for itself.
  *     What it cannot copy as it is, is staged in workspace before, by a launch or by the groups
- *     that multiply: rows that are not aligned to 16 bytes; operands whose neighbours do not run
+ *     that multiply: rows that are not aligned to 16 bytes; rows of large operands that start
+ *     inside sectors of 32 bytes; operands whose neighbours do not run
  *     along k, transposed, since wgmma takes TF32 and 8 bits along k alone; float32 that becomes
  *     BF16 or FP16.  Of those wgmma takes both orders.
  *     Of FP8 it keeps few bits of a sum: 13 behind the first of the largest term.  So each stage,

@@ -8,16 +8,17 @@
  *     that follow one another; the second launch is one work-group.
  * Parameters: those of select.clh; GROUP, work-items in a work-group; PLACES_GROUP,
  *     in that of the second launch; UNROLLED, 1 where compilers may copy the bodies of
- *     loops: more loads on their way, against the time to compile; ONE_TILE, 1 where x is
- *     one, and nothing but its launch is compiled.  ITEMS decides on the host alone.
- * Launch: 1-D, a work-group for each tile; one of PLACES_GROUP; again.
- * Local memory: GROUP words; PLACES_GROUP numbers of 64 bits.
+ *     loops: more loads on their way, against the time to compile; ONE_TILE, 1 where x has
+ *     one tile: only its kernel is compiled.  ITEMS decides on the host alone.
+ * Launch: 1-D, a work-group for each tile; one of PLACES_GROUP; again.  With ONE_TILE
+ *     one work-group.
+ * Local memory: GROUP words; of several tiles PLACES_GROUP numbers of 64 bits.
  * Limits: x is read twice.
  */
 #include "select/select_tile.clh"
 
 #if !defined(PLACES_GROUP) || !defined(ONE_TILE)
-#error "PLACES_GROUP, ONE_TILE: work-items that add up counts, and whether there is one alone"
+#error "PLACES_GROUP: work-items that add up counts; ONE_TILE: 1 for an x of one tile"
 #endif
 
 #if ONE_TILE

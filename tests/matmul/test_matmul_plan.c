@@ -875,6 +875,8 @@ static void skinny_products_share_a_long_k(void **state)
          "LANES=32 SLICES=16 VECTOR=1 SPLIT=1"},
         {TSR_F64, 12000, 1, 300, true, false, "skinny-columns",
          "LANES=16 SLICES=16 VECTOR=2 SPLIT=1"},
+        {TSR_BF16, 4, 6542, 10932, false, false, "skinny-columns", "VECTOR=8"},
+        {TSR_BF16, 1, 6542, 10932, false, false, "skinny-columns", "VECTOR=2"},
         {TSR_BF16, 398, 1, 397, false, true, "skinny-dots", "TEAM=32 VECTOR=2 SPLIT=1"},
         {TSR_F32, 13, 26, 173, false, true, "skinny-dots", "TEAM=8 VECTOR=1 SPLIT=1"},
     };
@@ -910,6 +912,7 @@ static void warps_take_the_fastest_tiles(void **state)
         {TSR_F16, 5049, 2309, 129, false, true, 1, "TILE_M=64 TILE_N=128 BLOCK=128 SPLIT=1"},
         {TSR_BF16, 30, 5353, 2757, false, false, 1, "TILE_M=32 TILE_N=128 BLOCK=128 SPLIT=6"},
         {TSR_BF16, 46, 849, 3, true, false, 1, "TILE_M=32 TILE_N=32 BLOCK=32 SPLIT=1"},
+        {TSR_BF16, 18, 32, 8338, true, false, 1, "TILE_M=32 TILE_N=32 BLOCK=128 SPLIT=33"},
     };
     device_facts d = hopper();
 
@@ -929,6 +932,52 @@ static void warps_take_the_fastest_tiles(void **state)
                                  .beta = cases[i].beta});
 
         expect_params("mma", NULL, &p, &d, cases[i].wanted);
+    }
+}
+
+/* Blocks of small tiles of float64 are short where units have several of them. */
+static void blocks_are_short_where_groups_share_units(void **state)
+{
+    device_facts d = hopper();
+    problem p = product(5516, 61, 309);
+
+    (void)state;
+    d.compute_units = 132;
+    matmul_in(&p)->type = TSR_F64;
+    expect_params("mma-f64", NULL, &p, &d, "TILE_M=32 TILE_N=32 DEPTH=16");
+    p = product(300, 300, 300);
+    matmul_in(&p)->type = TSR_F64;
+    expect_params("mma-f64", NULL, &p, &d, "TILE_M=32 TILE_N=32 DEPTH=32");
+}
+
+/* Tiles of four slices of few rows of C are shared among groups sooner. */
+static void few_rows_of_a_long_k_are_shared(void **state)
+{
+    device_facts d = hopper();
+    problem p = product(24, 14000, 5000);
+
+    (void)state;
+    d.compute_units = 132;
+    matmul_in(&p)->precision = TSR_PRECISION_F32_STRICT;
+    assert_string_equal(first_supported(&p, &d), "stream-k");
+    p = product(48, 14000, 500);
+    matmul_in(&p)->precision = TSR_PRECISION_F32_STRICT;
+    assert_string_not_equal(first_supported(&p, &d), "stream-k");
+}
+
+/* Larger groups that take k whole where local memory holds a row of their sums. */
+static void whole_columns_fit_the_local_memory(void **state)
+{
+    device_facts d = hopper();
+    problem p = matmul_problem((tsr_matmul_problem){
+        .type = TSR_BF16, .m = 9001, .n = 1, .k = 200, .trans_a = true, .alpha = 1});
+
+    (void)state;
+    d.compute_units = 132;
+    for (d.local_memory = 16384; d.local_memory <= 65536; d.local_memory *= 2) {
+        plan x = plan_of("skinny-columns", NULL, &p, &d);
+
+        plan_free(&x);
     }
 }
 
@@ -1509,6 +1558,9 @@ int main(void)
         cmocka_unit_test(short_products_follow_what_c_moves),
         cmocka_unit_test(skinny_products_share_a_long_k),
         cmocka_unit_test(warps_take_the_fastest_tiles),
+        cmocka_unit_test(blocks_are_short_where_groups_share_units),
+        cmocka_unit_test(few_rows_of_a_long_k_are_shared),
+        cmocka_unit_test(whole_columns_fit_the_local_memory),
         cmocka_unit_test(skinny_products_fit_the_local_memory),
         cmocka_unit_test(skinny_products_are_added_up),
         cmocka_unit_test(every_precision_has_a_kernel),

@@ -1056,6 +1056,12 @@ static void test_tensor_stages_what_it_must(void **state)
     expect_built(name, set, &p, &d, "STAGED_A=1 STAGED_B=1");
     matmul_in(&p)->lda = 1008;
     expect_built(name, set, &p, &d, "STAGED_A=0 STAGED_B=1");
+    matmul_in(&p)->offset_a = 4;
+    expect_built(name, set, &p, &d, "STAGED_A=1 STAGED_B=1");
+    matmul_in(&p)->offset_a = 0;
+    matmul_in(&p)->k = 996;
+    expect_built(name, set, &p, &d, "STAGED_A=0 STAGED_B=0");
+    matmul_in(&p)->k = 1004;
     matmul_in(&p)->m = 2999;
     expect_built(name, set, &p, &d, "STAGED_A=0 STAGED_B=0");
     p = product(3000, 70000, 4004);

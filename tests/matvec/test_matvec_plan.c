@@ -432,6 +432,7 @@ static void tunables_follow_device_and_shape(void **state)
         {"split-vector", &gpu, 31, (1 << 18) + 2, false, NULL, "PER_UNIT", 16},
         {"split-vector", &gpu, 8, (1 << 18) + 2, false, NULL, "TEAM", 64},
         {"split-vector", &gpu, 8, (1 << 18) + 2, false, NULL, "PER_UNIT", 8},
+        {"split-vector", &gpu, 8, (1 << 18) + 2, false, NULL, "GROUP", 256},
         {"split-vector", &gpu, 2, 1 << 18, false, NULL, "GROUP", 128},
         {"split-vector", &gpu, 65, 1 << 18, false, NULL, "GROUP", 128},
         /* Rows of a large A that fill the device have the settings of rows that are cut. */
@@ -694,6 +695,8 @@ static void rows_that_start_anywhere_are_read_by_vectors(void **state)
                  {"column-slices", DEVICE_GPU, 777, 7777, 7777, 0, TSR_BF16, "STARTS", 8, 120},
                  {"column-slices", DEVICE_GPU, 777, 7780, 7780, 0, TSR_BF16, "STARTS", 2, 120},
                  {"column-slices", DEVICE_GPU, 777, 27777, 27777, 0, TSR_BF16, "STARTS", 8, 248},
+                 {"column-slices", DEVICE_GPU, 777, 2701, 2701, 0, TSR_BF16, "STARTS", 8, 120},
+                 {"column-slices", DEVICE_GPU, 777, 2697, 2697, 0, TSR_BF16, "STARTS", 8, 248},
                  {"column-slices", DEVICE_GPU, 777, 7777, 7777, 0, TSR_F64, "STARTS", 2, 62},
                  /* Of float64 lines of 512 bytes, two for each unit, else of half and a quarter. */
                  {"column-slices", DEVICE_GPU, 777, 40000, 40000, 0, TSR_F64, "STARTS", 1, 128},

@@ -321,11 +321,12 @@ static double mma_time(const job *j, const mma_layout *s)
     return r->launch + r->busy * mma_busy(p, groups, units) + fmax(us, moved);
 }
 
+/* Tiles up to which fewer parts are tried: the last group of a tile adds up units / tiles parts. */
 enum { SPLIT_FEW_TILES = 8 };
 
-/* The best number of parts, where SPLIT does not set it: as many groups as fill the units so many
- * times, or one; or, of few tiles, whose last groups have many parts to add up, a quarter or half
- * of the units: bfloat16 18x32x8338 takes 8.1 us of an H200 in 27 parts, and 11.1 in 131. */
+/* The best number of parts, where SPLIT does not set it: one, or as many groups as fill the units
+ * one to four times; of few tiles also a quarter and half of the units: bfloat16 18x32x8338
+ * takes 8.1 us of an H200 in 27 parts, and 11.1 in 131. */
 static mma_layout mma_split(const job *j, mma_layout s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
@@ -342,7 +343,7 @@ static mma_layout mma_split(const job *j, mma_layout s)
         return best;
     }
     for (unsigned quarters = tiles <= SPLIT_FEW_TILES ? 1 : 4; quarters <= 16;
-         quarters += quarters < 4 ? quarters : 4) {
+         quarters += quarters < 4 ? quarters : 4) { /* 1, 2, 4, 8, 12, 16 */
         const double parts = quarters * units / 4 / tiles;
 
         if (parts < 2)

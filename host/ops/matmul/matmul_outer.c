@@ -64,8 +64,9 @@ static bool has_matrix_units(const tsr_matmul_problem *p, const device_facts *d)
 
 /* The longest k that takes no longer here than elsewhere, as measured on an H200.  A step costs as
  * much for each output wherever C lies, while others lose time by reading C, and by rows that are
- * not aligned, but for `mma`, to which 16 steps of 16 bits are one, and 8 of TF32: bfloat16
- * 1500x2500x4 takes 6.7 us by it, and 8.7 here. */
+ * not aligned, but for `mma`, to which 16 steps of 16 bits are one, and 8 of TF32.  Of 16 bits and
+ * a C that caches hold `mma` is faster from k = 3 on: bfloat16 1500x2500x4 takes 6.7 us by it,
+ * and 8.7 here; larger ones were timed up to 6. */
 static size_t k_most(const tsr_matmul_problem *p, const device_facts *d, const matmul_matrix *c)
 {
     const size_t plain = p->type == TSR_F64 ? 4 : tsr_type_size(c->type) == 2 ? 6 : 8;

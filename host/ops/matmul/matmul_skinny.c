@@ -19,8 +19,9 @@ enum {
     ITEMS_MIN = 64, /* of a group, where there is work for them */
     SLICES_MAX = 32,
     LANES_MIN = 8,
-    WHOLE_LANES_MAX = 32,  /* of groups that take k whole, ... */
-    WHOLE_BYTES_MIN = 128, /* ... and the least bytes of a line that they load side by side */
+    WHOLE_LANES_MAX = 32,   /* of groups that take k whole */
+    WHOLE_ITEMS_MAX = 1024, /* of such a group, on NVIDIA's devices */
+    WHOLE_BYTES_MIN = 128,  /* of a line, that it loads side by side */
     TEAM_MIN = 4,
     TEAM_MAX = 32,
     VECTOR_BYTES = 16,
@@ -102,6 +103,7 @@ static bool is_aligned(const job *j, const skinny *s, size_t vector)
 static size_t vector_of(const job *j, const skinny *s, size_t batch)
 {
     const size_t set = param(j->params, "VECTOR");
+    const size_t least = s->few > 1 ? 8 : 4; /* bytes */
     size_t vector = VECTOR_BYTES / s->type;
 
     if (set)
@@ -111,11 +113,10 @@ static size_t vector_of(const job *j, const skinny *s, size_t batch)
     while (vector > 1 && (double)s->many * (double)s->k <
                              (double)(vector * batch * matmul_units(j)) * BUSY_ITEMS_A_UNIT)
         vector /= 2;
-    /* Shorter ones that are aligned are better than longer ones that come in pieces, but for those
-     * of 4 bytes of several rows: bfloat16 4x6542x10932 takes 60 us of an H200 in pieces of 16, and
-     * 115. */
-    for (size_t shorter = vector; shorter > 1 && shorter * s->type >= (s->few > 1 ? 8 : 4);
-         shorter /= 2)
+    /* Shorter ones that are aligned are better than longer ones that come in pieces, but for
+     * vectors of 4 bytes where there are several rows: bfloat16 4x6542x10932 takes 60 us of an H200
+     * in pieces of 16 bytes, and 115 in vectors of two. */
+    for (size_t shorter = vector; shorter > 1 && shorter * s->type >= least; shorter /= 2)
         if (is_aligned(j, s, shorter))
             return shorter;
     return vector;
@@ -385,11 +386,12 @@ static layout columns_of(const job *j, const skinny *s, size_t vector, size_t la
  * float64 1x6005x640 11.9 in place of 14.0. */
 static layout whole_columns(const job *j, const skinny *s, layout best)
 {
-    const size_t most = size_min(4 * GROUP_ITEMS, group_limit(j->device, 0));
+    const size_t most = j->device->nv_capability ? WHOLE_ITEMS_MAX : GROUP_ITEMS;
+    const size_t limit = size_min(most, group_limit(j->device, 0));
     double least = best_us(j, s, &best);
 
     for (size_t lanes = WHOLE_LANES_MAX; lanes >= WHOLE_LANES_MAX / 2; lanes /= 2)
-        for (size_t items = GROUP_ITEMS; items <= most; items *= 2)
+        for (size_t items = GROUP_ITEMS; items <= limit; items *= 2)
             for (size_t vector = VECTOR_BYTES / s->type;
                  vector >= 1 && lanes * vector * s->type >= WHOLE_BYTES_MIN; vector /= 2) {
                 const layout x = columns_of(j, s, vector, lanes, items);
@@ -397,7 +399,10 @@ static layout whole_columns(const job *j, const skinny *s, layout best)
                 const k_parts k = split(j, s, &x, groups);
                 const double us = cost_us(j, s, &x, groups, k);
 
-                if (k.parts == 1 && x.items == items && us < least) {
+                /* One row of sums is in local memory at least. */
+                if (k.parts == 1 && x.items == items && us < least &&
+                    row_reals(&x) * matmul_real_size(matmul_of(j->problem)) <=
+                        j->device->local_memory) {
                     best = x;
                     least = us;
                 }

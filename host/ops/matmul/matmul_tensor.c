@@ -50,12 +50,8 @@ enum {
     MAPS = 2 * MAP_BYTES,
     ALIGNMENT = 2048, /* of stages in local memory, and barriers and maps beside them, at most */
     STAGED_ALIGN = 256,
-    SECTOR = 32,                /* of a cache line: rows that start inside one are read as one more,
-                                   which costs more than staging ... */
-    SECTOR_READS = 3000,        /* ... of a C of so many rows and columns, a third of that k, ... */
-    SECTOR_BYTES_MAX = 1 << 30, /* ... and up to so many bytes */
-    STAGE_COUNTERS = 4,         /* of groups that stage, before those of tiles */
-    LOCAL_ALL = 200 << 10,      /* for the stages of one group on a unit, of two, of three */
+    STAGE_COUNTERS = 4,    /* of groups that stage, before those of tiles */
+    LOCAL_ALL = 200 << 10, /* for the stages of one group on a unit, of two, of three */
     LOCAL_HALF = 110 << 10,
     LOCAL_THIRD = 72 << 10,
     UNIT_LOCAL = 228 << 10, /* local memory of a compute unit */
@@ -105,25 +101,42 @@ typedef struct source {
     double size;          /* the same in floating point, where nothing wraps */
 } source;
 
+/* Rows of sides of C, elements of k and bytes of an operand for which one sector less for each row
+ * is worth a copy. */
+enum { SECTOR = 32, SECTOR_SIDE = 3000, SECTOR_K = 1000, SECTOR_BYTES_MAX = 1 << 30 };
+
+/* Whether rows of 16 or 32 bits, though aligned to 16 bytes, start inside sectors of 32: each is
+ * then read in one sector more, which takes longer than to stage a large operand: TF32
+ * 7401x9704x8796 with B transposed 4550 us of an H200, and 3500 staged. */
+static bool is_read_in_more_sectors(const tsr_matmul_problem *p, size_t ld, size_t offset,
+                                    double bytes)
+{
+    const size_t element = element_bytes(p);
+
+    return element > 1 && (ld | offset) * element % SECTOR && size_min(p->m, p->n) >= SECTOR_SIDE &&
+           p->k >= SECTOR_K && bytes <= SECTOR_BYTES_MAX;
+}
+
 /* Copies take rows from multiples of 16 bytes, in the format.  TF32 and 8 bits have to have k along
- * them.
- */
+ * them. */
 static source source_of(const tsr_matmul_problem *p, bool along, size_t rows, size_t columns,
                         size_t ld, size_t offset)
 {
     const bool turned = along_alone(p) && !along;
     const size_t element = element_bytes(p), unit = STAGED_ALIGN / element;
-    const size_t vector = 16 / element, least = size_min(size_min(p->m, p->n), 3 * p->k);
+    const size_t vector = 16 / element;
+    const size_t pitch = size_div_up(turned ? rows : columns, unit) * unit;
+    const double size = (double)(turned ? columns : rows) * (double)pitch * (double)element;
     source s = {.rows = rows, .columns = columns};
 
-    s.pitch = size_div_up(turned ? rows : columns, unit) * unit;
-    s.size = (double)(turned ? columns : rows) * (double)s.pitch * (double)element;
     s.staged = turned || element != tsr_type_size(p->type) || ld % vector || offset % vector ||
-               (ld * element % SECTOR && least >= SECTOR_READS && s.size <= SECTOR_BYTES_MAX);
+               is_read_in_more_sectors(p, ld, offset, size);
     if (!s.staged)
-        return (source){.rows = rows, .columns = columns};
+        return s;
+    s.pitch = pitch;
     s.pieces = size_div_up(rows, PIECE) * size_div_up(columns, PIECE);
-    s.bytes = (turned ? columns : rows) * s.pitch * element;
+    s.bytes = (turned ? columns : rows) * pitch * element;
+    s.size = size;
     return s;
 }
 

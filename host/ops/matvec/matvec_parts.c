@@ -128,9 +128,9 @@ enum {
  * groups, and fewer on a unit.  With 12 to 60 rows an H200 takes 0.8 to 1.0 of the time. */
 enum { LONG_COLUMNS = 1 << 18, LONG_ROWS_MIN = 8, LONG_ROWS_MAX = 64, LONG_TEAM = 128 };
 enum { LONG_CHECKED_GROUP = 256, LONG_CHECKED_GROUPS = 4 };
-/* Of 8 rows that start anywhere teams as usual of larger groups: float32 8x6856311 takes 74.7 us in
- * place of 81.8, float64 127 in place of 149. */
-enum { LONG_FEWEST = 8, LONG_FEWEST_GROUP = 256, LONG_FEWEST_GROUPS = 8 };
+/* Of the fewest rows, where they start anywhere: teams as usual, in larger groups, fewer on a unit:
+ * float32 8x6856311 takes 73 us in place of 82, float64 127 in place of 149. */
+enum { LONG_FEWEST_GROUP = 256, LONG_FEWEST_GROUPS = 8 };
 
 /* Columns from which on rows are read by vectors where they do not start at them: shorter ones have
  * little between their ends.  Of float32 and float64 elements one by one fill a cache line as well,
@@ -277,20 +277,23 @@ static const char *split_rows(const job *j, plan *out)
     const bool is_long = has_few_rows(j) && !whole && columns >= LONG_COLUMNS &&
                          lines >= LONG_ROWS_MIN && lines <= LONG_ROWS_MAX;
     const size_t width = aligned || shifted ? vec : 1;
-    const bool fewest = is_long && !checked && lines <= LONG_FEWEST;
-    const size_t group_usual = is_long && checked ? LONG_CHECKED_GROUP
-                               : fewest           ? LONG_FEWEST_GROUP
-                                                  : SPLIT_GROUP;
-    const size_t groups_usual = is_long && checked ? LONG_CHECKED_GROUPS
-                                : fewest           ? LONG_FEWEST_GROUPS
-                                                   : SPLIT_GROUPS;
+    const bool fewest = is_long && !aligned && lines == LONG_ROWS_MIN;
+    size_t group_usual = SPLIT_GROUP, groups_usual = SPLIT_GROUPS;
     const char *why = matvec_unsupported_portable(j, out);
-    size_t local = group_fit(j->device, 0, group_set ? group_set : group_usual);
+    size_t local;
     const bool several = !checked && !shifted && matvec_incx(p) == 1 && matvec_incy(p) == 1;
     size_t rows = param(j->params, "ROWS");
     size_t team = param(j->params, "TEAM"), tiles, step, parts, loads;
     matvec_cut c;
 
+    if (is_long && checked) {
+        group_usual = LONG_CHECKED_GROUP;
+        groups_usual = LONG_CHECKED_GROUPS;
+    } else if (fewest) {
+        group_usual = LONG_FEWEST_GROUP;
+        groups_usual = LONG_FEWEST_GROUPS;
+    }
+    local = group_fit(j->device, 0, group_set ? group_set : group_usual);
     if (why)
         return why;
     if (p->trans)
@@ -632,7 +635,7 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
         return s;
     }
 
-    const size_t bytes = v.rows * v.columns * size;
+    const double bytes = (double)v.rows * (double)v.columns * (double)size;
 
     if (starts > 1 && size < 8 && v.columns >= SLICES_SHIFTED_ROWS && unset &&
         (!is_small(j) || (size == 2 && bytes >= SLICES_SHIFTED_MEDIUM_BYTES_MIN))) {
