@@ -324,6 +324,7 @@ class Traces(unittest.TestCase):
                 reads.setdefault(number[r[ITEM]], set()).add(r[INDEX])
         return max(sum(w % 32 == b for w in words) for words in reads.values() for b in range(32))
 
+    @unittest.skipIf(os.environ.get("TESSERA_SANITIZED"), "to a sanitizer each is one and the same call of lesson")
     def test_what_pages_suggest(self):
         """Each change that a page asks its reader to try does what the page says."""
         tried = 0

@@ -111,9 +111,13 @@ static product make(double scale)
     for (size_t i = 0; i < SIDE; i++) {
         double row[SIDE] = {0};
 
-        for (size_t q = 0; q < SIDE; q++)
+        for (size_t q = 0; q < SIDE; q++) {
+            const double left = x.a[i * SIDE + q];
+            const float *right = x.b + q * SIDE;
+
             for (size_t j = 0; j < SIDE; j++)
-                row[j] += (double)x.a[i * SIDE + q] * x.b[q * SIDE + j];
+                row[j] += left * right[j];
+        }
         for (size_t j = 0; j < SIDE; j++)
             x.after[i * SIDE + j] = (float)row[j];
     }
