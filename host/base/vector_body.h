@@ -1,13 +1,7 @@
 /* A vector of VECTOR_BYTES for loops that are compiled once for each element type: of REALs, with
- * NAMED(name) that has the type's suffix.  A loop of few turns behind UNROLLED is written out. */
+ * NAMED(name) that has the type's suffix. */
 
-#ifndef UNROLLED
-#ifdef __clang__
-#define UNROLLED _Pragma("clang loop unroll(full)")
-#else
-#define UNROLLED _Pragma("GCC unroll 16")
-#endif
-#endif
+#include "base/unrolled.h"
 
 typedef REAL NAMED(vector) __attribute__((vector_size(VECTOR_BYTES)));
 

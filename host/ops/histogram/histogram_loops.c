@@ -141,27 +141,27 @@ void ISA_NAMED(histogram_weigh)(const histogram_bins *b, const void *x, size_t n
     }
 }
 
-/* How many bytes ahead they are fetched. */
+/* Bytes ahead that elements are fetched. */
 enum { AHEAD = 1024 };
 
 /* Of each value that a byte has, in four tables in turn: one value again and again waits for its
- * own count in a fourth of the places.  Two halves of a word take fewer shifts than one word. */
+ * own count in a fourth of the places.  Two words of 32 bits take fewer shifts than one of 64. */
 static void count_bytes(const unsigned char *x, size_t n, uint32_t table[4][256])
 {
     size_t i = 0;
 
     for (; i + 8 <= n; i += 8) {
-        uint32_t half[2];
+        uint32_t word[2];
 
-        memcpy(half, x + i, sizeof(half));
-        fetch_ahead(x + i, AHEAD, sizeof(half));
+        memcpy(word, x + i, sizeof(word));
+        fetch_ahead(x + i, AHEAD, sizeof(word));
         for (size_t k = 0; k < 2; k++) {
-            table[0][half[k] & 255]++;
-            table[1][half[k] >> 8 & 255]++;
+            table[0][word[k] & 255]++;
+            table[1][word[k] >> 8 & 255]++;
         }
         for (size_t k = 0; k < 2; k++) {
-            table[2][half[k] >> 16 & 255]++;
-            table[3][half[k] >> 24]++;
+            table[2][word[k] >> 16 & 255]++;
+            table[3][word[k] >> 24]++;
         }
     }
     for (; i < n; i++)

@@ -11,14 +11,9 @@
 
 #include "base/fetch_ahead.h"
 #include "base/past_caches.h"
+#include "base/unrolled.h"
 #include "base/vector_half.h"
 #include "ops/scan/scan_vectors.h"
-
-#ifdef __clang__
-#define UNROLLED _Pragma("clang loop unroll(full)")
-#else
-#define UNROLLED _Pragma("GCC unroll 16")
-#endif
 
 enum { LANES = 32 };
 
@@ -52,8 +47,8 @@ static size_t scan_head(const void *out, size_t size, ptrdiff_t step, size_t n)
 #define VECTOR_FLOAT_OF  VECTOR_AS_IT_IS
 #endif
 
-/* Store vectors of `each` bytes that are whole lines past the caches.  Of two halves a line is put
- * together in a register: its load would wait for their stores, behind all those before them. */
+/* Store vectors of `each` bytes that are whole lines past the caches.  Two of 32 bytes are joined
+ * in a register: a load of the whole line would wait until both halves have been stored. */
 static inline __attribute__((always_inline)) void store_lines(void *to, const void *vectors,
                                                               size_t bytes, size_t each)
 {
@@ -114,7 +109,7 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
         return done;                                                                               \
     }
 #define LINES_AS_IT_IS LINES
-/* Halves are converted in pieces alone. */
+/* None of float16 and bfloat16: PIECE converts them. */
 #define NO_LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                      \
     static inline size_t name##_lines(VALUE *value, const IN *x, OUT *out, size_t n,               \
                                       ptrdiff_t ahead)                                             \

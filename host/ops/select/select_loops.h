@@ -21,11 +21,11 @@ typedef size_t select_compare(const tsr_select_problem *p, const void *x, size_t
 typedef size_t select_gather(const void *x, size_t at, size_t n, const unsigned char *holds,
                              void *out);
 
-/** Both at once, without `holds`: how many of n elements are selected, */
+/** How many of n elements are selected: comparing and counting at once, without `holds`. */
 typedef size_t select_direct_count(const tsr_select_problem *p, const void *x, size_t at, size_t n);
 
-/** and those put side by side, from `to` on, which end at `end`.  What lies `ahead` bytes behind
- *  those of x is fetched meanwhile. */
+/** Store the selected ones of n elements side by side from `to` on; nothing is written at or after
+ *  `end`.  Elements `ahead` bytes further on in x are fetched meanwhile. */
 typedef void select_direct_put(const tsr_select_problem *p, const void *x, size_t at, size_t n,
                                ptrdiff_t ahead, void *to, const void *end);
 
@@ -37,7 +37,7 @@ typedef struct select_direct {
 typedef select_compare *select_compare_find(tsr_type type);
 typedef select_gather *select_gather_find(size_t bytes);
 
-/** NULL where there is none of a type. */
+/** NULL where a type has no such loops. */
 typedef const select_direct *select_direct_find(tsr_type type);
 
 select_compare_find ISA_EACH(select_compare_of);

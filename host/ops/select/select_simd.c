@@ -97,9 +97,9 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
 {
     static select_compare_find *const compares[] = {ISA_EACH(select_compare_of)};
     static select_gather_find *const gathers[] = {ISA_EACH(select_gather_of)};
+    static select_direct_find *const directs[] = {ISA_EACH(select_direct_of)};
     const tsr_select_problem *p = select_of(q);
     const size_t bytes = tsr_type_size(p->type);
-    static select_direct_find *const directs[] = {ISA_EACH(select_direct_of)};
     const isa best = isa_best();
     work w = {.p = p,
               .direct = p->with_indices ? NULL : directs[best](p->type),

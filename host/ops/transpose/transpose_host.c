@@ -86,13 +86,12 @@ typedef struct blocks {
     size_t top, left;
 } blocks;
 
-/* Are rows of a matrix so far apart that, where one begins at a multiple of `unit` bytes, all do?
- */
-static bool apart_by(const tsr_transpose_problem *p, const stored_matrix *m, size_t unit)
+/* Whether rows are whole lines apart: where one begins a line, all do. */
+static bool rows_are_lines_apart(const tsr_transpose_problem *p, const stored_matrix *m)
 {
     const size_t apart = m->ld | (transpose_batch(p) > 1 ? m->stride : 0);
 
-    return apart * transpose_bytes(p) % unit == 0;
+    return apart * transpose_bytes(p) % CACHE_LINE == 0;
 }
 
 /* Elements of each row before the first that begins a cache line, as of all other rows; 0 where
@@ -101,7 +100,7 @@ static size_t head_of_rows(const tsr_transpose_problem *p, const stored_matrix *
 {
     const size_t bytes = transpose_bytes(p);
 
-    return apart_by(p, m, CACHE_LINE)
+    return rows_are_lines_apart(p, m)
                ? past_caches_head((const char *)at + m->offset * bytes, bytes, SIZE_MAX)
                : 0;
 }
@@ -148,7 +147,7 @@ static blocks blocks_of(const tsr_transpose_problem *p, void *const operands[])
             /* Rows of A that are whole lines of B, and those more that complete its lines where
              * they begin elsewhere. */
             const size_t whole = CACHE_LINE / (bytes & -bytes);
-            const bool at_lines = to % CACHE_LINE == 0 && apart_by(p, &x.b, CACHE_LINE);
+            const bool at_lines = to % CACHE_LINE == 0 && rows_are_lines_apart(p, &x.b);
 
             x.rows = at_lines ? whole : UNEVEN_LINES * whole;
             x.shared = at_lines ? 0 : size_div_up(CACHE_LINE, bytes);
@@ -253,18 +252,12 @@ static void transpose_strips(const transposing *t, size_t first, size_t end, voi
     }
 }
 
-static void transpose_some(void *context, size_t item, size_t who)
+static void transpose_blocks(const transposing *t, size_t first, size_t end, void *memory)
 {
-    _Alignas(CACHE_LINE) char memory[TRANSPOSE_MEMORY_BYTES];
-    const transposing *t = context;
     const blocks *x = &t->blocks;
-    const size_t first = item * t->at_once, end = size_min(first + t->at_once, x->count);
     const bool in_place = x->problem->in_place;
 
-    (void)who;
-    if (x->strips)
-        transpose_strips(t, first, end, memory);
-    for (size_t i = first; i < end && !x->strips; i++) {
+    for (size_t i = first; i < end; i++) {
         transpose_block b = block_at(x, i, t->operands);
 
         if (i + 1 < end) {
@@ -278,6 +271,20 @@ static void transpose_some(void *context, size_t item, size_t who)
         else if (i / x->across % x->down <= i % x->across) /* the others are their partners */
             t->swap(&b, memory);
     }
+}
+
+static void transpose_some(void *context, size_t item, size_t who)
+{
+    _Alignas(CACHE_LINE) char memory[TRANSPOSE_MEMORY_BYTES];
+    const transposing *t = context;
+    const blocks *x = &t->blocks;
+    const size_t first = item * t->at_once, end = size_min(first + t->at_once, x->count);
+
+    (void)who;
+    if (x->strips)
+        transpose_strips(t, first, end, memory);
+    else
+        transpose_blocks(t, first, end, memory);
     if (x->past_caches)
         past_caches_end();
 }

@@ -22,13 +22,8 @@
 #include "base/fetch_ahead.h"
 #include "base/past_caches.h"
 #include "base/sizes.h"
+#include "base/unrolled.h"
 #include "ops/transpose/transpose_loops.h"
-
-#ifdef __clang__
-#define UNROLLED _Pragma("clang loop unroll(full)")
-#else
-#define UNROLLED _Pragma("GCC unroll 16")
-#endif
 
 #if ISA == 2
 #include <immintrin.h>

@@ -37,15 +37,15 @@ typedef void transpose_block_apart(const transpose_block *b, void *memory);
  *  which is the same; `memory` has twice as much. */
 typedef void transpose_block_swap(const transpose_block *b, void *memory);
 
-/** As many rows as a line of the transpose has elements, of 4 or 8 bytes, and all that is stored
- *  with them past the caches: past_caches_end() is due.  Where rows of the transpose begin within
- *  lines, they are those that these rows complete. */
+/** Rows of A that fill a line of the transpose: 64 / `bytes` of them, of 4 or 8 bytes.  They are
+ *  stored past the caches: past_caches_end() is due.  Where rows of the transpose begin inside
+ * lines, a call stores the lines that its rows complete, and keeps the rest in `memory`. */
 typedef struct transpose_strip {
     const void *from;
     void *to; /* a multiple of `bytes`, as to_pitch is */
     size_t columns, bytes, pitch, to_pitch;
-    size_t left;         /* first columns that no square has */
-    size_t above, below; /* rows beside it that no strip has */
+    size_t left;         /* first columns, which belong to no square */
+    size_t above, below; /* rows beside it that belong to no strip */
     bool first, last;    /* of those below one another */
     bool follows;        /* the last call was of the strip above, with the same memory */
     const void *next;    /* the strip to fetch meanwhile; NULL: none */

@@ -11,55 +11,12 @@
 static void NAMED(const transpose_strip *s, __m512i *carry)
 {
     enum { BYTES = sizeof(ELEMENT) };
-    static const ELEMENT place[2 * SIDE] = {
-        0,
-        1,
-        2,
-        3,
-        4,
-        5,
-        6,
-        7,
-#if SIDE == 16
-        8,
-        9,
-        10,
-        11,
-        12,
-        13,
-        14,
-        15,
-        16,
-        17,
-        18,
-        19,
-        20,
-        21,
-        22,
-        23,
-        24,
-        25,
-        26,
-        27,
-        28,
-        29,
-        30,
-        31
-    };
-#else
-        8,
-        9,
-        10,
-        11,
-        12,
-        13,
-        14,
-        15
-    };
-#endif
+    ELEMENT place[2 * SIDE];
     const bool at_lines = ((uintptr_t)s->to | s->to_pitch) % CACHE_LINE == 0;
     const size_t left = s->left, right = left + (s->columns - left) / SIDE * SIDE;
 
+    for (size_t i = 0; i < 2 * SIDE; i++)
+        place[i] = (ELEMENT)i;
     for (size_t j = left; j < right; j += SIDE) {
         const char *from = (const char *)s->from + j * BYTES;
         char *to = (char *)s->to + j * s->to_pitch;
@@ -83,7 +40,7 @@ static void NAMED(const transpose_strip *s, __m512i *carry)
         for (size_t i = 0; i < SIDE; i++) {
             char *at = to + i * s->to_pitch;
             const size_t head = past_caches_head(at, BYTES, SIDE);
-            const unsigned before = (1u << head) - 1; /* a line begins */
+            const unsigned before = (1u << head) - 1; /* elements that end the line before */
 
             if (s->first)
                 STORE_MASKED(SIZE)(at, (MASK)before, (__m512i)row[i]);
