@@ -11,8 +11,9 @@
  *     kernels take tiles of long segments (segsort_long.clh).
  * Parameters: GROUP work-items in a work-group; TILE positions, a power of 2, at
  *     most 2^15; UNROLLED, 1 where compilers may copy the bodies of loops, against
- *     the time to compile; BATCH_MAX (segsort_batch.clh); KEY, DESCENDING, WITH_INDEX
- *     (sort_key.clh), WITH_ROWS 0, VALUE_BYTES (sort_values.clh).
+ *     the time to compile; WITH_LONG (segsort_long.clh); BATCH_MAX
+ *     (segsort_batch.clh); KEY, DESCENDING, WITH_INDEX (sort_key.clh), WITH_ROWS 0,
+ *     VALUE_BYTES (sort_values.clh).
  * Launch: 1-D, work-groups of GROUP.  segsort_short with one per started
  *     batch.  Then, where a segment may be longer than TILE, with any number of
  *     them: segsort_tile, and for stage = log2(TILE) + 1 up to the exponent
@@ -117,6 +118,8 @@ segsort_short(__global word *keys, __global long *index, __global const ulong *s
 
 /* ---- long segments --------------------------------------------------------------------------- */
 
+#if WITH_LONG
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 segsort_tile(__global word *keys, __global long *index, __global const ulong *segment_offsets,
              __global const uint *longest, segsort_call call)
@@ -176,3 +179,5 @@ segsort_merge(__global word *keys, __global long *index, __global const ulong *s
         tile_store(orders, indices, keys + t.segment, index + t.segment, t.start, t.n);
     }
 }
+
+#endif

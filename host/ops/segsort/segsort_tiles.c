@@ -294,6 +294,7 @@ static const char *plan_pairs(const job *j, plan *out)
     plan_set(out, "TILE", (uint32_t)l.tile);
     /* On a GPU it runs where nothing better is compiled yet. */
     plan_define(out, "UNROLLED=%d", j->device->kind == DEVICE_CPU);
+    plan_define(out, "WITH_LONG=%d", l.top_shift > l.tile_shift);
     return plan_segments(j, &l, out);
 }
 
@@ -312,6 +313,7 @@ static const char *plan_registers(const job *j, plan *out, uint32_t team, const 
         return why;
     plan_set(out, "KEYS", (uint32_t)l.keys);
     plan_define(out, "SHUFFLES=0");
+    plan_define(out, "WITH_LONG=1");
     sort_define_tile(out, team, means);
     return plan_segments(j, &l, out);
 }
