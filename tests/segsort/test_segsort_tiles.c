@@ -268,6 +268,22 @@ static void test_held_tiles(void **state)
     }
 }
 
+/* Kernels for segments beyond a tile are left out where there are none. */
+static void test_long_segments_have_kernels_of_their_own(void **state)
+{
+    const device_facts d = gpu();
+    const params p = params_default(segments());
+    problem q = in_segments(300, 5);
+    const job j = {&q, &d, &p, false};
+
+    (void)state;
+    check_options(segments(), &j, "-DWITH_LONG=0");
+    q = in_segments(1000000, 100);
+    check_options(segments(), &j, "-DWITH_LONG=1");
+    segsort_in(&q)->segment_longest = 2000;
+    check_options(segments(), &j, "-DWITH_LONG=0");
+}
+
 /* Beyond the local memory that is reported, where a probe found more. */
 static void test_warps_take_large_tiles(void **state)
 {
@@ -444,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_a_position_is_in_one_segment),
         cmocka_unit_test(test_known_lengths_save_launches),
         cmocka_unit_test(test_held_tiles),
+        cmocka_unit_test(test_long_segments_have_kernels_of_their_own),
         cmocka_unit_test(test_warps_take_large_tiles),
         cmocka_unit_test(test_unsupported_gives_the_values),
         cmocka_unit_test(test_preferred_ones_take_segments),
