@@ -48,7 +48,7 @@ def runs(op, name):
     if is_optimized(op, name):
         return [with_words(run, ",pairs,singly,") for run in some]
     whole = variant(op, name)[0][0] + ",defaults"
-    if is_left_to_the_simulator(op, name):
+    if not os.environ.get("TESSERA_SANITIZED") and is_left_to_the_simulator(op, name):
         return [with_words(run, ",pairs,singly,") for run in some]
     found = [with_words(run, ",pairs,singly," if run == whole else ",pairs,") for run in some]
     if whole in some:

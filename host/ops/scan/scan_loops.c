@@ -70,8 +70,11 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
 /* Of long stretches, forwards, past the caches: a line of results at a time, so that lines are read
  * and written by turns.  Returns how many elements are done; `value` goes with them. */
 #define LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                         \
-    static __attribute__((noinline))                                                               \
-    size_t name##_lines(VALUE *value, const IN *x, OUT *out, size_t n, ptrdiff_t ahead)            \
+    typedef OUT name##_out;                                                                        \
+    typedef VALUE name##_held;                                                                     \
+                                                                                                   \
+    static __attribute__((noinline)) size_t name##_lines(                                          \
+        name##_held *value, const IN *x, name##_out *out, size_t n, ptrdiff_t ahead)               \
     {                                                                                              \
         enum { WIDTH = VECTOR_BYTES / sizeof(VALUE), OF_LINE = CACHE_LINE / sizeof(OUT) };         \
         enum { SOME = OF_LINE > WIDTH ? OF_LINE : WIDTH };                                         \
@@ -111,7 +114,10 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
 #define LINES_AS_IT_IS LINES
 /* None of float16 and bfloat16: PIECE converts them. */
 #define NO_LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                      \
-    static inline size_t name##_lines(VALUE *value, const IN *x, OUT *out, size_t n,               \
+    typedef OUT name##_out;                                                                        \
+    typedef VALUE name##_held;                                                                     \
+                                                                                                   \
+    static inline size_t name##_lines(name##_held *value, const IN *x, name##_out *out, size_t n,  \
                                       ptrdiff_t ahead)                                             \
     {                                                                                              \
         (void)value, (void)x, (void)out, (void)n, (void)ahead;                                     \
@@ -123,8 +129,6 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
 /* Loops `name`: elements IN and OUT, values VALUE of so many BYTES, which LOAD and STORE
  * convert. */
 #define LOOPS(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                         \
-    typedef OUT name##_out;                                                                        \
-                                                                                                   \
     static VALUE name##_value(scan_value v)                                                        \
     {                                                                                              \
         VALUE value;                                                                               \

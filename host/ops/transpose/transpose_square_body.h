@@ -3,11 +3,11 @@
  * SIDE is how many a vector has, LOW and HIGH the places that interleave the first and the second
  * halves of two vectors.  All are undefined at the end.
  */
-static inline __attribute__((always_inline)) void
-TURNED(const char *from, size_t pitch,
-       ELEMENT row[SIDE] __attribute__((vector_size(SIDE * sizeof(ELEMENT)))))
+static inline __attribute__((always_inline)) void TURNED(const char *from, size_t pitch,
+                                                         void *vectors)
 {
-    ELEMENT next[SIDE] __attribute__((vector_size(SIDE * sizeof(ELEMENT))));
+    typedef ELEMENT vector __attribute__((vector_size(SIDE * sizeof(ELEMENT))));
+    vector *row = vectors, next[SIDE];
 
     UNROLLED
     for (int i = 0; i < SIDE; i++)
@@ -25,7 +25,8 @@ TURNED(const char *from, size_t pitch,
 
 static inline void NAMED(const char *from, size_t pitch, char *to, size_t to_pitch)
 {
-    ELEMENT row[SIDE] __attribute__((vector_size(SIDE * sizeof(ELEMENT))));
+    typedef ELEMENT vector __attribute__((vector_size(SIDE * sizeof(ELEMENT))));
+    vector row[SIDE];
 
     TURNED(from, pitch, row);
     UNROLLED

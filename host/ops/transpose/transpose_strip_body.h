@@ -10,6 +10,7 @@
 
 static void NAMED(const transpose_strip *s, __m512i *carry)
 {
+    typedef ELEMENT vector __attribute__((vector_size(CACHE_LINE)));
     enum { BYTES = sizeof(ELEMENT) };
     ELEMENT place[2 * SIDE];
     const bool at_lines = ((uintptr_t)s->to | s->to_pitch) % CACHE_LINE == 0;
@@ -21,7 +22,7 @@ static void NAMED(const transpose_strip *s, __m512i *carry)
         const char *from = (const char *)s->from + j * BYTES;
         char *to = (char *)s->to + j * s->to_pitch;
         __m512i *above = carry + (j - left);
-        ELEMENT row[SIDE] __attribute__((vector_size(CACHE_LINE)));
+        vector row[SIDE];
 
         for (size_t i = 0; i < SIDE && s->next; i++)
             fetch_ahead(s->next, (ptrdiff_t)(i * s->pitch + j * BYTES), CACHE_LINE);
