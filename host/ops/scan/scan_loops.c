@@ -111,7 +111,7 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
         *value = carry[0];                                                                         \
         return done;                                                                               \
     }
-#define LINES_AS_IT_IS LINES
+#define LINES_AS_IT_IS(...) LINES(__VA_ARGS__)
 /* None of float16 and bfloat16: PIECE converts them. */
 #define NO_LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                      \
     typedef OUT name##_out;                                                                        \
@@ -123,8 +123,8 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
         (void)value, (void)x, (void)out, (void)n, (void)ahead;                                     \
         return 0;                                                                                  \
     }
-#define LINES_vector_of_half   NO_LINES
-#define LINES_vector_of_bfloat NO_LINES
+#define LINES_vector_of_half(...)   NO_LINES(__VA_ARGS__)
+#define LINES_vector_of_bfloat(...) NO_LINES(__VA_ARGS__)
 
 /* Loops `name`: elements IN and OUT, values VALUE of so many BYTES, which LOAD and STORE
  * convert. */
