@@ -70,9 +70,6 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
 /* Of long stretches, forwards, past the caches: a line of results at a time, so that lines are read
  * and written by turns.  Returns how many elements are done; `value` goes with them. */
 #define LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                         \
-    typedef OUT name##_out;                                                                        \
-    typedef VALUE name##_held;                                                                     \
-                                                                                                   \
     static __attribute__((noinline)) size_t name##_lines(                                          \
         name##_held *value, const IN *x, name##_out *out, size_t n, ptrdiff_t ahead)               \
     {                                                                                              \
@@ -111,12 +108,10 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
         *value = carry[0];                                                                         \
         return done;                                                                               \
     }
-#define LINES_AS_IT_IS(...) LINES(__VA_ARGS__)
+#define LINES_AS_IT_IS(...)  LINES(__VA_ARGS__)
+#define LINES_DOUBLE_OF(...) LINES(__VA_ARGS__)
 /* None of float16 and bfloat16: PIECE converts them. */
 #define NO_LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                      \
-    typedef OUT name##_out;                                                                        \
-    typedef VALUE name##_held;                                                                     \
-                                                                                                   \
     static inline size_t name##_lines(name##_held *value, const IN *x, name##_out *out, size_t n,  \
                                       ptrdiff_t ahead)                                             \
     {                                                                                              \
@@ -129,7 +124,12 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
 /* Loops `name`: elements IN and OUT, values VALUE of so many BYTES, which LOAD and STORE
  * convert. */
 #define LOOPS(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                         \
-    static VALUE name##_value(scan_value v)                                                        \
+    typedef OUT name##_out;                                                                        \
+    typedef VALUE name##_held;                                                                     \
+                                                                                                   \
+    LINES_##LOAD(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                      \
+                                                                                                   \
+        static VALUE name##_value(scan_value v)                                                    \
     {                                                                                              \
         VALUE value;                                                                               \
                                                                                                    \
@@ -298,14 +298,10 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
     static const scan_loops name##_loops = {name##_identity, name##_combine, name##_total,         \
                                             name##_run,      name##_put,     name##_columns};
 
-#define WHOLE_SUM(name, IN, OUT)                                                                   \
-    LINES(name, IN, OUT, uint64_t, 8, AS_IT_IS, AS_IT_IS, ADD, 0)                                  \
-    LOOPS(name, IN, OUT, uint64_t, 8, AS_IT_IS, AS_IT_IS, ADD, 0)
+#define WHOLE_SUM(name, IN, OUT) LOOPS(name, IN, OUT, uint64_t, 8, AS_IT_IS, AS_IT_IS, ADD, 0)
 #define EXTREMES(name, IN, VALUE, BYTES, LOAD, STORE, SUFFIX, LOWEST, HIGHEST)                     \
-    LINES_##LOAD(min_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LEAST##SUFFIX, HIGHEST)            \
-        LOOPS(min_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LEAST##SUFFIX, HIGHEST)               \
-            LINES_##LOAD(max_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LARGEST##SUFFIX, LOWEST)   \
-                LOOPS(max_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LARGEST##SUFFIX, LOWEST)
+    LOOPS(min_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LEAST##SUFFIX, HIGHEST)                   \
+    LOOPS(max_##name, IN, IN, VALUE, BYTES, LOAD, STORE, LARGEST##SUFFIX, LOWEST)
 
 /* Sums of integers are the same bits for signed and unsigned results; what is narrower than the
  * result is extended by its sign. */
@@ -319,13 +315,9 @@ WHOLE_SUM(sum_64, uint64_t, uint64_t)
 WHOLE_SUM(same_8, uint8_t, uint8_t)
 WHOLE_SUM(same_16, uint16_t, uint16_t)
 WHOLE_SUM(same_32, uint32_t, uint32_t)
-LINES(sum_f32, float, float, double, 8, DOUBLE_OF, FLOAT_OF, ADD, 0)
 LOOPS(sum_f32, float, float, double, 8, DOUBLE_OF, FLOAT_OF, ADD, 0)
-LINES(sum_f64, double, double, double, 8, AS_IT_IS, AS_IT_IS, ADD, 0)
 LOOPS(sum_f64, double, double, double, 8, AS_IT_IS, AS_IT_IS, ADD, 0)
-NO_LINES(sum_f16, uint16_t, uint16_t, float, 4, vector_of_half, vector_half_of, ADD, 0)
 LOOPS(sum_f16, uint16_t, uint16_t, float, 4, vector_of_half, vector_half_of, ADD, 0)
-NO_LINES(sum_bf16, uint16_t, uint16_t, float, 4, vector_of_bfloat, vector_bfloat_of, ADD, 0)
 LOOPS(sum_bf16, uint16_t, uint16_t, float, 4, vector_of_bfloat, vector_bfloat_of, ADD, 0)
 
 EXTREMES(i8, int8_t, int32_t, 4, AS_IT_IS, AS_IT_IS, , INT8_MIN, INT8_MAX)

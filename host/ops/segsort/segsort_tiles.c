@@ -66,6 +66,7 @@ typedef struct layout {
     size_t batch;                    /* segments of a work-group */
     uint32_t tile_shift;             /* 2^tile_shift positions of a tile */
     uint32_t top_shift;              /* 2^top_shift holds any segment */
+    bool has_long;                   /* a segment may be longer than a tile */
     bool noted;                      /* the longest segment is looked for on the device, and kept in
                                         the workspace behind what values need */
 } layout;
@@ -91,7 +92,8 @@ static layout finish(const job *j, layout l)
     l.batch = size_min(size_max(BATCH_TILES * l.tile / mean_length(s), 1), BATCH_MAX);
     l.tile_shift = size_log2_up(l.tile);
     l.top_shift = size_log2_up(segsort_longest(s));
-    l.noted = l.top_shift > l.tile_shift && !s->segment_longest;
+    l.has_long = l.top_shift > l.tile_shift;
+    l.noted = l.has_long && !s->segment_longest;
     return l;
 }
 
@@ -265,7 +267,7 @@ static const char *plan_segments(const job *j, const layout *l, plan *out)
     }
     c = launch(s, l, SEGMENTS_SHORT, size_div_up(segments, l->batch), &call, out);
     call.stage = l->tile_shift + 1;
-    if (l->top_shift <= l->tile_shift) /* else it is not known how many are short */
+    if (!l->has_long) /* else it is not known how many are short */
         sort_step_moves(c, s, s->n, tsr_type_size(s->type) + sort_element_bytes(s));
     else
         launch_tiles(s, l, SEGMENTS_TILE, &call, out);
@@ -294,7 +296,7 @@ static const char *plan_pairs(const job *j, plan *out)
     plan_set(out, "TILE", (uint32_t)l.tile);
     /* On a GPU it runs where nothing better is compiled yet. */
     plan_define(out, "UNROLLED=%d", j->device->kind == DEVICE_CPU);
-    plan_define(out, "WITH_LONG=%d", l.top_shift > l.tile_shift);
+    plan_define(out, "WITH_LONG=%d", l.has_long);
     return plan_segments(j, &l, out);
 }
 
