@@ -233,6 +233,38 @@ static void tell_lost(const output *o, int fd, text *lost)
                     (unsigned)new.st_uid, (unsigned)new.st_gid);
 }
 
+/* What close() would say, asked of a copy, for a file without a name needs an open one to get it.
+ */
+static bool closes(int fd)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+    return copy >= 0 && close(copy) == 0;
+}
+
+/* At once, where the file has no name and nothing is there: then no moment leaves a name beside it.
+ */
+static bool link_in_place(const output *o, const char *path)
+{
+    return o->unnamed[0] && !o->target.exists &&
+           linkat(AT_FDCWD, o->unnamed, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+}
+
+static tsr_status rename_in_place(output *o, const char *path, tsr_error *err)
+{
+    if (o->slot < 0) {
+        tsr_status status = create_name(o, err);
+
+        if (status)
+            return status;
+    }
+    if (rename(o->temporary, path) != 0)
+        return cannot(o, "put in place", err);
+    temporaries_drop(o->slot);
+    o->slot = -1;
+    return TSR_OK;
+}
+
 static tsr_status commit_file(output *o, text *lost, tsr_error *err)
 {
     char path[PATH_MAX + NAME_MAX + 2];
@@ -251,20 +283,15 @@ static tsr_status commit_file(output *o, text *lost, tsr_error *err)
     }
     if (fsync(fd) != 0)
         return cannot(o, "flush", err);
-    if (o->slot < 0) {
-        tsr_status status = create_name(o, err);
+    if (!closes(fd))
+        return cannot(o, "close", err);
+    snprintf(path, sizeof(path), "%s/%s", o->target.directory, o->target.base);
+    if (!link_in_place(o, path)) {
+        tsr_status status = rename_in_place(o, path, err);
 
         if (status)
             return status;
     }
-    o->fd = -1; /* closed, also where close() fails */
-    if (close(fd) != 0)
-        return cannot(o, "close", err);
-    snprintf(path, sizeof(path), "%s/%s", o->target.directory, o->target.base);
-    if (rename(o->temporary, path) != 0)
-        return cannot(o, "put in place", err);
-    temporaries_drop(o->slot);
-    o->slot = -1;
     flush_directory(o->target.directory);
     return TSR_OK;
 }

@@ -1,11 +1,10 @@
 /**
  * Output files that appear whole or not at all.
  *
- * A regular (or not yet existing) output is written to a temporary file beside
- * its place, without a name where the file system has such, flushed and renamed
- * over it by output_commit.  An output that
- * exists and is no regular file (a pipe, a device), and "-", standard output,
- * are written in place by output_commit.
+ * A regular (or not yet existing) output is written to a temporary file beside its place, without a
+ * name where the file system has such.  output_commit flushes it, then links it in its place where
+ * nothing is there, or renames it over what is.  An output that exists and is no regular file (a
+ * pipe, a device), and "-", standard output, are written in place by output_commit.
  */
 #ifndef FILE_OUTPUT_H
 #define FILE_OUTPUT_H

@@ -169,6 +169,10 @@ MUTANTS = {
         ("host/file/output.c", "if (old->st_nlink > 1)", 0, "if (old->st_nlink > 2)", OUTPUT),
     "output-owner-untold":
         ("host/file/output.c", "new.st_uid != old->st_uid || ", 0, "", OUTPUT),
+    "output-never-linked-in-place":
+        ("host/file/output.c", "return o->unnamed[0] &&", 0, "return 0 &&", OUTPUT),
+    "output-close-unasked":
+        ("host/file/output.c", "if (!closes(fd))", 0, "if (0)", OUTPUT),
     "output-close-unchecked":
         ("host/file/output.c", "    if (close(fd) != 0 && !status)", 0, "    if (close(fd) != 0 && 0)",
          OUTPUT),

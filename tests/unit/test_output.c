@@ -51,6 +51,18 @@ int close(int fd)
     return -1;
 }
 
+/* Where it is set, the process is killed right after a file without a name got one. */
+static bool killed_after_link;
+
+int linkat(int from_folder, const char *from, int folder, const char *path, int flags)
+{
+    const int result = (int)syscall(SYS_linkat, from_folder, from, folder, path, flags);
+
+    if (killed_after_link)
+        raise(SIGKILL);
+    return result;
+}
+
 /* Every test runs in an empty directory of its own. */
 static char directory[] = "/tmp/test_output.XXXXXX";
 
@@ -662,6 +674,34 @@ static void a_killed_process_leaves_nothing(void **state)
     assert_int_equal(access("a.npy", F_OK), 0);
 }
 
+/* A new file has its own name from the start; one that replaces another is whole beside it. */
+static void a_process_killed_while_it_commits_leaves_whole_files(void **state)
+{
+    (void)state;
+    for (int there = 0; there < 2; there++) {
+        pid_t child;
+        int status;
+
+        if (there)
+            put_file("a.mtx", "old");
+        child = fork();
+        if (child == 0) {
+            output *a = NULL;
+
+            killed_after_link = true;
+            _exit(output_open("a.mtx", &a, NULL) || output_write(a, &matrix, NULL) ||
+                  output_commit(a, NULL, NULL));
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        assert_int_equal(count_files(), 1 + there);
+        if (there)
+            holds("a.mtx", "old");
+        else
+            holds("a.mtx", text_of_matrix);
+    }
+}
+
 /* The names of a file system without unnamed files. */
 static void signal_handler_removes_every_temporary(void **state)
 {
@@ -748,6 +788,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(write_error_leaves_nothing_behind, enter, leave),
         cmocka_unit_test_setup_teardown(commit_that_fails_leaves_nothing_behind, enter, leave),
         cmocka_unit_test_setup_teardown(a_killed_process_leaves_nothing, enter, leave),
+        cmocka_unit_test_setup_teardown(a_process_killed_while_it_commits_leaves_whole_files, enter,
+                                        leave),
         cmocka_unit_test_setup_teardown(signal_handler_removes_every_temporary, enter, leave),
         cmocka_unit_test_setup_teardown(names_beyond_the_table_are_refused_and_slots_come_back,
                                         enter, leave),
