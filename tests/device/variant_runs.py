@@ -35,6 +35,20 @@ def is_optimized(op, name):
     return says(op, name, "slow_unless_optimized")
 
 
+def is_slow_to_optimize(op, name):
+    """Whether PoCL optimizes the variant's programs for longer than its sweep then takes less:
+    tests/OP/slow_to_optimize.txt names those."""
+    path = os.path.join(TESTS, op, "slow_to_optimize.txt")
+    if not os.path.exists(path):
+        return False
+    with open(path, encoding="utf-8") as f:
+        names = [line.strip() for line in f if not line.startswith("#")]
+    unknown = set(names) - {v["name"] for v in listing(op)["variants"]}
+    if unknown:
+        raise ValueError("%s: no variant is called %s" % (path, " or ".join(sorted(unknown))))
+    return name in names
+
+
 def has_many_programs(op, name):
     """Whether nearly each problem of the sweep is a program of its own."""
     return says(op, name, "program_a_shape")

@@ -18,10 +18,10 @@ variant to variant, so that each meets every shared header; a GPU's sweep has th
 
 The compiler takes three quarters of its time to optimize.  The main type's whole sweep is optimized,
 whose large problems would take longer otherwise: a problem runs there for a value that none had before,
-and pairs of values come together in its tiny problems, which are not optimized, or in Oclgrind.  With TESSERA_LONG=1
-all of it is, and of the variants made for CPUs the other type's whole sweep.  The rest is not; of a
-variant with a program a shape the tiny problems of the main type's defaults alone are.  With
-TESSERA_SANITIZED the main type's tiny problems for values alone, whose programs PoCL has of the sweep
+and pairs of values come together in its tiny problems, which are not optimized, or in Oclgrind.  With
+TESSERA_LONG=1 all of it is, and of the variants made for CPUs the other type's whole sweep.  The rest is
+not; of a variant with a program a shape the tiny problems of the main type's defaults alone are, and of
+one that is slow to optimize nothing is.  With TESSERA_SANITIZED the main type's tiny problems for values alone, whose programs PoCL has of the sweep
 without a sanitizer: a sanitizer looks at the host's code, not at what the device's compiler made, and
 of small tiles unit/test_plans has the plans.
 
@@ -33,8 +33,8 @@ import os
 import subprocess
 import sys
 
-from variant_runs import (has_many_programs, is_optimized, is_simulated, one_of_each_width,
-                          says, variant)
+from variant_runs import (has_many_programs, is_optimized, is_simulated, is_slow_to_optimize,
+                          one_of_each_width, says, variant)
 
 
 LONG = os.environ.get("TESSERA_LONG") == "1"
@@ -44,6 +44,14 @@ def runs(op, name):
     """What sweep.c runs of a variant."""
     if LONG:
         return all_runs(op, name)
+    found = few_runs(op, name)
+    if is_slow_to_optimize(op, name):
+        return [run + ",unoptimized" * (not run.endswith(",unoptimized")) for run in found]
+    return found
+
+
+def few_runs(op, name):
+    """The same, as optimized as they would be were that no slower for one variant than for another."""
     some = all_runs(op, name)
     if is_optimized(op, name):
         return [with_words(run, ",pairs,singly,") for run in some]
