@@ -5,6 +5,7 @@ the folder of real inputs.
 """
 
 import atexit
+import contextlib
 import fcntl
 import functools
 import os
@@ -12,6 +13,7 @@ import pty
 import re
 import runpy
 import shutil
+import stat
 import struct
 import subprocess
 import tempfile
@@ -51,6 +53,9 @@ SANITIZER_CRASH = b"LeakSanitizer has encountered a fatal error"
 ATTEMPTS = ({}, {}, {"ASAN_OPTIONS": "detect_leaks=0"})
 with open(shutil.which(COMMAND) or os.devnull, "rb") as command_file:
     SANITIZED = b"__asan_" in command_file.read()
+
+# Bytes of a file from which on a test does not keep it for another attempt.
+LARGE = 1 << 24
 
 # What loops over operations that differ in their tables alone: the release build sees all of them, a
 # sanitizer the same code of the command in two.  Code of an operation's own is sanitized by the tests in
@@ -121,21 +126,35 @@ class Case(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def keep_folder(self):
-        """A copy of the test's folder as it is now, with its links and pipes; without what may not be
-        read.  None where it is empty."""
-        if not os.listdir(self.folder):
-            return None
-        kept = os.path.join(tempfile.mkdtemp(prefix="tessera-test-before-"), "folder")
-        self.addCleanup(shutil.rmtree, os.path.dirname(kept), ignore_errors=True)
-        subprocess.run(["cp", "-a", self.folder, kept], check=False, stderr=subprocess.DEVNULL)
+        """What is in the test's folder now: {path: None of a folder; (mode, content) of a file; () of a link
+        and a pipe, and of what is large, empty or may not be read, which no command changes}.  In memory: to
+        copy it by a process of its own takes as long as many a command."""
+        kept = {}
+        for folder, folders, files in os.walk(self.folder):
+            kept.update((os.path.join(folder, name), None) for name in folders)
+            for path in (os.path.join(folder, name) for name in files):
+                with contextlib.suppress(FileNotFoundError):  # a command that runs beside removed it
+                    about = os.lstat(path)
+                    kept[path] = ()
+                    # An empty file is a lock: to close it would give up what this process has locked.
+                    if (stat.S_ISREG(about.st_mode) and 0 < about.st_size <= LARGE and
+                            os.access(path, os.R_OK)):
+                        with open(path, "rb") as f:
+                            kept[path] = (about.st_mode, f.read())
         return kept
 
     def restore_folder(self, kept):
-        shutil.rmtree(self.folder)
-        if kept:
-            subprocess.run(["cp", "-a", kept, self.folder], check=True)
-        else:
-            os.mkdir(self.folder, 0o700)
+        for folder, folders, files in os.walk(self.folder, topdown=False):
+            for path in (os.path.join(folder, name) for name in folders + files):
+                if path not in kept:
+                    (os.rmdir if os.path.isdir(path) and not os.path.islink(path) else os.remove)(path)
+        for path, file in kept.items():  # a folder is before what is in it
+            if file:
+                with open(path, "wb") as f:
+                    f.write(file[1])
+                os.chmod(path, stat.S_IMODE(file[0]))
+            elif file is None and not os.path.lexists(path):
+                os.mkdir(path)
 
     def tessera(self, *args, stdin=b"", binary=False, stdout=None, env=None, timeout=300):
         before = self.keep_folder() if SANITIZED else None

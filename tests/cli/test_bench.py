@@ -13,7 +13,7 @@ from cli_support import COMMAND, EXAMPLES, OPERATIONS, SANITIZED, SOME, Case, en
 # One row is done however soon the budget ends; of several, none may be late.
 QUICK = ("--budget", "0.4")
 # Of the first operation, so long that a line says what goes on.
-SLOW_SIZE = "1000" if SANITIZED else "2000"
+SLOW_SIZE = "700" if SANITIZED else "2000"
 SEVERAL = ("--budget", "15")
 
 
@@ -103,7 +103,7 @@ class Jobs(Bench):
         not give it."""
         jobs = self.jobs("# a comment", "", *(
             f"bench {op} --size {EXAMPLES[op]['SIZE']}  # of {op}" for op in SOME),
-            f"  bench {OPERATIONS[0]} --seed 7")
+            f"  bench {OPERATIONS[0]} --size {EXAMPLES[OPERATIONS[0]]['SIZE']} --seed 7")
         rows = self.rows(*jobs, "--seed", "5", *SEVERAL, "--seconds", "0.02")
         self.assertEqual([row["op"] for row in rows], [*SOME, OPERATIONS[0]])
         self.assertEqual([row["seed"] for row in rows], ["5"] * len(SOME) + ["7"])

@@ -13,12 +13,12 @@ from cli_support import OPERATIONS, SANITIZED, SOURCE, Case, cache_with_limits, 
 NAMES = ["launches", "memory", "barriers", "divergence", "matrix units", "roof"]
 
 
-def bound(each=False):
+def bound():
     """(operation, variant, options, what may bind it, the steps of which one is the fastest on a CPU) of
     each line of tests/OP/diagnose.txt; of the last operation where a sanitizer looks at the code alone,
-    which is the same for all; or of each, the last one."""
+    which is the same for all."""
     paths = sorted(glob.glob(os.path.join(SOURCE, "tests", "*", "diagnose.txt")))
-    for path in paths[-1:] if SANITIZED and not each else paths:
+    for path in paths[-1:] if SANITIZED else paths:
         with open(path, encoding="utf-8") as f:
             lines = [line for line in f if line.strip() and not line.startswith("#")]
         for line in lines[-1:] if SANITIZED else lines:
@@ -80,7 +80,7 @@ class Diagnosed(Case):
 
     def test_failing_steps_are_listed(self):
         failed = []
-        for op, variant, options, *_ in bound(each=True):
+        for op, variant, options, *_ in bound():
             folder = self.path("cl-" + op)
             if not os.path.exists(folder):
                 shutil.copytree(os.path.join(SOURCE, "cl"), folder)

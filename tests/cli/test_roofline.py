@@ -24,8 +24,8 @@ LIMITS = ["fp32", "fp64", "int32", "tensor tf32", "tensor bf16", "tensor f16", "
           "launch, waited"]
 UNITS = {"GFLOP/s", "Gop/s", "GB/s", "us"}
 ONCE = "measuring all limits again shows a sanitizer little that is new"
-# What is placed on the limits.
-OP = OPERATIONS[0]
+# What is placed on the limits: of the first operation a ladder of many steps, of the last one of few.
+OP = OPERATIONS[-1 if SANITIZED else 0]
 KERNEL = EXAMPLES[OP]["KERNEL"]
 
 
@@ -120,7 +120,8 @@ class Measured(Case):
             self.assertRegex(self.done.stdout, r"(?m)^    %s +(-|[0-9.]+) " % name)
         self.assertRegex(self.done.stdout, r"(?m)^  %s %s: " % (OP, self.of_kernel()[0]["problem"]))
         self.assertRegex(self.done.stdout,
-                         r"(?m)^    %s .* GFLOP/s +(-|[0-9.]+) +[0-9.]+%% of [0-9.]+ \(" % KERNEL)
+                         r"(?m)^    %s .* %s +(-|[0-9.]+) +[0-9.]+%% of [0-9.]+ \("
+                         % (KERNEL, self.of_kernel()[0]["unit"]))
 
     def test_the_ladder_is_placed(self):
         steps = [r for r in self.rows if r["kind"] == "kernel"]
@@ -130,7 +131,8 @@ class Measured(Case):
         for r in steps:
             if r["unsupported"]:
                 continue
-            attainable = min(fp32, r["work"] / r["bytes"] * read)
+            amount = r["bytes"] if r["unit"] == "GB/s" else r["work"]
+            attainable = min(fp32, r["work"] / r["bytes"] * read) * amount / r["work"]
             self.assertAlmostEqual(r["limit_rate"] / attainable, 1, 6, r)
             self.assertAlmostEqual(r["share"], r["rate"] / attainable, 6, r)
             self.assertIn(r["bound_by"], ("fp32", "memory read"))
