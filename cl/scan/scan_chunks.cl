@@ -6,9 +6,10 @@
  *     chunk, the third is the only one.
  * Work split: one work-item for a chunk of a line; neighbours take neighbouring
  *     columns where there are any, and so read neighbouring elements.
- * Parameters: those of scan.clh; COLUMNS, 1 where lines stand side by side; UNROLLED, 1
- *     where compilers may copy the bodies of loops: more loads on their way, against the
- *     time to compile.  GROUP, PER_UNIT and CHUNK decide on the host alone.
+ * Parameters: those of scan.clh; COLUMNS, 1 where lines stand side by side; WIDE, 1 where
+ *     2^32 chunks or more are to be numbered; UNROLLED, 1 where compilers may copy the bodies
+ *     of loops: more loads on their way, against the time to compile.  GROUP, PER_UNIT and
+ *     CHUNK decide on the host alone.
  * Launch: 1-D, a work-item for each chunk of each line, or for each line, in any
  *     work-groups.
  * Local memory: none.
@@ -17,8 +18,15 @@
  */
 #include "scan/scan.clh"
 
-#if !defined(COLUMNS) || !defined(UNROLLED)
-#error "COLUMNS, UNROLLED: whether lines stand side by side, and loops may be unrolled"
+#if !defined(COLUMNS) || !defined(WIDE) || !defined(UNROLLED)
+#error "COLUMNS, WIDE, UNROLLED: 1 for lines side by side, many chunks, loops that may be unrolled"
+#endif
+
+/* Of a chunk or a line.  GPUs divide 64 bits by a function, which takes long to compile, too. */
+#if WIDE
+typedef ulong ordinal;
+#else
+typedef uint ordinal;
 #endif
 
 /* A call, as one argument; the host's chunks_call has the same members. */
@@ -37,15 +45,21 @@ typedef struct chunk {
     ulong begin, end;   /* its elements */
 } chunk;
 
-static inline chunk chunk_of(const chunks_call *call, ulong id)
+static inline ulong inner_of(const chunks_call *call)
 {
-    const ulong column = COLUMNS ? id % call->inner : 0, row = COLUMNS ? id / call->inner : id;
-    const ulong number = row % call->chunks, outer = row / call->chunks;
-    const ulong line = outer * call->n * call->inner + column;
+    return COLUMNS ? call->inner : 1;
+}
+
+static inline chunk chunk_of(const chunks_call *call, ordinal id)
+{
+    const ulong inner = inner_of(call);
+    const ordinal column = id % (ordinal)inner, row = id / (ordinal)inner;
+    const ordinal number = row % (ordinal)call->chunks, outer = row / (ordinal)call->chunks;
+    const ulong line = outer * call->n * inner + column;
     chunk c;
 
-    c.first = REVERSE ? line + (call->n - 1) * call->inner : line;
-    c.step = REVERSE ? 0 - call->inner : call->inner;
+    c.first = REVERSE ? line + (call->n - 1) * inner : line;
+    c.step = REVERSE ? 0 - inner : inner;
     c.begin = min(number * call->chunk, call->n);
     c.end = min(c.begin + call->chunk, call->n);
     return c;
@@ -63,7 +77,7 @@ __kernel void scan_chunk_totals(__global const X *x, __global const ulong *offse
 
     if (id >= call.lines * call.chunks)
         return;
-    c = chunk_of(&call, id);
+    c = chunk_of(&call, (ordinal)id);
 #if SEGMENTED
     offsets += call.from_segments;
     {
@@ -89,17 +103,17 @@ __kernel void scan_chunk_totals(__global const X *x, __global const ulong *offse
 __kernel void scan_chunk_carries(__global VALUE *totals, __global const uchar *starts,
                                  const chunks_call call)
 {
-    const ulong id = get_global_id(0);
+    const ulong id = get_global_id(0), inner = inner_of(&call);
     VALUE value = IDENTITY;
     ulong slot;
 
     if (id >= call.lines)
         return;
-    slot = id / call.inner * call.chunks * call.inner + id % call.inner;
+    slot = (ordinal)id / (ordinal)inner * call.chunks * inner + (ordinal)id % (ordinal)inner;
 #if !UNROLLED
 #pragma unroll 1
 #endif
-    for (ulong i = 0; i < call.chunks; i++, slot += call.inner) {
+    for (ulong i = 0; i < call.chunks; i++, slot += inner) {
         const VALUE own = totals[slot];
 
         totals[slot] = value;
@@ -125,7 +139,7 @@ __kernel void scan_chunks(__global const X *x, __global const ulong *offsets,
 
     if (id >= call.lines * call.chunks)
         return;
-    c = chunk_of(&call, id);
+    c = chunk_of(&call, (ordinal)id);
     value = call.chunks > 1 ? carries[id] : (VALUE)(IDENTITY);
 #if SEGMENTED
     offsets += call.from_segments;

@@ -23,7 +23,7 @@ BUGS = {
     "sweep-scan-segment":
         ("chunks", "scan/scan_chunks.cl", "if (i == start)", 0, "if (i == start + 1)", []),
     "sweep-scan-column":
-        ("chunks", "scan/scan_chunks.cl", "id % call->inner : 0, row", 0, "0 : 0, row", []),
+        ("chunks", "scan/scan_chunks.cl", "column = id % (ordinal)inner", 0, "column = 0", []),
     "sweep-scan-nan":
         ("chunks", "scan/scan.clh", "if (isnan(a))", 0, "if (false)", []),
     "sweep-scan-totals":

@@ -142,6 +142,7 @@ static const char *plan_chunks(const job *j, plan *out)
     if (why)
         return why;
     plan_define(out, "COLUMNS=%d", call.inner > 1);
+    plan_define(out, "WIDE=%d", slots > UINT32_MAX);
     /* Lines that follow one another are scanned like this on a GPU where nothing better is compiled
      * yet. */
     plan_define(out, "UNROLLED=%d", j->device->kind == DEVICE_CPU || call.inner > 1);
