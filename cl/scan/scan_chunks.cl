@@ -40,9 +40,9 @@ typedef struct chunks_call {
 
 /* The chunk of a work-item. */
 typedef struct chunk {
-    ulong first, step;  /* element 0 of its line, and from one to the next, in the order of the scan:
-                           modulo 2^64 */
-    ulong begin, end;   /* its elements */
+    ulong first, step; /* element 0 of its line, and from one to the next, in the order of the
+                          scan: modulo 2^64 */
+    ulong begin, end;  /* its elements */
 } chunk;
 
 static inline ulong inner_of(const chunks_call *call)

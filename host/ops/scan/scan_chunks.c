@@ -64,9 +64,10 @@ const char *scan_define(const job *j, plan *out)
 
 enum { CHUNK_TOTALS, CHUNK_CARRIES, CHUNK_SCANS };
 
-/* Elements that are worth a work-item of their own, where CHUNK is 0.  On a GPU two launches more,
- * and two kernels that a first call compiles, take longer than they are worth to fewer. */
-enum { CHUNK_USUAL = 4096 };
+/* Elements that are worth a work-item of their own, where CHUNK is 0, and those of a line up to
+ * which it is not cut: two launches more, and two kernels that a first call compiles, take longer
+ * than a work-item with them. */
+enum { CHUNK_USUAL = 4096, LINE_WHOLE = 16384 };
 
 enum { GROUP_CPU = 1, GROUP_GPU = 64 };
 
@@ -86,7 +87,7 @@ static const tunable tunables[] = {
      .host_only = true},
     {"CHUNK",
      "elements of a chunk, at least, where lines are cut: fewer carries against idle cores; 0: "
-     "4096",
+     "4096, and lines of up to 16384 are whole",
      {0, 64, 256, 1024, 4096},
      0,
      64,
@@ -119,7 +120,7 @@ static const char *plan_chunks(const job *j, plan *out)
 {
     const tsr_scan_problem *p = scan_of(j->problem);
     const size_t set = param(j->params, "CHUNK");
-    const size_t least = set ? set : CHUNK_USUAL;
+    const size_t least = set ? set : p->n <= LINE_WHOLE ? LINE_WHOLE : CHUNK_USUAL;
     const size_t lines = scan_lines(p), elements = scan_elements(p);
     const size_t items = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
     const size_t wanted = size_min(size_div_up(items, lines), size_div_up(p->n, least));

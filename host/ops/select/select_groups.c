@@ -243,10 +243,25 @@ enum { COUNTS, PLACES, PUTS, ONE_TILE };
 
 enum { ITEMS_CPU = 4096, ITEMS_GPU = 8, PLACES_GROUP = 256, PLACES_GROUP_CPU = 1 };
 
-static size_t items_of(const job *j, plan *out)
+/* Elements of a work-item of a GPU up to which one tile has all, for which a first call compiles
+ * one kernel instead of three. */
+enum { ITEMS_ALONE = 64 };
+
+static size_t items_usual(const job *j)
+{
+    return j->device->kind == DEVICE_CPU ? ITEMS_CPU : ITEMS_GPU;
+}
+
+static size_t items_of_one_tile(const job *j, size_t local)
+{
+    const size_t all = size_div_up(select_of(j->problem)->n, local);
+
+    return all <= ITEMS_ALONE ? size_max(all, items_usual(j)) : items_usual(j);
+}
+
+static size_t items_of(const job *j, size_t usual, plan *out)
 {
     const size_t set = param(j->params, "ITEMS");
-    const size_t usual = j->device->kind == DEVICE_CPU ? ITEMS_CPU : ITEMS_GPU;
 
     plan_set(out, "ITEMS", (uint32_t)(set ? set : usual));
     return set ? set : usual;
@@ -256,7 +271,8 @@ static const char *plan_three_launches(const job *j, plan *out)
 {
     const tsr_select_problem *p = select_of(j->problem);
     const char *why = define(j, out);
-    const size_t local = group_of(j, GROUP_CPU, out), items = items_of(j, out);
+    const size_t local = group_of(j, GROUP_CPU, out);
+    const size_t items = items_of(j, items_of_one_tile(j, local), out);
     const size_t tiles = size_div_up(p->n, local * items);
     const size_t adding =
         group_fit(j->device, 0, j->device->kind == DEVICE_CPU ? PLACES_GROUP_CPU : PLACES_GROUP);
@@ -323,7 +339,7 @@ static const char *plan_look_back(const job *j, plan *out)
     const tsr_select_problem *p = select_of(j->problem);
     const last_group way = last_group_of(j->device);
     const char *why = define(j, out);
-    const size_t local = group_of(j, GROUP_CPU, out), items = items_of(j, out);
+    const size_t local = group_of(j, GROUP_CPU, out), items = items_of(j, items_usual(j), out);
     const size_t tiles = size_div_up(p->n, local * items);
     const select_call call = call_of(p, items, tiles);
     command *c;
