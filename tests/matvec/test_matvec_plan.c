@@ -440,6 +440,22 @@ static void tunables_follow_device_and_shape(void **state)
         {"split-vector", &gpu, 4096, 4096, false, NULL, "TEAM", 64},
         {"split-vector", &gpu, 4096, 4096, false, NULL, "GROUP", 128},
         {"split-vector", &gpu, 1000, 1000, false, NULL, "PER_UNIT", 1},
+        /* Longer rows have a group each; so many rows do without. */
+        {"split-vector", &gpu, 4096, 16384, false, NULL, "TEAM", 128},
+        {"split-vector", &gpu, 4096, 16380, false, NULL, "TEAM", 64},
+        {"split-vector", &gpu, 8193, 16384, false, NULL, "TEAM", 64},
+        /* Few rows that do not start at vectors, but of one. */
+        {"split-vector", &gpu, 3, 9001, false, NULL, "TEAM", 128},
+        {"split-vector", &gpu, 1, 9001, false, NULL, "TEAM", 64},
+        {"split-vector", &gpu, 9, 9001, false, NULL, "TEAM", 64},
+        /* Two short rows a team, where they do not start at vectors. */
+        {"split-vector", &gpu, 40001, 77, false, NULL, "ROWS", 2},
+        {"split-vector", &gpu, 40001, 77, false, NULL, "TEAM", 16},
+        {"split-vector", &gpu, 40001, 129, false, NULL, "TEAM", 32},
+        {"split-vector", &gpu, 40001, 129, false, NULL, "GROUP", 256},
+        {"split-vector", &gpu, 40001, 76, false, NULL, "ROWS", 1},
+        {"split-vector", &gpu, 40001, 257, false, NULL, "ROWS", 1},
+        {"split-vector", &gpu, 40001, 77, false, "TEAM=8", "ROWS", 1},
         {"column-slices", &gpu, 40, 3000, true, NULL, "ACROSS", 8},
         {"column-slices", &gpu, 40, 3000, true, NULL, "GROUP", 64},
         {"column-slices", &gpu, 541, 12, true, NULL, "GROUP", 512},
@@ -649,8 +665,8 @@ static void loads_of_large_aligned_rows_are_checked(void **state)
                  {"split-vector", 777, 7777, 7777, TSR_F32, 0, 16},
                  {"split-vector", 121698, 459, 459, TSR_BF16, 0, 4},
                  {"split-vector", 10000, 10000, 10000, TSR_BF16, 0, 0},
-                 /* By pairs; few rows by elements. */
-                 {"split-vector", 100000, 142, 142, TSR_F32, 0, 5},
+                 /* By pairs, in teams of a warp; few rows by elements. */
+                 {"split-vector", 100000, 142, 142, TSR_F32, 0, 3},
                  {"split-vector", 100, 142, 142, TSR_F32, 0, 5},
                  {"column-slices", 4096, 4096, 4096, TSR_F32, 1, 8},
                  {"column-slices", 10000, 10000, 10000, TSR_F32, 1, 8},
