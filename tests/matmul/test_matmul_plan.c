@@ -4,6 +4,7 @@
 #include "core/plan.h"
 #include "core/tuning_class.h"
 #include "matmul_plans.h"
+#include "ops/matmul/matmul_variants.h"
 #include "tuning_classes.h"
 
 static device_facts gpu(void)
@@ -395,6 +396,10 @@ static void shares_follow_the_shape(void **state)
                                           : 0);
         plan_free(&x);
     }
+    /* B along k: tall tiles, of which a unit has one. */
+    p = product(4095, 4095, 4095);
+    matmul_in(&p)->trans_b = true;
+    expect_params("stream-k", NULL, &p, &d, "TILE_M=256 TILE_N=128 DEPTH=16 STAGES=4 PER_UNIT=1");
     p = product(4096, 4096, 4096);
     d.large_local = 100000; /* not twice 3 x 16 x (128 + 128 + 8) floats */
     expect_params("stream-k", NULL, &p, &d, "DEPTH=8");
@@ -877,7 +882,10 @@ static void skinny_products_share_a_long_k(void **state)
          "LANES=16 SLICES=16 VECTOR=2 SPLIT=1"},
         {TSR_BF16, 4, 6542, 10932, false, false, "skinny-columns", "VECTOR=8"},
         {TSR_BF16, 1, 6542, 10932, false, false, "skinny-columns", "VECTOR=2"},
-        {TSR_BF16, 398, 1, 397, false, true, "skinny-dots", "TEAM=32 VECTOR=2 SPLIT=1"},
+        {TSR_BF16, 398, 1, 397, false, true, "skinny-dots", "TEAM=32 VECTOR=4 SPLIT=1"},
+        {TSR_F32, 1, 1353, 152, true, true, "skinny-dots", "TEAM=32 VECTOR=2 SPLIT=1"},
+        {TSR_F32, 1, 654, 1306, true, true, "skinny-dots", "LINES=1 VECTOR=4 SPLIT=1"},
+        {TSR_F16, 45, 1, 829, false, true, "skinny-dots", "TEAM=32 VECTOR=8 SPLIT=1"},
         {TSR_F32, 13, 26, 173, false, true, "skinny-dots", "TEAM=8 VECTOR=1 SPLIT=1"},
     };
     const device_facts d = hopper();
@@ -932,6 +940,30 @@ static void warps_take_the_fastest_tiles(void **state)
                                  .beta = cases[i].beta});
 
         expect_params("mma", NULL, &p, &d, cases[i].wanted);
+    }
+}
+
+/* Of float64 boxes serve where tiles are many, or k is long, but not where a C of few tiles, or one
+ * that is added to, leaves them little to do. */
+static void boxes_serve_what_gains(void **state)
+{
+    static const struct {
+        size_t m, n, k;
+        double beta;
+        bool boxes;
+    } cases[] = {{512, 512, 256, 0, true},   {500, 500, 128, 0, true},   {4000, 60, 250, 0, true},
+                 {300, 300, 300, 0, false},  {120, 216, 150, 0, false},  {1634, 266, 88, 1, false},
+                 {2000, 120, 140, 1, false}, {1000, 1000, 1000, 0, true}};
+    const device_facts d = hopper();
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        problem p = product(cases[i].m, cases[i].n, cases[i].k);
+
+        matmul_in(&p)->type = TSR_F64;
+        matmul_in(&p)->beta = cases[i].beta;
+        if (matmul_boxes_gain(&p, &d) != cases[i].boxes)
+            fail_msg("%zux%zux%zu", cases[i].m, cases[i].n, cases[i].k);
     }
 }
 
@@ -1557,6 +1589,7 @@ int main(void)
         cmocka_unit_test(products_of_warps_alone),
         cmocka_unit_test(short_products_follow_what_c_moves),
         cmocka_unit_test(skinny_products_share_a_long_k),
+        cmocka_unit_test(boxes_serve_what_gains),
         cmocka_unit_test(warps_take_the_fastest_tiles),
         cmocka_unit_test(blocks_are_short_where_groups_share_units),
         cmocka_unit_test(few_rows_of_a_long_k_are_shared),
