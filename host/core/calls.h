@@ -48,6 +48,7 @@ typedef struct kept_call {
     size_t operand_count;
     placement place;
     selection selection;
+    char parameters[160]; /* those of the plan, for people */
     plan plan;
     program *program; /* the session's; NULL until it is built */
     bool launched;    /* its kernels have been, and so are compiled */

@@ -31,19 +31,15 @@ tsr_status dispatch_ended(tsr_session *s, const problem *p, const variant *v, cl
                     session_facts(s)->name);
 }
 
-static void report_params(const params *p, tsr_report *report)
+void dispatch_report(const selection *sel, uint64_t start, tsr_report *report)
 {
     text parameters = {0};
 
-    params_describe(p, &parameters);
-    snprintf(report->parameters, sizeof(report->parameters), "%s", text_get(&parameters));
-    text_free(&parameters);
-}
-
-void dispatch_report(const selection *sel, uint64_t start, tsr_report *report)
-{
-    if (!report->parameters[0])
-        report_params(&sel->params, report);
+    if (!report->parameters[0] && sel->params.count) { /* no command ran */
+        params_describe(&sel->params, &parameters);
+        snprintf(report->parameters, sizeof(report->parameters), "%s", text_get(&parameters));
+        text_free(&parameters);
+    }
     snprintf(report->variant, sizeof(report->variant), "%s", sel->variant->name);
     snprintf(report->chosen, sizeof(report->chosen), "%s", sel->chosen);
     report->wall_ns = clock_ns() - start;
@@ -497,7 +493,7 @@ static void hand_over(const binding *b, chain *events)
         report->commands = p->count;
         report->workspace_bytes = p->workspace + plan_image_bytes(p);
         report->tiles = p->tiles;
-        report_params(&p->params, report);
+        memcpy(report->parameters, b->call->parameters, sizeof(report->parameters));
     }
     if (b->ends->first) {
         *b->ends->first = events->first;
