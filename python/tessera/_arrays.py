@@ -27,26 +27,36 @@ def run(op, problem, operands, offsets=(), device=None, kernel=None, settings=No
     """Run a problem on arrays in host memory, or enqueue it on arrays of a device; the first operand
     says which.  `offsets` names the members of the problem where operands start, of those that may be
     views on a device."""
+    if settings is not None:
+        settings = flat(settings)
     if type(operands[0]) is not DeviceArray:
-        _devices.session(device).run(op.index, problem, tuple(map(plain, operands)), kernel,
-                                     flat(settings))
+        _devices.session(device).run(op.index, problem, tuple(map(plain, operands)), kernel, settings)
         return
     session = operands[0].memory.session
     if device is not None and not _devices.is_on(session, device):
         raise ValueError("%s: the arrays are on another device than %s" % (op.name, device))
     memory, starts = [], {}
-    for i, x in enumerate(operands):
-        if x is not None and type(x) is not DeviceArray:
+    for x in operands:
+        if type(x) is DeviceArray:
+            if x.offset:
+                starts[offsets[len(memory)]] = _first_element(op, x)
+            memory.append(x.memory)
+        elif x is None:
+            memory.append(None)
+        else:
             raise TypeError(_MIXED)
-        memory.append(None if x is None else x.memory)
-        if x is not None and x.offset:
-            starts[offsets[i]], apart = divmod(x.offset, x.itemsize)
-            if apart:
-                raise ValueError("%s: an array starts at byte %d of its memory, between elements of "
-                                 "%d bytes" % (op.name, x.offset, x.itemsize))
     if starts:
         problem = op.changed(problem, starts)
-    session.enqueue(op.index, problem, tuple(memory), kernel, flat(settings))
+    session.enqueue(op.index, problem, tuple(memory), kernel, settings)
+
+
+def _first_element(op, x):
+    """Where an array starts in its memory, in elements."""
+    first, apart = divmod(x.offset, x.itemsize)
+    if apart:
+        raise ValueError("%s: an array starts at byte %d of its memory, between elements of %d bytes"
+                         % (op.name, x.offset, x.itemsize))
+    return first
 
 
 _MIXED = "one array is in host memory and another on a device: tessera.asarray and to_numpy copy"
@@ -72,7 +82,7 @@ def own_copy(x):
     """A contiguous copy, in this machine's byte order, where x is."""
     if type(x) is DeviceArray:
         return x.copy()
-    return np.array(x, order="C", copy=True, dtype=x.dtype.newbyteorder("="))
+    return x.copy() if x.dtype.isnative else np.array(x, x.dtype.newbyteorder("="), order="C")
 
 
 @lru_cache(maxsize=256)
@@ -115,7 +125,8 @@ def packed(a, dtype=None):
         if dtype is not None and dtype != a.dtype:
             raise TypeError("an array on a device is %s, and the others %s" % (a.dtype, dtype))
         return a if a.is_contiguous else a.copy()
-    return np.ascontiguousarray(native(a, dtype or a.dtype)).reshape(a.shape)
+    a = native(a, dtype or a.dtype)
+    return a if a.flags.c_contiguous else np.ascontiguousarray(a)
 
 
 def line_stride(shape, strides, itemsize):
@@ -278,7 +289,9 @@ def result_in(out, shape, dtype, inputs, beta=0):
     if out is None:
         if beta:
             raise ValueError("beta is %s, and there is no out that it scales" % format(beta, "g"))
-        return empty_beside(inputs[0], shape, dtype)
+        x = inputs[0]
+        return DeviceArray.empty(x.memory.session, shape, dtype) if type(x) is DeviceArray else \
+            np.empty(shape, dtype)
     checked_out(out, shape, dtype, inputs[0])
     if type(out) is DeviceArray:
         if not any(out.overlaps(x) for x in inputs):
@@ -295,6 +308,8 @@ def result_in(out, shape, dtype, inputs, beta=0):
 
 def broadcast(x, shape):
     """The array in a shape that it is broadcast to."""
+    if x.shape == shape:
+        return x
     return x.broadcast_to(shape) if type(x) is DeviceArray else np.broadcast_to(x, shape)
 
 

@@ -21,6 +21,13 @@ def _c_strides(shape, itemsize):
     return tuple(reversed(out))
 
 
+@lru_cache(maxsize=1024)
+def _c_order(shape, dtype):
+    """(dtype, strides, bytes) of an array in C order."""
+    dtype = np.dtype(dtype)
+    return dtype, _c_strides(shape, dtype.itemsize), prod(shape) * dtype.itemsize
+
+
 @lru_cache(maxsize=None)
 def _function(module, name):
     """A function of an operation, whose module imports this one."""
@@ -97,15 +104,20 @@ class DeviceArray(_tessera.Bufferless):
     def __init__(self, memory, shape, dtype, strides=None, offset=0):
         self.memory = memory
         self.shape = tuple(shape)
-        self.dtype = np.dtype(dtype)
-        self.strides = _c_strides(self.shape, self.dtype.itemsize) if strides is None \
-            else tuple(strides)
+        if strides is None:
+            self.dtype, self.strides, _ = _c_order(self.shape, dtype)
+        else:
+            self.dtype, self.strides = np.dtype(dtype), tuple(strides)
         self.offset = offset
 
     @classmethod
     def empty(cls, session, shape, dtype):
-        dtype = np.dtype(dtype)
-        return cls(session.allocate(prod(shape) * dtype.itemsize), shape, dtype)
+        self = cls.__new__(cls)
+        self.shape = tuple(shape)
+        self.dtype, self.strides, size = _c_order(self.shape, dtype)
+        self.memory = session.allocate(size)
+        self.offset = 0
+        return self
 
     # ---- what it is ----
 
@@ -221,11 +233,11 @@ class DeviceArray(_tessera.Bufferless):
 
     def copy(self):
         """A contiguous copy on the device."""
-        if self.size == 0:
-            return DeviceArray.empty(self.memory.session, self.shape, self.dtype)
-        if self.is_contiguous:
+        if 0 in self.shape or self.is_contiguous:
             out = DeviceArray.empty(self.memory.session, self.shape, self.dtype)
-            out.memory.copy(self.memory, self.offset, (0, 0), 0, (0, 0), (self.nbytes, 1, 1))
+            _, _, size = _c_order(self.shape, self.dtype)
+            if size:
+                out.memory.copy(self.memory, self.offset, (0, 0), 0, (0, 0), (size, 1, 1))
             return out
         x = self._merged()
         if 0 in x.strides:
@@ -344,6 +356,8 @@ class DeviceArray(_tessera.Bufferless):
     def broadcast_to(self, shape):
         """A view of the shape that it is broadcast to, which is not written into."""
         shape = tuple(shape) if _is_sequence(shape) else (shape,)
+        if shape == self.shape:
+            return self._view(shape, self.strides)
         try:
             if np.broadcast_shapes(self.shape, shape) != shape:
                 raise ValueError

@@ -24,8 +24,9 @@ def rows_of(op, a, axis):
 
 
 def _axis_last(x, axis):
-    order = [i for i in range(x.ndim) if i != axis] + [axis]
-    return x if axis == x.ndim - 1 else x.transpose(order)
+    if axis == x.ndim - 1:
+        return x
+    return x.transpose([i for i in range(x.ndim) if i != axis] + [axis])
 
 
 def move_back(x, axis):

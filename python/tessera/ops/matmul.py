@@ -117,7 +117,8 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, conj_a=False, conj_b=False, s
         if result != np.int32:
             raise TypeError("matmul: out is %s, and the product of int8 matrices is int32" % result)
         dtype = result
-    alpha, beta = complex_number(_op, "alpha", alpha), complex_number(_op, "beta", beta)
+    if type(alpha) is not float or type(beta) is not float:
+        alpha, beta = complex_number(_op, "alpha", alpha), complex_number(_op, "beta", beta)
     plan = _plan(a.dtype, a.shape, a.strides, b.dtype, b.shape, b.strides, dtype, precision, alpha,
                  beta, bool(conj_a), bool(conj_b), scale_a is not None, scale_b is not None)
     if plan.a_copy or plan.b_copy:

@@ -59,26 +59,35 @@ def reduce(a, by="sum", axis=None, *, keepdims=False, out=None, any_order=False,
     a = as_array(a)
     check_type(_op, a.dtype)
     by = _FUNCTIONS.get(by, by)
-    if axis is None:
-        axes = tuple(range(a.ndim))
-    else:
-        axes = tuple(normal_axis(i, a.ndim) for i in (axis if isinstance(axis, tuple) else (axis,)))
+    if isinstance(axis, tuple):
+        axes = tuple(normal_axis(i, a.ndim) for i in axis)
         if len(set(axes)) != len(axes):
             raise ValueError("reduce: an axis comes twice in %s" % (axis,))
-    shape = tuple(1 if keepdims and i in axes else n for i, n in enumerate(a.shape)
-                  if keepdims or i not in axes)
-    if by in ("argmin", "argmax") and axis is not None and len(axes) != 1:
-        raise TypeError("%s takes one axis, or None" % by)
-    if axis is not None and len(axes) != 1:
-        x = _axes_last(a, axes) if axes else packed(a).reshape(a.shape + (1,))
-        outer, n, inner = split_axis(x.shape, x.ndim - 1)
     else:
+        axes = None if axis is None else (normal_axis(axis, a.ndim),)
+    if axes is None or len(axes) == 1:
         x = packed(a)
-        outer, n, inner = split_axis(a.shape, axes[0] if axis is not None else None)
-    return _reduced(x, outer, n, inner, by, shape, out, any_order, device, kernel, settings)
+    elif by in ("argmin", "argmax"):
+        raise TypeError("%s takes one axis, or None" % by)
+    else:
+        x = _axes_last(a, axes) if axes else packed(a).reshape(a.shape + (1,))
+    return _reduced(x, *_sides(a.shape, axes, bool(keepdims)), by, out, any_order, device, kernel, settings)
 
 
-def _reduced(x, outer, n, inner, by, shape, out, any_order, device, kernel, settings):
+@lru_cache(maxsize=1024)
+def _sides(shape, axes, keepdims):
+    """(outer, n, inner, shape of the result) where these axes, None being all, are one: the last where
+    they are not one in the array."""
+    if axes is None:
+        return 1, prod(shape), 1, (1,) * len(shape) if keepdims else ()
+    kept = [n for i, n in enumerate(shape) if i not in axes]
+    result = tuple(1 if i in axes else n for i, n in enumerate(shape)) if keepdims else tuple(kept)
+    if len(axes) == 1:
+        return *split_axis(shape, axes[0]), result
+    return prod(kept), prod(shape[i] for i in axes), 1, result
+
+
+def _reduced(x, outer, n, inner, shape, by, out, any_order, device, kernel, settings):
     if outer * inner == 0:  # no result: any count of elements does, to know its type
         outer, n, inner = 0, 1, 1
     problem, computed, shown = _plan(x.dtype, outer or 1, n, inner, by, bool(any_order))
@@ -90,7 +99,8 @@ def _reduced(x, outer, n, inner, by, shape, out, any_order, device, kernel, sett
             result_in(out, shape, shown, (x,))
     if outer:
         run(_op, problem, (x, result), ("offset_x", "offset_result"), device, kernel, settings)
-    result = result.view(shown)
+    if shown is not computed:
+        result = result.view(shown)
     if out is not None:
         return deliver(result, out)
     return scalar(result)

@@ -54,9 +54,10 @@ def scan(a, by="sum", axis=None, *, exclusive=False, reverse=False, same_type=Fa
                          % (a.shape,))
     x = packed(a)
     if axis is None:
-        x = x.reshape(-1)
-        axis = 0
-    outer, n, inner = split_axis(x.shape, normal_axis(axis, x.ndim))
+        x = x if x.ndim == 1 else x.reshape(-1)
+        outer, n, inner = 1, x.shape[0], 1
+    else:
+        outer, n, inner = split_axis(x.shape, normal_axis(axis, x.ndim))
     count, offsets = 0, None
     if segments is not None:
         offsets = offsets_of(segments, n, isinstance(x, DeviceArray))
@@ -70,7 +71,7 @@ def scan(a, by="sum", axis=None, *, exclusive=False, reverse=False, same_type=Fa
     if x.size:
         run(_op, problem, (x, result, beside(x, offsets)), ("offset_x", "offset_result"), device,
             kernel, settings)
-    return deliver(result.view(shown), out)
+    return deliver(result if shown is computed else result.view(shown), out)
 
 
 def cumsum(a, axis=None, *, out=None, device=None, kernel=None, settings=None):
