@@ -1,5 +1,6 @@
-/* Products of few rows or columns in C, which are multiplied without copies, beside plain loops: of
- * small whole numbers, so that each sum is exact. */
+/* Products of few rows or columns in C, of which the larger factor is read where it is: beside
+ * plain loops, of small whole numbers, so that each sum is exact; and to the last bit beside
+ * products of more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,20 +76,28 @@ static void is_exact(tsr_session *s, tsr_matmul_problem p)
     free(before);
 }
 
+static tsr_session *open_host(tsr_devices **list)
+{
+    const tsr_device *host = NULL;
+    tsr_session *s = NULL;
+    size_t n = 0;
+
+    assert_int_equal(tsr_devices_find(list, NULL), TSR_OK);
+    assert_int_equal(tsr_devices_select(*list, "host", &host, 1, &n, NULL), TSR_OK);
+    assert_int_equal(tsr_session_open(host, NULL, &s, NULL), TSR_OK);
+    return s;
+}
+
 /* Sides below, at and above what is multiplied at once, on both sides of each limit. */
 static void each_shape_is_exact(void **state)
 {
     static const size_t few[] = {1, 2, 3, 4, 5, 8, 9}, many[] = {10, 64, 131};
     static const size_t depth[] = {1, 7, 33, 1100};
-    const tsr_device *host = NULL;
     tsr_devices *list = NULL;
-    tsr_session *s = NULL;
-    size_t n = 0, turn = 0;
+    tsr_session *s = open_host(&list);
+    size_t turn = 0;
 
     (void)state;
-    assert_int_equal(tsr_devices_find(&list, NULL), TSR_OK);
-    assert_int_equal(tsr_devices_select(list, "host", &host, 1, &n, NULL), TSR_OK);
-    assert_int_equal(tsr_session_open(host, NULL, &s, NULL), TSR_OK);
     for (size_t f = 0; f < sizeof(few) / sizeof(*few); f++)
         for (size_t m = 0; m < sizeof(many) / sizeof(*many); m++)
             for (size_t k = 0; k < sizeof(depth) / sizeof(*depth); k++)
@@ -109,9 +118,69 @@ static void each_shape_is_exact(void **state)
     tsr_devices_close(list);
 }
 
+/* The first rows and columns of a product are the product of these rows and columns: programs
+ * compare what they have from matrices of different shapes, as tests of LAPACK's eigenvalues do. */
+static void last_bits_do_not_depend_on_shape(tsr_session *s, tsr_matmul_problem p)
+{
+    const tsr_run run = {.variant = "simd"};
+    const size_t m = p.m, n = p.n, sides = m + n + p.k;
+    double *a = malloc(sides * sides * sizeof(double)), *b = malloc(sides * sides * sizeof(double));
+    double *whole = malloc(m * n * sizeof(double)), *part = malloc(m * n * sizeof(double));
+    uint32_t seed = 1;
+
+    assert_true(a && b && whole && part);
+    for (size_t i = 0; i < sides * sides; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        put(p.type, a, i, (double)seed / 3e9 - 0.5);
+        put(p.type, b, i, (double)(seed % 65537) / 3e4 - 1);
+    }
+    p.lda = p.ldb = sides;
+    p.ldc = n;
+    assert_int_equal(tsr_matmul(s, &p, a, b, whole, &run, NULL, NULL), TSR_OK);
+    for (size_t few = 1; few <= 9; few++) {
+        for (int rows = 0; rows < 2; rows++) {
+            p.m = rows ? few : m;
+            p.n = rows ? n : few;
+            assert_int_equal(tsr_matmul(s, &p, a, b, part, &run, NULL, NULL), TSR_OK);
+            for (size_t i = 0; i < p.m; i++)
+                for (size_t j = 0; j < p.n; j++)
+                    assert_true(get(p.type, part, i * n + j) == get(p.type, whole, i * n + j));
+        }
+    }
+    free(a);
+    free(b);
+    free(whole);
+    free(part);
+}
+
+static void each_shape_has_the_same_bits(void **state)
+{
+    static const size_t depth[] = {3, 19, 200};
+    tsr_devices *list = NULL;
+    tsr_session *s = open_host(&list);
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(depth) / sizeof(*depth); k++)
+        for (unsigned way = 0; way < 8; way++) {
+            tsr_matmul_problem p = TSR_MATMUL_PROBLEM_INIT;
+
+            p.type = way & 1 ? TSR_F64 : TSR_F32;
+            p.m = 45;
+            p.n = 131;
+            p.k = depth[k];
+            p.trans_a = (way & 2) != 0;
+            p.trans_b = (way & 4) != 0;
+            p.alpha = 0.7;
+            last_bits_do_not_depend_on_shape(s, p);
+        }
+    tsr_session_close(s);
+    tsr_devices_close(list);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_shape_is_exact)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_shape_is_exact),
+                                       cmocka_unit_test(each_shape_has_the_same_bits)};
 
     return cmocka_run_group_tests_name("matmul_few", tests, NULL, NULL);
 }

@@ -48,6 +48,16 @@ static matmul_few few_of(const tsr_matmul_problem *p, const matmul_tiling *t)
     return p->m < p->n ? MATMUL_FEW_ROWS : MATMUL_FEW_COLUMNS;
 }
 
+/* Elements of the larger factor, up to which a product of few rows or columns has the last bits of
+ * one of more.  Programs compare what they have from matrices of different shapes, as tests of
+ * LAPACK's eigenvalues do.  A larger factor is read as fast as it arrives, in any order. */
+enum { AS_TILES_MAX = 1 << 15 };
+
+static bool is_as_tiles(const tsr_matmul_problem *p)
+{
+    return (double)size_max(p->m, p->n) * (double)p->k <= AS_TILES_MAX;
+}
+
 /* Multiply-adds of whole tiles, twice: C of fewer rows or columns than a tile takes as long. */
 static double flops_of(const tsr_matmul_problem *p, const matmul_tiling *t)
 {
@@ -183,6 +193,7 @@ static tsr_status multiply(const tsr_matmul_problem *p, void *const operands[], 
                         : real_sums(p->type) == TSR_F64 ? share_f64[which]
                                                         : share_f32[which],
                 .whole = {.few = few_of(p, t),
+                          .as_tiles = is_as_tiles(p),
                           .k = k,
                           .a_row = p->trans_a ? 1 : lda,
                           .a_column = p->trans_a ? lda : 1,

@@ -24,6 +24,7 @@ enum { MATMUL_FEW_OF_TILE = 4 };
  */
 typedef struct matmul_share {
     matmul_few few;
+    bool as_tiles; /* few rows or columns have the last bits that tiles have */
     size_t m, n, k;
     const void *a, *b;
     size_t a_row, a_column, b_row, b_column;

@@ -19,6 +19,7 @@ const matmul_tiling PUBLIC(matmul_tiling) = {TILE_M, NAMED(TILE_N), NAMED(BLOCK_
 #ifdef FEW
 _Static_assert(FEW_K *NAMED(TILE_N) / MATMUL_FEW_OF_TILE <= NAMED(TILE_N) * BLOCK_K,
                "a copy of few lines has the place of that of a slab");
+enum { NAMED(FEW_MOST) = (int)NAMED(TILE_N) / (int)MATMUL_FEW_OF_TILE };
 #endif
 
 /* A part of a factor: `count` lines of k elements, of which (i, p) is at from[i * line + p * step],
@@ -29,9 +30,38 @@ typedef struct NAMED(lines) {
     bool conjugate;
 } NAMED(lines);
 
+#if defined(TRANSPOSED) || defined(FEW)
+/* v[q]: element q of each of a vector of lines, `lines` of them, of k elements side by side.  A
+ * square is turned in registers, which takes a third of the time. */
+static inline __attribute__((always_inline)) void
+NAMED(turn)(const ELEMENT *from, size_t line, size_t lines, size_t k, NAMED(vector) v[])
+{
+    enum { L = NAMED(LANES) };
+
 #ifdef TRANSPOSED
-/* A panel of copy_panels() from lines whose elements of one k are apart: squares of a vector of
- * lines, each of a vector, are turned in registers, which takes a third of the time. */
+    UNROLLED
+    for (size_t l = 0; l < L; l++)
+        v[l] = l < lines ? LOAD_SOME(from + l * line, k) : (NAMED(vector)){0};
+    UNROLLED
+    for (size_t half = 1; half < L; half *= 2)
+        UNROLLED
+    for (size_t i = 0; i < L; i++)
+        if (!(i & half)) {
+            const NAMED(vector) upper = v[i], lower = v[i + half];
+
+            v[i] = TRANSPOSED(upper, lower, half, 0);
+            v[i + half] = TRANSPOSED(upper, lower, half, half);
+        }
+#else
+    for (size_t q = 0; q < k; q++)
+        for (size_t l = 0; l < L; l++)
+            v[q][l] = l < lines ? from[l * line + q] : 0;
+#endif
+}
+#endif
+
+#ifdef TRANSPOSED
+/* A panel of copy_panels() from lines whose elements of one k are apart. */
 static inline void NAMED(turn_panel)(NAMED(lines) x, size_t width, REAL *to)
 {
     enum { L = NAMED(LANES) };
@@ -45,19 +75,7 @@ static inline void NAMED(turn_panel)(NAMED(lines) x, size_t width, REAL *to)
             const size_t k = size_min(L, x.k - p);
             NAMED(vector) v[L];
 
-            UNROLLED
-            for (size_t l = 0; l < L; l++)
-                v[l] = l < lines ? LOAD_SOME(first + l * x.line + p, k) : (NAMED(vector)){0};
-            UNROLLED
-            for (size_t half = 1; half < L; half *= 2)
-                UNROLLED
-            for (size_t i = 0; i < L; i++)
-                if (!(i & half)) {
-                    const NAMED(vector) upper = v[i], lower = v[i + half];
-
-                    v[i] = TRANSPOSED(upper, lower, half, 0);
-                    v[i + half] = TRANSPOSED(upper, lower, half, half);
-                }
+            NAMED(turn)(first + p, x.line, lines, k, v);
             UNROLLED
             for (size_t q = 0; q < L; q++)
                 if (q < k)
@@ -353,6 +371,20 @@ static void NAMED(few_dots)(const NAMED(few) * x)
             NAMED(dots)(x, i, j, 1, 1);
 }
 
+/* The sums of `count` lines from the number i on and a few one. */
+static inline void NAMED(put_few)(const NAMED(few) * x, size_t i, size_t j, const REAL *sum,
+                                  size_t count)
+{
+    RESULT *to = x->c + i * x->c_many + j * x->c_few;
+
+    if (x->c_many == 1)
+        for (size_t l = 0; l < count; l++)
+            to[l] = NAMED(updated)(&x->update, sum[l], to + l);
+    else
+        for (size_t l = 0; l < count; l++, to += x->c_many)
+            *to = NAMED(updated)(&x->update, sum[l], to);
+}
+
 /* `vectors` of lines from the number i on and `columns` few ones, of k elements apart; of the last
  * vector `lines`. */
 static inline __attribute__((always_inline)) void
@@ -375,42 +407,85 @@ NAMED(sums)(const NAMED(few) * x, size_t i, size_t j, size_t vectors, size_t col
         for (size_t v = 0; v < vectors; v++)
             sum[c][v] += b[c * x->few.line] * of_a[v];
     }
-    for (size_t c = 0; c < columns; c++) {
-        const REAL *of = (const REAL *)sum[c];
-        RESULT *to = x->c + i * x->c_many + (j + c) * x->c_few;
-        const size_t count = (vectors - 1) * lanes + lines;
+    for (size_t c = 0; c < columns; c++)
+        NAMED(put_few)(x, i, j + c, (const REAL *)sum[c], (vectors - 1) * lanes + lines);
+}
 
-        if (x->c_many == 1)
-            for (size_t l = 0; l < count; l++)
-                to[l] = NAMED(updated)(&x->update, of[l], to + l);
-        else
-            for (size_t l = 0; l < count; l++, to += x->c_many)
-                *to = NAMED(updated)(&x->update, of[l], to);
-    }
+/* So many vectors of lines from the number i on, a constant at every call; of the last one `lines`.
+ */
+static inline __attribute__((always_inline)) void NAMED(few_vectors)(const NAMED(few) * x, size_t i,
+                                                                     size_t vectors, size_t lines)
+{
+    size_t j = 0;
+
+    for (; j + FEW_COLUMNS <= x->few.count; j += FEW_COLUMNS)
+        NAMED(sums)(x, i, j, vectors, FEW_COLUMNS, lines);
+    for (; j < x->few.count; j++)
+        NAMED(sums)(x, i, j, vectors, 1, lines);
 }
 
 /* Many lines side by side, of which the elements of k are apart. */
 static void NAMED(few_sums)(const NAMED(few) * x)
 {
-    const size_t lanes = NAMED(LANES);
+    const size_t lanes = NAMED(LANES), count = x->many.count;
+    size_t i = 0;
 
-    for (size_t i = 0; i < x->many.count;) {
-        const size_t left = x->many.count - i;
-        size_t j = 0;
+    for (; i + FEW_ROWS * lanes <= count; i += FEW_ROWS * lanes)
+        NAMED(few_vectors)(x, i, FEW_ROWS, lanes);
+    for (; i + 2 * lanes <= count; i += 2 * lanes)
+        NAMED(few_vectors)(x, i, 2, lanes);
+    for (; i < count; i += lanes)
+        NAMED(few_vectors)(x, i, 1, size_min(lanes, count - i));
+}
 
-        if (left >= FEW_ROWS * lanes) {
-            for (; j + FEW_COLUMNS <= x->few.count; j += FEW_COLUMNS)
-                NAMED(sums)(x, i, j, FEW_ROWS, FEW_COLUMNS, lanes);
-            for (; j < x->few.count; j++)
-                NAMED(sums)(x, i, j, FEW_ROWS, 1, lanes);
-            i += FEW_ROWS * lanes;
-        } else {
-            for (; j + FEW_COLUMNS <= x->few.count; j += FEW_COLUMNS)
-                NAMED(sums)(x, i, j, 1, FEW_COLUMNS, size_min(lanes, left));
-            for (; j < x->few.count; j++)
-                NAMED(sums)(x, i, j, 1, 1, size_min(lanes, left));
-            i += size_min(lanes, left);
-        }
+/* A vector of lines from the number i on, `lines` of them, and all few ones, `most` at most, of k
+ * elements side by side in both.  Squares are turned, so that sums are those of a tile to the last
+ * bit. */
+static inline __attribute__((always_inline)) void NAMED(turned_sums)(const NAMED(few) * x, size_t i,
+                                                                     size_t lines, size_t most)
+{
+    enum { L = NAMED(LANES) };
+    const size_t k = x->many.k;
+    const REAL *a = x->many.from + i * x->many.line, *b[NAMED(FEW_MOST)];
+    NAMED(vector) sum[NAMED(FEW_MOST)] = {{0}}, v[L];
+    size_t p = 0;
+
+    for (size_t c = 0; c < most; c++)
+        b[c] = x->few.from + size_min(c, x->few.count - 1) * x->few.line;
+    for (; p + L <= k; p += L) {
+        if (lines == L)
+            NAMED(turn)(a + p, x->many.line, L, L, v);
+        else
+            NAMED(turn)(a + p, x->many.line, lines, L, v);
+        UNROLLED
+        for (size_t q = 0; q < L; q++)
+            UNROLLED
+        for (size_t c = 0; c < most; c++)
+            sum[c] += b[c][p + q] * v[q];
+    }
+    if (p < k) {
+        NAMED(turn)(a + p, x->many.line, lines, k - p, v);
+        for (size_t q = 0; q < k - p; q++)
+            UNROLLED
+        for (size_t c = 0; c < most; c++)
+            sum[c] += b[c][p + q] * v[q];
+    }
+    for (size_t c = 0; c < x->few.count; c++)
+        NAMED(put_few)(x, i, c, (const REAL *)&sum[c], lines);
+}
+
+/* Many lines whose elements of k are side by side, as those of the few ones are. */
+static void NAMED(few_turned)(const NAMED(few) * x)
+{
+    for (size_t i = 0; i < x->many.count; i += NAMED(LANES)) {
+        const size_t lines = size_min(NAMED(LANES), x->many.count - i);
+
+        if (x->few.count > 4)
+            NAMED(turned_sums)(x, i, lines, NAMED(FEW_MOST));
+        else if (x->few.count > 2)
+            NAMED(turned_sums)(x, i, lines, size_min(4, NAMED(FEW_MOST)));
+        else
+            NAMED(turned_sums)(x, i, lines, size_min(2, NAMED(FEW_MOST)));
     }
 }
 
@@ -427,25 +502,30 @@ static void NAMED(multiply_few)(const matmul_share *s, bool few_rows)
          .c_few = few_rows ? s->ldc : 1,
          .update = {.alpha = SCALE(s->alpha), .beta = SCALE(s->beta)}};
     const NAMED(lines) few = x.few, many = x.many;
+    const bool dots = many.step == 1 && !s->as_tiles;
+    const size_t block = dots ? FEW_K : BLOCK_K;
     REAL *const copy = s->memory;
 
-    if (many.step != 1) {
-        NAMED(few_sums)(&x);
-        return;
-    }
-    for (size_t p0 = 0; p0 < s->k; p0 += FEW_K, x.update.beta = 1) {
-        const size_t k = size_min(FEW_K, s->k - p0);
+    for (size_t p0 = 0; p0 < s->k; p0 += block, x.update.beta = 1) {
+        const size_t k = size_min(block, s->k - p0);
 
-        x.many.from = many.from + p0;
+        x.many.from = many.from + p0 * many.step;
         x.few.from = few.from + p0 * few.step;
         x.many.k = k;
+        if (many.step != 1) {
+            NAMED(few_sums)(&x);
+            continue;
+        }
         if (few.step != 1) {
             for (size_t j = 0; j < few.count; j++)
                 for (size_t p = 0; p < k; p++)
                     copy[j * k + p] = x.few.from[j * few.line + p * few.step];
             x.few = (NAMED(lines)){copy, k, 1, few.count, k, false};
         }
-        NAMED(few_dots)(&x);
+        if (dots)
+            NAMED(few_dots)(&x);
+        else
+            NAMED(few_turned)(&x);
     }
 }
 #endif

@@ -37,29 +37,43 @@ enum { BLOCK_K = 512, SLAB_BYTES = 4096, BLOCK_BYTES = 64 };
 enum { AHEAD_BYTES = 1024 };
 
 /* Of a product of few rows or columns: lines or vectors and few lines at once, so that their sums
- * are in registers, and elements of k. */
+ * are in registers, and elements of k in dot products. */
 enum { FEW_ROWS = 4, FEW_COLUMNS = ISA == 2 ? 4 : 2, FEW_K = 2 * BLOCK_K };
 
 /* Of `upper` and `lower` the blocks of `half` by `half` elements that are on one side: of the first
  * columns (from: 0) or of the others (from: half), the lower ones behind the upper ones. */
 #if ISA == 2
-typedef int32_t places_f32 __attribute__((vector_size(VECTOR_BYTES)));
-typedef int64_t places_f64 __attribute__((vector_size(VECTOR_BYTES)));
-
-static inline __m512 transposed_f32(__m512 upper, __m512 lower, int half, int from)
+static inline __attribute__((always_inline)) __m512 transposed_f32(__m512 upper, __m512 lower,
+                                                                   int half, int from)
 {
-    const places_f32 lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    const places_f32 place = lane + from + (((lane & half) != 0) & (16 - half));
-
-    return _mm512_permutex2var_ps(upper, (__m512i)place, lower);
+    switch (half) {
+    case 1:
+        return from ? _mm512_mask_movehdup_ps(lower, 0x5555, upper)
+                    : _mm512_mask_moveldup_ps(upper, 0xaaaa, lower);
+    case 2:
+        return from ? _mm512_shuffle_ps(upper, lower, 0xee) : _mm512_shuffle_ps(upper, lower, 0x44);
+    case 4:
+        return from ? _mm512_mask_shuffle_f32x4(lower, 0x0f0f, upper, upper, 0xf5)
+                    : _mm512_mask_shuffle_f32x4(upper, 0xf0f0, lower, lower, 0xa0);
+    default:
+        return from ? _mm512_shuffle_f32x4(upper, lower, 0xee)
+                    : _mm512_shuffle_f32x4(upper, lower, 0x44);
+    }
 }
 
-static inline __m512d transposed_f64(__m512d upper, __m512d lower, int half, int from)
+static inline __attribute__((always_inline)) __m512d transposed_f64(__m512d upper, __m512d lower,
+                                                                    int half, int from)
 {
-    const places_f64 lane = {0, 1, 2, 3, 4, 5, 6, 7};
-    const places_f64 place = lane + from + (((lane & half) != 0) & (8 - half));
-
-    return _mm512_permutex2var_pd(upper, (__m512i)place, lower);
+    switch (half) {
+    case 1:
+        return from ? _mm512_unpackhi_pd(upper, lower) : _mm512_unpacklo_pd(upper, lower);
+    case 2:
+        return from ? _mm512_mask_shuffle_f64x2(lower, 0x33, upper, upper, 0xf5)
+                    : _mm512_mask_shuffle_f64x2(upper, 0xcc, lower, lower, 0xa0);
+    default:
+        return from ? _mm512_shuffle_f64x2(upper, lower, 0xee)
+                    : _mm512_shuffle_f64x2(upper, lower, 0x44);
+    }
 }
 #endif
 
