@@ -443,6 +443,8 @@ static void tunables_follow_device_and_shape(void **state)
         /* Longer rows have a group each; so many rows do without. */
         {"split-vector", &gpu, 4096, 16384, false, NULL, "TEAM", 128},
         {"split-vector", &gpu, 4096, 16380, false, NULL, "TEAM", 64},
+        {"split-vector", &gpu, 2658, 48570, false, NULL, "TEAM", 128}, /* by shifted vectors */
+        {"split-vector", &gpu, 3100, 30001, false, NULL, "TEAM", 64},
         {"split-vector", &gpu, 8193, 16384, false, NULL, "TEAM", 64},
         /* Few rows that do not start at vectors, but of one. */
         {"split-vector", &gpu, 3, 9001, false, NULL, "TEAM", 128},
@@ -506,6 +508,28 @@ static void tunables_follow_device_and_shape(void **state)
         if (param(&made.params, cases[i].tunable) != cases[i].value)
             fail_msg("case %zu, %s: %s is %u", i, cases[i].name, cases[i].tunable,
                      param(&made.params, cases[i].tunable));
+        plan_free(&made);
+    }
+}
+
+/* A transposed of few columns of 16 bits that start anywhere: of few rows half as many groups. */
+static void brief_columns_of_16_bits_have_small_groups(void **state)
+{
+    static const struct {
+        size_t rows;
+        uint32_t loads, group;
+        size_t groups;
+    } cases[] = {{1673, 4, 256, 54}, {4096, 4, 256, 64}, {4097, 2, 512, 130}};
+    const device_facts gpu = device(DEVICE_GPU, 132, 1024, 48 * 1024);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const problem p = product(cases[i].rows, 133, TSR_BF16, true);
+        plan made = plan_with("column-slices", &p, &gpu, NULL, NULL);
+
+        assert_int_equal(param(&made.params, "LOADS"), cases[i].loads);
+        assert_int_equal(param(&made.params, "GROUP"), cases[i].group);
+        assert_int_equal(made.commands[0].global[0] / made.commands[0].local[0], cases[i].groups);
         plan_free(&made);
     }
 }
@@ -1291,6 +1315,7 @@ int main(void)
         cmocka_unit_test(a_team_must_fit_its_group),
         cmocka_unit_test(vectors_are_aligned_where_rows_are),
         cmocka_unit_test(tunables_follow_device_and_shape),
+        cmocka_unit_test(brief_columns_of_16_bits_have_small_groups),
         cmocka_unit_test(no_tunable_stays_0),
         cmocka_unit_test(parts_follow_device_and_shape),
         cmocka_unit_test(slices_are_loaded_past_the_cache),
