@@ -10,9 +10,9 @@
  *     behind the last one by the first work-group.
  * Parameters: COPIES, a power of two; LOADS, vectors that a work-item has in flight;
  *     GROUP; ELEMENT, uchar or char, UNEVEN (histogram.clh); LAST_ADDS (last_group.clh);
- *     CLEARS, 1 where the last group has no counts to add to; NEAR, bins and edges that
- *     local memory has room for where all have, else 0.  PER_UNIT only decides the number
- *     of groups on the host.
+ *     CLEARS, 1 where the last group has no counts to add to; ALONE, 1 where there is one
+ *     group; NEAR, bins and edges that local memory has room for where all have, else 0.
+ *     PER_UNIT only decides the number of groups on the host.
  * Launch: 1-D, work-groups of GROUP, each for less than 2^32 elements, where LAST_ADDS all
  *     of them; histogram_clear before it where CLEARS is 0 and counts are not added to.
  * Local memory: 256 * COPIES uints, a bin for each value, and NEAR edges and counts.
@@ -21,8 +21,8 @@
 #include "common/last_group.clh"
 #include "histogram/histogram.clh"
 
-#if !defined(COPIES) || !defined(LOADS) || !defined(CLEARS) || !defined(NEAR)
-#error "COPIES, LOADS, CLEARS, NEAR: tables of a work-group, a power of two, and see above"
+#if !defined(COPIES) || !defined(LOADS) || !defined(CLEARS) || !defined(ALONE) || !defined(NEAR)
+#error "COPIES, LOADS, CLEARS, ALONE, NEAR: tables of a work-group, a power of two, and see above"
 #endif
 
 /* Whether sixteen bytes have one value, as in sorted arrays and even areas of pictures: a register
@@ -171,7 +171,7 @@ histogram_bytes(__global const ELEMENT *restrict x, __global const VALUE *restri
     /* Complete before it is read: other work-items counted this one's values. */
     barrier(CLK_LOCAL_MEM_FENCE);
 #if LAST_ADDS
-    for (uint value = item; groups > 1 && value < 256; value += GROUP) {
+    for (uint value = item; !ALONE && value < 256; value += GROUP) {
         const uint times = count_of(table, value, item);
 
         if (times)
@@ -180,7 +180,8 @@ histogram_bytes(__global const ELEMENT *restrict x, __global const VALUE *restri
     /* Found while these additions are on their way. */
     for (uint value = item; value < 256; value += GROUP)
         bin[value] = bin_of_value(edges, near, call.bins, (VALUE)(ELEMENT)value);
-    if (groups > 1 && !is_last_group(done, groups, &last))
+    /* Not by the number of groups: PoCL 3.1 gets barriers wrong below a condition. */
+    if (!ALONE && !is_last_group(done, groups, &last))
         return;
     /* Of no need to the language: without it PoCL loses what follows, some of the time. */
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -191,7 +192,7 @@ histogram_bytes(__global const ELEMENT *restrict x, __global const VALUE *restri
     barrier(CLK_GLOBAL_MEM_FENCE);
 #endif
     for (uint value = item; value < 256; value += GROUP) {
-        const uint times = groups > 1 ? take_counter(sums + value) : count_of(table, value, item);
+        const uint times = !ALONE ? take_counter(sums + value) : count_of(table, value, item);
 
         if (times == 0 || bin[value] == NOWHERE)
             continue;

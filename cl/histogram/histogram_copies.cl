@@ -11,7 +11,8 @@
  *     modulo COPIES.
  * Parameters: COPIES, a power of two; LOADS; GROUP; ELEMENT, STORED, VALUE, UNEVEN
  *     (histogram.clh); LAST_ADDS (last_group.clh); CLEARS, 1 where the last group has no
- *     counts to add to.  PER_UNIT only decides the number of groups on the host.
+ *     counts to add to; ALONE, 1 where there is one group.  PER_UNIT only decides the
+ *     number of groups on the host.
  * Launch: 1-D, work-groups of GROUP, each for less than 2^32 elements, where LAST_ADDS all
  *     of them; histogram_clear before it where there is no last group and counts are not
  *     added to.
@@ -21,8 +22,8 @@
 #include "common/last_group.clh"
 #include "histogram/histogram.clh"
 
-#if !defined(COPIES) || !defined(LOADS) || !defined(CLEARS)
-#error "COPIES, LOADS, CLEARS: tables of a work-group, a power of two, and see above"
+#if !defined(COPIES) || !defined(LOADS) || !defined(CLEARS) || !defined(ALONE)
+#error "COPIES, LOADS, CLEARS, ALONE: tables of a work-group, a power of two, and see above"
 #endif
 
 /* Count LOADS values, `copy` of the tables. */
@@ -86,17 +87,18 @@ histogram_copies(__global const ELEMENT *restrict x, __global const VALUE *restr
     /* Complete before it is read: other work-items counted in this one's bins. */
     barrier(CLK_LOCAL_MEM_FENCE);
 #if LAST_ADDS
-    for (ulong bin = item; groups > 1 && bin < call.bins; bin += GROUP) {
+    for (ulong bin = item; !ALONE && bin < call.bins; bin += GROUP) {
         const uint times = count_of(table, bin);
 
         if (times)
             add_to_counter(all + bin, times);
     }
-    if (groups > 1 && !is_last_group(done, groups, &last))
+    /* Not by the number of groups: PoCL 3.1 gets barriers wrong below a condition. */
+    if (!ALONE && !is_last_group(done, groups, &last))
         return;
     for (ulong bin = item; bin < call.bins; bin += GROUP) {
         __global ulong *count = (__global ulong *)counts + call.counts + bin;
-        const uint times = groups > 1 ? take_counter(all + bin) : count_of(table, bin);
+        const uint times = !ALONE ? take_counter(all + bin) : count_of(table, bin);
 
         *count = CLEARS ? times : *count + times;
     }

@@ -11,8 +11,8 @@
  * Work split: work-items take turns over the array, LOADS elements at once.
  * Parameters: BINS; LOADS; LANES, work-items that add up a bin, a power of two; GROUP;
  *     ELEMENT, STORED, VALUE (histogram.clh); LAST_ADDS (last_group.clh); CLEARS, 1
- *     where the last group has no counts to add to.  PER_UNIT only decides the number of
- *     groups on the host.
+ *     where the last group has no counts to add to; ALONE, 1 where there is one group.
+ *     PER_UNIT only decides the number of groups on the host.
  * Launch: 1-D, work-groups of GROUP, each for less than 2^32 elements, where LAST_ADDS all
  *     of them; histogram_clear before it where there is no last group and counts are not
  *     added to.
@@ -22,8 +22,8 @@
 #include "common/last_group.clh"
 #include "histogram/histogram.clh"
 
-#if !defined(BINS) || !defined(LOADS) || !defined(LANES) || !defined(CLEARS)
-#error "BINS, LOADS, LANES, CLEARS: see above"
+#if !defined(BINS) || !defined(LOADS) || !defined(LANES) || !defined(CLEARS) || !defined(ALONE)
+#error "BINS, LOADS, LANES, CLEARS, ALONE: see above"
 #endif
 
 /* Counts of a bin lie side by side; those of the next one start at other banks. */
@@ -102,13 +102,14 @@ histogram_few(__global const ELEMENT *restrict x, __global const VALUE *restrict
     /* ... and these before theirs are. */
     barrier(CLK_LOCAL_MEM_FENCE);
 #if LAST_ADDS
-    for (uint b = item; groups > 1 && b < BINS; b += GROUP)
+    for (uint b = item; !ALONE && b < BINS; b += GROUP)
         add_to_counter(all + b, sum_of(sums + b * LANES, LANES, 1));
-    if (groups > 1 && !is_last_group(done, groups, &last))
+    /* Not by the number of groups: PoCL 3.1 gets barriers wrong below a condition. */
+    if (!ALONE && !is_last_group(done, groups, &last))
         return;
     for (uint b = item; b < BINS; b += GROUP) {
         __global ulong *count = (__global ulong *)counts + call.counts + b;
-        const uint times = groups > 1 ? take_counter(all + b) : sum_of(sums + b * LANES, LANES, 1);
+        const uint times = !ALONE ? take_counter(all + b) : sum_of(sums + b * LANES, LANES, 1);
 
         *count = CLEARS ? times : *count + times;
     }

@@ -23,7 +23,7 @@ BUGS = {
         ("copies", "histogram/histogram_copies.cl", "c < COPIES", 0, "c + 1 < COPIES",
          ["GROUP=32"]),
     "sweep-histogram-copies-last-group":
-        ("copies", "histogram/histogram_copies.cl", "groups > 1 ? take_counter(all + bin) : ", 0, "",
+        ("copies", "histogram/histogram_copies.cl", "!ALONE ? take_counter(all + bin) : ", 0, "",
          []),
     "sweep-histogram-few-upper-edge":
         ("few", "histogram/histogram_few.cl", "v[l] > edge[BINS]", 0, "v[l] >= edge[BINS]", []),
@@ -31,7 +31,7 @@ BUGS = {
         ("few", "histogram/histogram_few.cl", "i + l * stride < call.n ? load_value", 0,
          "i + l * stride + 1 < call.n ? load_value", []),
     "sweep-histogram-few-last-group":
-        ("few", "histogram/histogram_few.cl", "groups > 1 ? take_counter(all + b) : ", 0, "", []),
+        ("few", "histogram/histogram_few.cl", "!ALONE ? take_counter(all + b) : ", 0, "", []),
     "oclgrind-histogram-few-barrier":
         ("few", "histogram/histogram_few.cl", "barrier(CLK_LOCAL_MEM_FENCE);", 0, "", ["GROUP=32"]),
     "oclgrind-histogram-own-barrier":

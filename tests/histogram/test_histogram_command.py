@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from cli_support import Case
+from cli_support import Case, has_opencl
 
 HOST = ("--device", "host", "--quiet")
 
@@ -131,6 +131,20 @@ class Histogram(Case):
                          "--json")
         self.assertGreater(json.loads(r.out)["bytes"]["chunks"], 2)
         np.testing.assert_allclose(np.load(self.path("p.npy")), once, rtol=1e-5)
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_groups_of_several_work_items_on_a_cpu(self):
+        """As PoCL optimizes them, which tests of kernels mostly do without."""
+        x = np.random.default_rng(4).integers(0, 100, 5000).astype(np.uint8)
+        for kernel, kind in (("copies", "f32"), ("few", "f32"), ("bytes", "u8")):
+            for n in (10, 5000):
+                with self.subTest(kernel, n=n):
+                    self.save("x.npy", x[:n])
+                    self.succeed("histogram", "x.npy", "-o", "c.npy", "--bins", "7", "--range", "0:100",
+                                 "--as", kind, "--kernel", kernel, "--set", "GROUP=32", "--device",
+                                 "cpu", "--verify", env={"POCL_EXTRA_BUILD_FLAGS": ""})
+                    np.testing.assert_array_equal(
+                        self.load("c.npy"), np.histogram(x[:n], 7, (0, 100))[0])
 
     def test_json(self):
         np.save(self.path("x.npy"), np.arange(9, dtype=np.uint16))

@@ -306,6 +306,7 @@ static const char *copies_plan(const job *j, plan *out)
     histogram_define(p, out);
     last_group_defines(j->device, way, &out->defines);
     plan_define(out, "CLEARS=%d", way != LAST_GROUP_NONE && !p->add);
+    plan_define(out, "ALONE=%d", groups == 1);
     why = plan_groups(j, groups, local, table, way, out);
     if (!why) {
         state_tables(p, groups, copies, copies, out);
@@ -362,6 +363,7 @@ static const char *few_plan(const job *j, plan *out)
     plan_define(out, "BINS=%zu", p->bins);
     plan_define(out, "LANES=%zu", lanes);
     plan_define(out, "CLEARS=%d", way != LAST_GROUP_NONE && !p->add);
+    plan_define(out, "ALONE=%d", groups == 1);
     c = add_count(p, groups, local, way, way != LAST_GROUP_NONE, out);
     c->bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) + (double)view_bytes(&counts) +
                (double)groups * bins * ATOMIC_BYTES;
@@ -465,6 +467,7 @@ static const char *bytes_plan(const job *j, plan *out)
     histogram_define(p, out);
     last_group_defines(j->device, way, &out->defines);
     plan_define(out, "CLEARS=%d", clears);
+    plan_define(out, "ALONE=%d", groups == 1);
     plan_define(out, "NEAR=%zu", near);
     c = add_count(p, groups, local, way, clears, out);
     c->bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) + (double)view_bytes(&counts) +
