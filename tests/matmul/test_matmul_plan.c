@@ -400,6 +400,13 @@ static void shares_follow_the_shape(void **state)
     p = product(4095, 4095, 4095);
     matmul_in(&p)->trans_b = true;
     expect_params("stream-k", NULL, &p, &d, "TILE_M=256 TILE_N=128 DEPTH=16 STAGES=4 PER_UNIT=1");
+    d.large_local = 100000; /* not 4 x 16 x (256 + 128 + 8) floats */
+    expect_params("stream-k", NULL, &p, &d, "TILE_M=128 TILE_N=128 DEPTH=8");
+    d = ampere();
+    d.max_work_group = 128;
+    expect_params("stream-k", NULL, &p, &d, "TILE_M=128 TILE_N=128 DEPTH=8");
+    d = ampere();
+    expect_params("stream-k", "TILE_M=256", &p, &d, "TILE_N=128 DEPTH=16");
     p = product(4096, 4096, 4096);
     d.large_local = 100000; /* not twice 3 x 16 x (128 + 128 + 8) floats */
     expect_params("stream-k", NULL, &p, &d, "DEPTH=8");

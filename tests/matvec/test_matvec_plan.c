@@ -388,6 +388,7 @@ static void tunables_follow_device_and_shape(void **state)
     device_facts cpu = device(DEVICE_CPU, 2, 4096, 512 * 1024), narrow = cpu, other = cpu;
     const device_facts gpu = device(DEVICE_GPU, 132, 1024, 48 * 1024);
     const device_facts little = device(DEVICE_GPU, 4, 100, 48 * 1024);
+    const device_facts cramped = device(DEVICE_GPU, 132, 1024, 1024); /* no room for two rows */
     const struct {
         const char *name;
         const device_facts *device;
@@ -458,6 +459,9 @@ static void tunables_follow_device_and_shape(void **state)
         {"split-vector", &gpu, 40001, 76, false, NULL, "ROWS", 1},
         {"split-vector", &gpu, 40001, 257, false, NULL, "ROWS", 1},
         {"split-vector", &gpu, 40001, 77, false, "TEAM=8", "ROWS", 1},
+        {"split-vector", &gpu, 40001, 129, false, "TEAM=8", "GROUP", 128},
+        {"split-vector", &cramped, 40001, 77, false, NULL, "ROWS", 1},
+        {"split-vector", &cpu, 40001, 77, false, NULL, "ROWS", 1},
         {"column-slices", &gpu, 40, 3000, true, NULL, "ACROSS", 8},
         {"column-slices", &gpu, 40, 3000, true, NULL, "GROUP", 64},
         {"column-slices", &gpu, 541, 12, true, NULL, "GROUP", 512},

@@ -230,8 +230,8 @@ static const double turned_ns = 0.0182, deep_gain = 1.03, checked_loss = 0.92, a
                     added_ahead = 1.33;
 
 /* Tiles of so many rows, of which a unit has one: deep ones.  They are chosen where B lies along k:
- * float32 5808x4665x4255 with B transposed takes 4.72 ms of an H200 in place of 4.96,
- * 3001x3003x3005 1.16 in place of 1.23; elsewhere they lose 4 to 7%. */
+ * float32 5808x4665x4255 with B transposed takes 4.72 ms of an H200, by two groups of 128 x 128 on
+ * a unit 4.96; 3001x3003x3005 1.16 and 1.23.  Elsewhere they lose 4 to 7%. */
 enum { TALL = 256 };
 
 /* Of up to 32 rows or columns of C shared tiles of four slices ran 1.2 times as fast as rated, in
@@ -286,7 +286,7 @@ static layout layout_for(const job *j, const rating *rated, bool whole, double *
     layout x = {.is = tiles_of(j, rated->tile.rows, rated->tile.columns, rated->slices),
                 .tile = rated->tile};
     const bool large = x.is.tile_m * x.is.tile_n >= 128 * 128;
-    const bool tall = x.is.tile_m >= TALL;
+    const bool tall = !whole && rated->tile.rows >= TALL;
     const bool deep = !tall && x.is.slices == 1 && (large || whole) && is_deep(j, &x.is, large);
     const double added = x.is.slices > 1 ? added_ahead : added_to;
     const bool few = !whole && x.is.slices == 4 && size_min(p->m, p->n) < FEW_ROWS;
@@ -294,7 +294,9 @@ static layout layout_for(const job *j, const rating *rated, bool whole, double *
     const double gain =
         (deep ? deep_gain : 1) * (p->m < x.is.tile_m || p->n < x.is.tile_n ? checked : 1);
 
-    set_depth(deep || tall ? DEPTH_DEEP : depth_of(&x.is),
+    set_depth(deep   ? DEPTH_DEEP
+              : tall ? size_max(DEPTH_DEEP, depth_of(&x.is))
+                     : depth_of(&x.is),
               deep && large ? STAGES_FEW : STAGES_USUAL, &x.is);
     x.tile.rows = x.is.tile_m;
     x.tile.columns = x.is.tile_n;
@@ -314,6 +316,12 @@ static layout layout_for(const job *j, const rating *rated, bool whole, double *
     return x;
 }
 
+static bool tall_serves(const job *j, const layout *x)
+{
+    return matmul_of(j->problem)->trans_b && !param(j->params, "SUMS") &&
+           x->is.items <= group_limit(j->device, 0) && x->is.local <= j->device->large_local;
+}
+
 /* What takes least time of these tiles.  Other sizes, which tunables set, are as the last. */
 static layout layout_of(const job *j, const rating *rated, size_t count, bool whole, double *least)
 {
@@ -326,13 +334,11 @@ static layout layout_of(const job *j, const rating *rated, size_t count, bool wh
         double ns;
         layout x;
 
-        if (!rows && rated[i].tile.rows >= TALL && !matmul_of(j->problem)->trans_b)
-            continue;
         if ((rows && rows != rated[i].tile.rows) || (columns && columns != rated[i].tile.columns) ||
             (slices && slices != rated[i].slices))
             continue;
         x = layout_for(j, &rated[i], whole, &ns);
-        if (ns >= *least)
+        if (ns >= *least || (!rows && rated[i].tile.rows >= TALL && !tall_serves(j, &x)))
             continue;
         *least = ns;
         best = x;

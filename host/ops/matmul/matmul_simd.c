@@ -48,9 +48,9 @@ static matmul_few few_of(const tsr_matmul_problem *p, const matmul_tiling *t)
     return p->m < p->n ? MATMUL_FEW_ROWS : MATMUL_FEW_COLUMNS;
 }
 
-/* Elements of the larger factor, up to which a product of few rows or columns has the last bits of
- * one of more.  Programs compare what they have from matrices of different shapes, as tests of
- * LAPACK's eigenvalues do.  A larger factor is read as fast as it arrives, in any order. */
+/* Elements of the larger factor up to which a product of few rows or columns is summed in the order
+ * of tiles, so that its last bits do not depend on its shape: LAPACK's tests compare eigenvalues
+ * from matrices of different shapes.  Beyond, dot products. */
 enum { AS_TILES_MAX = 1 << 15 };
 
 static bool is_as_tiles(const tsr_matmul_problem *p)

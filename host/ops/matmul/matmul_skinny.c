@@ -97,16 +97,16 @@ static bool is_aligned(const job *j, const skinny *s, size_t vector)
            (s->along_k ? s->k : s->many) % vector == 0 && matmul_starts_at(&s->large, vector);
 }
 
-/* One row or column, and lines along k that a unit's share of is soon read: what counts are the
- * loads on their way, and not whether they are aligned.  float32 1x1353x152 with both transposed
+/* One row or column, and as many lines along k as a unit soon reads: what counts are the loads on
+ * their way, and not whether they are aligned.  float32 1x1353x152 with both transposed
  * takes 3.4 us of an H200 by vectors of two, and 3.9 by single elements; 1x654x1306 5.1 by vectors
  * of four that are not aligned, and 6.3 by aligned ones of two; bfloat16 1x29x409 2.8 and 3.2. */
-enum { WARP = 32, ROUNDS_OF_ONE = 2, SHORT_LINES = 1 << 20 };
+enum { WARP = 32, ROUNDS_OF_ONE = 2, SMALL_FACTOR = 1 << 20 };
 
-static bool is_one_short_line(const job *j, const skinny *s)
+static bool is_one_row_of_short_lines(const job *j, const skinny *s)
 {
     return s->few == 1 && s->along_k && j->device->kind != DEVICE_CPU &&
-           (double)s->many * (double)s->k <= SHORT_LINES;
+           (double)s->many * (double)s->k <= SMALL_FACTOR;
 }
 
 /* Elements of a line that a work-item takes at once: as many as a wide load brings, as long as
@@ -120,7 +120,7 @@ static size_t vector_of(const job *j, const skinny *s, size_t batch)
 
     if (set)
         return set;
-    if (is_one_short_line(j, s)) {
+    if (is_one_row_of_short_lines(j, s)) {
         while (vector > 1 && ROUNDS_OF_ONE * WARP * vector > s->k)
             vector /= 2;
         return vector;

@@ -135,11 +135,11 @@ enum { LONG_FEWEST_GROUP = 256, LONG_FEWEST_GROUPS = 8 };
 /* Long rows of float32 and float64 that fill the device, but not many times over: a team to a
  * group.  float32 2658x48570 takes 127 us of an H200 in place of 152, float64 4100x16384 126 in
  * place of 140; rows of 10000 lose 3%, and those of 16 bits as much as they gain. */
-enum { WIDE_COLUMNS = 1 << 14, WIDE_ROWS_MAX = 8192, WIDE_TEAM = 128 };
+enum { WIDE_COLUMNS = 1 << 14, WIDE_ROWS_A_UNIT = 62, WIDE_TEAM = 128 };
 
-/* Columns of short rows that are not aligned, of which a team takes two: of up to so many
- * narrower teams.  float32 40001x77 takes 6.9 us of an H200 in place of 9.1, 15001x190 6.4 in place
- * of 8.1, float64 20001x101 8.4 in place of 10.8. */
+/* Short rows that do not start at vectors of 128 bits: a team takes two at once; up to SHORT_NARROW
+ * columns in narrower teams.  float32 40001x77 takes 6.9 us of an H200 in place of 9.1,
+ * 15001x190 6.4 in place of 8.1, float64 20001x101 8.4 in place of 10.8. */
 enum { SHORT_COLUMNS_MIN = 64, SHORT_COLUMNS = 256, SHORT_COLUMNS_F64 = 160, SHORT_NARROW = 128 };
 enum { SHORT_ROWS_GROUP = 256 };
 
@@ -304,13 +304,15 @@ static teams teams_of_shape(const job *j, const row_loads *how)
             return (teams){.group = LONG_FEWEST_GROUP, .groups = LONG_FEWEST_GROUPS};
         return (teams){.team = LONG_TEAM};
     }
-    if (!few && (how->aligned || how->shifted) && !of_16_bits && v.rows <= WIDE_ROWS_MAX &&
-        v.columns >= WIDE_COLUMNS)
+    if (j->device->kind == DEVICE_CPU)
+        return (teams){0};
+    if (!few && (how->aligned || how->shifted) && !of_16_bits &&
+        v.rows <= WIDE_ROWS_A_UNIT * matvec_groups_wanted(j, 1) && v.columns >= WIDE_COLUMNS)
         return (teams){.team = WIDE_TEAM};
     if (how->shifted && !how->whole && !of_16_bits && v.rows > 1 && v.rows <= SHIFTED_ROWS_FEW)
         return (teams){.team = SHIFTED_FEW_TEAM};
     if (!few && how->several && !(how->aligned && how->full) && !of_16_bits &&
-        v.columns > SHORT_COLUMNS_MIN &&
+        !param(j->params, "TEAM") && !param(j->params, "GROUP") && v.columns > SHORT_COLUMNS_MIN &&
         v.columns <= (p->type == TSR_F64 ? SHORT_COLUMNS_F64 : SHORT_COLUMNS)) {
         if (v.columns <= SHORT_NARROW)
             return (teams){.team = SHORT_TEAM, .rows = 2};
@@ -333,7 +335,12 @@ static const char *split_rows(const job *j, plan *out)
     const bool shifted = is_shifted(j);
     const bool several = !checked && !shifted && matvec_incx(p) == 1 && matvec_incy(p) == 1;
     const size_t width = aligned || shifted ? vec : 1;
-    const row_loads how = {aligned, full, checked, shifted, several, whole};
+    const row_loads how = {.aligned = aligned,
+                           .full = full,
+                           .checked = checked,
+                           .shifted = shifted,
+                           .several = several,
+                           .whole = whole};
     const teams shape = teams_of_shape(j, &how);
     const size_t groups_usual = shape.groups ? shape.groups : SPLIT_GROUPS;
     const char *why = matvec_unsupported_portable(j, out);
@@ -362,6 +369,9 @@ static const char *split_rows(const job *j, plan *out)
         return plan_unsupported(out, "TEAM=%zu exceeds the work-group of %zu", team, local);
     if (!rows)
         rows = several && aligned ? rows_of_team(j, team) : 1;
+    if (!param(j->params, "ROWS") &&
+        matvec_unsupported_local(j, local / team * rows * (team + 1), out))
+        rows = 1;
     if (rows > 1 && !several)
         return plan_unsupported(out,
                                 "ROWS=%zu is for vectors that are neither checked nor shifted nor "
@@ -579,7 +589,9 @@ static const slicing SLICES_SHIFTED = {.across = 16, .loads = 8, .stages = 1, .p
 enum { SLICES_SHIFTED_ROW = 512 };
 /* Rows of 16 bits up to which half as many groups, half as large, are sooner done: bfloat16
  * 1673x133 transposed takes 5.2 us of an H200 in place of 6.0. */
-enum { SLICES_SHIFTED_BRIEF = 4096 };
+static const slicing SLICES_SHIFTED_BRIEF = {
+    .across = 16, .loads = 4, .stages = 1, .past_l1 = 2, .group = 256};
+enum { SLICES_SHIFTED_BRIEF_ROWS = 4096 };
 
 /* Of a large A of 32 or 16 bits and so many rows: several groups for each unit. */
 static const slicing SLICES_SHIFTED_LARGE = {.across = 32, .loads = 4, .stages = 1, .group = 256};
@@ -688,10 +700,11 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
          v.rows <= SLICES_SHIFTED_ROW / tsr_type_size(p->type))) {
         s = SLICES_SHIFTED;
         s.parts = units / size_max(tiles_shifted, 1);
-        if (size == 2 && v.columns <= SLICES_SHIFTED_BRIEF) {
-            s.loads = 4;
-            s.group = 256;
-            s.parts = size_max(s.parts / 2, 1);
+        if (size == 2 && unset && s.parts > 1 && v.columns <= SLICES_SHIFTED_BRIEF_ROWS) {
+            const size_t parts = s.parts / 2;
+
+            s = SLICES_SHIFTED_BRIEF;
+            s.parts = parts;
         }
         return s;
     }
@@ -756,8 +769,8 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
     const size_t rows = tile_rows(s.across, vec, starts);
     const size_t at_once = local / s.across * (loads ? loads : s.loads);
 
-    /* Shifted float64 is faster in many short parts: 50506x2583 takes 244 us of an H200, and 264.
-     */
+    /* Shifted float64 is faster in many short parts: 50506x2583 takes 244 us of an H200 in place of
+     * 264. */
     if (s.across <= local && v.rows > rows / 2 && !(size == 8 && starts > 1)) {
         const size_t parts = groups / size_max(matvec_tiles(j, rows), 1);
         const matvec_cut c = matvec_cut_into(j, local, rows, parts, at_once, at_once);
