@@ -64,7 +64,7 @@ const char *scan_define(const job *j, plan *out)
 
 enum { CHUNK_TOTALS, CHUNK_CARRIES, CHUNK_SCANS };
 
-/* Elements that are worth a work-item of their own, where CHUNK is 0, and those of a line up to
+/* Elements that are worth a work-item of their own, where CHUNK is 0, and those of a row up to
  * which it is not cut: a first call then compiles one kernel for three, which takes 59 ms less of
  * an H200's driver, and the kernel of 16,384 elements 0.5 ms more. */
 enum { CHUNK_USUAL = 4096, LINE_WHOLE = 16384 };
@@ -87,7 +87,7 @@ static const tunable tunables[] = {
      .host_only = true},
     {"CHUNK",
      "elements of a chunk, at least, where lines are cut: fewer carries against idle cores; 0: "
-     "4096, and lines of up to 16384 are whole",
+     "4096, and rows of up to 16384 are whole",
      {0, 64, 256, 1024, 4096},
      0,
      64,
@@ -120,7 +120,8 @@ static const char *plan_chunks(const job *j, plan *out)
 {
     const tsr_scan_problem *p = scan_of(j->problem);
     const size_t set = param(j->params, "CHUNK");
-    const size_t least = set ? set : p->n <= LINE_WHOLE ? LINE_WHOLE : CHUNK_USUAL;
+    const bool whole = p->n <= LINE_WHOLE && scan_inner(p) == 1;
+    const size_t least = set ? set : whole ? LINE_WHOLE : CHUNK_USUAL;
     const size_t lines = scan_lines(p), elements = scan_elements(p);
     const size_t items = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
     const size_t wanted = size_min(size_div_up(items, lines), size_div_up(p->n, least));
