@@ -21,6 +21,9 @@
 _Static_assert((int)BLOCK_BYTES_MAX <= (int)PROGRAM_VALUE_MAX,
                "a step's structure is a kernel's value");
 
+_Static_assert(sizeof(((kept_call *)0)->parameters) == sizeof(((tsr_report *)0)->parameters),
+               "a report's parameters are copied from a kept call");
+
 tsr_status dispatch_ended(tsr_session *s, const problem *p, const variant *v, cl_int rc,
                           tsr_error *err)
 {

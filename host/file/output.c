@@ -233,8 +233,8 @@ static void tell_lost(const output *o, int fd, text *lost)
                     (unsigned)new.st_uid, (unsigned)new.st_gid);
 }
 
-/* What close() would say, asked of a copy, for a file without a name needs an open one to get it.
- */
+/* What close() would report, asked through a duplicate: a file without a name has to stay open to
+ * be linked. */
 static bool closes(int fd)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -242,8 +242,7 @@ static bool closes(int fd)
     return copy >= 0 && close(copy) == 0;
 }
 
-/* At once, where the file has no name and nothing is there: then no moment leaves a name beside it.
- */
+/* No temporary name ever exists where the output is new and the file has none so far. */
 static bool link_in_place(const output *o, const char *path)
 {
     return o->unnamed[0] && !o->target.exists &&

@@ -36,10 +36,10 @@ def run(op, problem, operands, offsets=(), device=None, kernel=None, settings=No
     if device is not None and not _devices.is_on(session, device):
         raise ValueError("%s: the arrays are on another device than %s" % (op.name, device))
     memory, starts = [], {}
-    for x in operands:
+    for i, x in enumerate(operands):
         if type(x) is DeviceArray:
             if x.offset:
-                starts[offsets[len(memory)]] = _first_element(op, x)
+                starts[offsets[i]] = _first_element(op, x)
             memory.append(x.memory)
         elif x is None:
             memory.append(None)
@@ -289,9 +289,7 @@ def result_in(out, shape, dtype, inputs, beta=0):
     if out is None:
         if beta:
             raise ValueError("beta is %s, and there is no out that it scales" % format(beta, "g"))
-        x = inputs[0]
-        return DeviceArray.empty(x.memory.session, shape, dtype) if type(x) is DeviceArray else \
-            np.empty(shape, dtype)
+        return empty_beside(inputs[0], shape, dtype)
     checked_out(out, shape, dtype, inputs[0])
     if type(out) is DeviceArray:
         if not any(out.overlaps(x) for x in inputs):

@@ -127,8 +127,8 @@ class Case(unittest.TestCase):
 
     def keep_folder(self):
         """What is in the test's folder now: {path: None of a folder; (mode, content) of a file; () of a link
-        and a pipe, and of what is large, empty or may not be read, which no command changes}.  In memory: to
-        copy it by a process of its own takes as long as many a command."""
+        and a pipe, and of what is large or may not be read, which no command changes}.  In memory: to copy
+        it by a process of its own takes longer than many commands."""
         kept = {}
         for folder, folders, files in os.walk(self.folder):
             kept.update((os.path.join(folder, name), None) for name in folders)
@@ -136,9 +136,12 @@ class Case(unittest.TestCase):
                 with contextlib.suppress(FileNotFoundError):  # a command that runs beside removed it
                     about = os.lstat(path)
                     kept[path] = ()
-                    # An empty file is a lock: to close it would give up what this process has locked.
-                    if (stat.S_ISREG(about.st_mode) and 0 < about.st_size <= LARGE and
+                    if not (stat.S_ISREG(about.st_mode) and about.st_size <= LARGE and
                             os.access(path, os.R_OK)):
+                        continue
+                    kept[path] = (about.st_mode, b"")
+                    # An empty file may be a lock: to close it would give up what this process has locked.
+                    if about.st_size:
                         with open(path, "rb") as f:
                             kept[path] = (about.st_mode, f.read())
         return kept
@@ -150,9 +153,13 @@ class Case(unittest.TestCase):
                     (os.rmdir if os.path.isdir(path) and not os.path.islink(path) else os.remove)(path)
         for path, file in kept.items():  # a folder is before what is in it
             if file:
-                with open(path, "wb") as f:
-                    f.write(file[1])
-                os.chmod(path, stat.S_IMODE(file[0]))
+                mode, content = file
+                if content or not os.path.exists(path):
+                    with open(path, "wb") as f:
+                        f.write(content)
+                elif os.path.getsize(path):
+                    os.truncate(path, 0)  # it opens nothing, and so closes no lock
+                os.chmod(path, stat.S_IMODE(mode))
             elif file is None and not os.path.lexists(path):
                 os.mkdir(path)
 

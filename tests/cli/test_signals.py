@@ -49,6 +49,7 @@ class Signals(Case):
                 beside = [n for n in left if n.startswith(".tessera-")]
                 if there and number == signal.SIGKILL and len(beside) == 1:
                     # Killed before the new file, which is whole, was renamed over the old one.
+                    np.testing.assert_array_equal(self.load(name), old)
                     os.replace(self.path(beside[0]), self.path(name))
                     left.remove(beside[0])
                 self.assertIn(left, ([], [name]))

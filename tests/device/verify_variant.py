@@ -20,10 +20,10 @@ The compiler takes three quarters of its time to optimize.  The main type's whol
 whose large problems would take longer otherwise: a problem runs there for a value that none had before,
 and pairs of values come together in its tiny problems, which are not optimized, or in Oclgrind.  With
 TESSERA_LONG=1 all of it is, and of the variants made for CPUs the other type's whole sweep.  The rest is
-not; of a variant with a program a shape the tiny problems of the main type's defaults alone are, and of
-one that is slow to optimize nothing is.  With TESSERA_SANITIZED the main type's tiny problems for values alone, whose programs PoCL has of the sweep
-without a sanitizer: a sanitizer looks at the host's code, not at what the device's compiler made, and
-of small tiles unit/test_plans has the plans.
+not; of a variant with a program a shape the tiny problems of the main type's defaults alone are, and
+nothing of a kernel in slow_to_optimize.txt.  With TESSERA_SANITIZED the main type's tiny problems run
+for values alone, whose programs PoCL has of the sweep without a sanitizer: a sanitizer looks at the
+host's code, not at what the device's compiler made, and of small tiles unit/test_plans has the plans.
 
 All runs of a call are in one process (sweep.c), the optimized ones first; of the many variants of a
 sanitized call those that are slow unless optimized are in another one.
@@ -44,14 +44,14 @@ def runs(op, name):
     """What sweep.c runs of a variant."""
     if LONG:
         return all_runs(op, name)
-    found = few_runs(op, name)
+    found = usual_runs(op, name)
     if is_slow_to_optimize(op, name):
         return [run + ",unoptimized" * (not run.endswith(",unoptimized")) for run in found]
     return found
 
 
-def few_runs(op, name):
-    """The same, as optimized as they would be were that no slower for one variant than for another."""
+def usual_runs(op, name):
+    """The runs, before those of a kernel that is slow to optimize lose optimization."""
     some = all_runs(op, name)
     if is_optimized(op, name):
         return [with_words(run, ",pairs,singly,") for run in some]

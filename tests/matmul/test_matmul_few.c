@@ -155,19 +155,22 @@ static void last_bits_do_not_depend_on_shape(tsr_session *s, tsr_matmul_problem 
 
 static void each_shape_has_the_same_bits(void **state)
 {
-    static const size_t depth[] = {3, 19, 200};
+    /* The last is deeper than a block, and what two of them sum up is added. */
+    static const struct {
+        size_t n, k;
+    } sizes[] = {{131, 3}, {131, 19}, {131, 200}, {45, 600}};
     tsr_devices *list = NULL;
     tsr_session *s = open_host(&list);
 
     (void)state;
-    for (size_t k = 0; k < sizeof(depth) / sizeof(*depth); k++)
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
         for (unsigned way = 0; way < 8; way++) {
             tsr_matmul_problem p = TSR_MATMUL_PROBLEM_INIT;
 
             p.type = way & 1 ? TSR_F64 : TSR_F32;
             p.m = 45;
-            p.n = 131;
-            p.k = depth[k];
+            p.n = sizes[i].n;
+            p.k = sizes[i].k;
             p.trans_a = (way & 2) != 0;
             p.trans_b = (way & 4) != 0;
             p.alpha = 0.7;

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "base/sizes.h"
 #include "core/registry.h"
 #include "core/tuning_class.h"
@@ -20,17 +22,22 @@ static const device_facts gpu = {.kind = DEVICE_GPU,
                                  .local_memory = 48 << 10,
                                  .denormals_f32 = true};
 
-static size_t launches(size_t n)
+static void plan_chunks(tsr_scan_problem structure, plan *out)
 {
     const variant *v = &scan_chunks;
-    const tsr_scan_problem structure = {.type = TSR_F32, .n = n};
     const problem p = problem_from(&operation_scan, &structure, sizeof(structure));
     const params chosen = params_default(v);
     const job j = {.problem = &p, .device = &gpu, .params = &chosen};
+
+    assert_null(plan_make(v, &j, out));
+}
+
+static size_t launches(size_t n)
+{
     plan out;
     size_t count;
 
-    assert_null(plan_make(v, &j, &out));
+    plan_chunks((tsr_scan_problem){.type = TSR_F32, .n = n}, &out);
     count = out.count;
     plan_free(&out);
     return count;
@@ -45,9 +52,24 @@ static void short_lines_are_whole(void **state)
     assert_int_equal(launches((size_t)1 << 20), 3);
 }
 
+/* Ordinals of chunks have 32 bits where there are no more than these count. */
+static void ordinals_are_as_wide_as_chunks_are_many(void **state)
+{
+    (void)state;
+    for (int many = 0; many < 2; many++) {
+        plan out;
+
+        plan_chunks((tsr_scan_problem){.type = TSR_F32, .n = 1, .outer = UINT32_MAX + (size_t)many},
+                    &out);
+        assert_non_null(strstr(text_get(&out.defines), many ? " -DWIDE=1" : " -DWIDE=0"));
+        plan_free(&out);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(short_lines_are_whole)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(short_lines_are_whole),
+                                       cmocka_unit_test(ordinals_are_as_wide_as_chunks_are_many)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

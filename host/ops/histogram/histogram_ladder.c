@@ -181,6 +181,14 @@ static last_group last_of(const job *j)
                           p->bins + 1);
 }
 
+/* -Ds of a kernel whose last group goes on, and sets the counts to 0 where it `clears`. */
+static void define_last(const job *j, size_t groups, last_group way, bool clears, plan *out)
+{
+    last_group_defines(j->device, way, &out->defines);
+    plan_define(out, "CLEARS=%d", clears);
+    plan_define(out, "ALONE=%d", groups == 1);
+}
+
 /* Elements of a work-item at least: where no launch clears the counts, and groups add up without
  * waiting, as many as it has in flight. */
 static size_t elements_for(const job *j, last_group way)
@@ -304,9 +312,7 @@ static const char *copies_plan(const job *j, plan *out)
     const char *why;
 
     histogram_define(p, out);
-    last_group_defines(j->device, way, &out->defines);
-    plan_define(out, "CLEARS=%d", way != LAST_GROUP_NONE && !p->add);
-    plan_define(out, "ALONE=%d", groups == 1);
+    define_last(j, groups, way, way != LAST_GROUP_NONE && !p->add, out);
     why = plan_groups(j, groups, local, table, way, out);
     if (!why) {
         state_tables(p, groups, copies, copies, out);
@@ -359,11 +365,9 @@ static const char *few_plan(const job *j, plan *out)
     if ((why = plan_unsupported_local(out, table, j->device->local_memory)))
         return why;
     histogram_define(p, out);
-    last_group_defines(j->device, way, &out->defines);
+    define_last(j, groups, way, way != LAST_GROUP_NONE && !p->add, out);
     plan_define(out, "BINS=%zu", p->bins);
     plan_define(out, "LANES=%zu", lanes);
-    plan_define(out, "CLEARS=%d", way != LAST_GROUP_NONE && !p->add);
-    plan_define(out, "ALONE=%d", groups == 1);
     c = add_count(p, groups, local, way, way != LAST_GROUP_NONE, out);
     c->bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) + (double)view_bytes(&counts) +
                (double)groups * bins * ATOMIC_BYTES;
@@ -465,9 +469,7 @@ static const char *bytes_plan(const job *j, plan *out)
         return why;
     plan_set(out, "COPIES", (uint32_t)copies);
     histogram_define(p, out);
-    last_group_defines(j->device, way, &out->defines);
-    plan_define(out, "CLEARS=%d", clears);
-    plan_define(out, "ALONE=%d", groups == 1);
+    define_last(j, groups, way, clears, out);
     plan_define(out, "NEAR=%zu", near);
     c = add_count(p, groups, local, way, clears, out);
     c->bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) + (double)view_bytes(&counts) +

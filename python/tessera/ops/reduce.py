@@ -76,8 +76,8 @@ def reduce(a, by="sum", axis=None, *, keepdims=False, out=None, any_order=False,
 
 @lru_cache(maxsize=1024)
 def _sides(shape, axes, keepdims):
-    """(outer, n, inner, shape of the result) where these axes, None being all, are one: the last where
-    they are not one in the array."""
+    """(outer, n, inner, shape of the result) of a reduction over `axes` (None: all).  Several axes
+    count as one, the last."""
     if axes is None:
         return 1, prod(shape), 1, (1,) * len(shape) if keepdims else ()
     kept = [n for i, n in enumerate(shape) if i not in axes]
