@@ -32,24 +32,26 @@ static void plan_chunks(tsr_scan_problem structure, plan *out)
     assert_null(plan_make(v, &j, out));
 }
 
-static size_t launches(size_t n)
+static size_t launches(size_t n, size_t inner)
 {
     plan out;
     size_t count;
 
-    plan_chunks((tsr_scan_problem){.type = TSR_F32, .n = n}, &out);
+    plan_chunks((tsr_scan_problem){.type = TSR_F32, .n = n, .inner = inner}, &out);
     count = out.count;
     plan_free(&out);
     return count;
 }
 
-static void short_lines_are_whole(void **state)
+static void short_rows_are_whole(void **state)
 {
     (void)state;
-    assert_int_equal(launches(1), 1);
-    assert_int_equal(launches(16384), 1);
-    assert_int_equal(launches(16385), 3);
-    assert_int_equal(launches((size_t)1 << 20), 3);
+    assert_int_equal(launches(1, 1), 1);
+    assert_int_equal(launches(16384, 1), 1);
+    assert_int_equal(launches(16385, 1), 3);
+    assert_int_equal(launches(16384, 10), 3); /* columns */
+    assert_int_equal(launches(4096, 10), 1);
+    assert_int_equal(launches((size_t)1 << 20, 1), 3);
 }
 
 /* Ordinals of chunks have 32 bits where there are no more than these count. */
@@ -68,7 +70,7 @@ static void ordinals_are_as_wide_as_chunks_are_many(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(short_lines_are_whole),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(short_rows_are_whole),
                                        cmocka_unit_test(ordinals_are_as_wide_as_chunks_are_many)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
