@@ -1,6 +1,5 @@
 #include "core/calls.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,16 +85,6 @@ kept_call *calls_find(tsr_session *s, const problem *p, const selection *sel, pl
     return find(s, p, place, &(selection_key){.whole = sel});
 }
 
-/* Once, not for the report of each call: it takes as long as a small kernel's launch. */
-static void describe_parameters(kept_call *c)
-{
-    text t = {0};
-
-    params_describe(&c->plan.params, &t);
-    snprintf(c->parameters, sizeof(c->parameters), "%s", text_get(&t));
-    text_free(&t);
-}
-
 kept_call *calls_keep(tsr_session *s, kept_call *made)
 {
     kept_calls *k = s->calls_kept.data;
@@ -114,7 +103,9 @@ kept_call *calls_keep(tsr_session *s, kept_call *made)
             at = i;
     plan_free(&k->call[at].plan);
     k->call[at] = *made;
-    describe_parameters(&k->call[at]);
+    /* Once, not for the report of each call: it takes as long as a small kernel's launch. */
+    params_describe_in(&k->call[at].plan.params, k->call[at].parameters,
+                       sizeof(k->call[at].parameters));
     k->call[at].used = ++k->uses;
     k->last = at;
     made->plan = (plan){0}; /* moved */

@@ -36,13 +36,8 @@ tsr_status dispatch_ended(tsr_session *s, const problem *p, const variant *v, cl
 
 void dispatch_report(const selection *sel, uint64_t start, tsr_report *report)
 {
-    text parameters = {0};
-
-    if (!report->parameters[0] && sel->params.count) { /* no command ran */
-        params_describe(&sel->params, &parameters);
-        snprintf(report->parameters, sizeof(report->parameters), "%s", text_get(&parameters));
-        text_free(&parameters);
-    }
+    if (!report->parameters[0] && sel->params.count) /* no command ran */
+        params_describe_in(&sel->params, report->parameters, sizeof(report->parameters));
     snprintf(report->variant, sizeof(report->variant), "%s", sel->variant->name);
     snprintf(report->chosen, sizeof(report->chosen), "%s", sel->chosen);
     report->wall_ns = clock_ns() - start;

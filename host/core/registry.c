@@ -211,6 +211,15 @@ void params_describe(const params *p, text *out)
         text_format(out, "%s%s=%u", i ? " " : "", p->tunables[i].name, p->value[i]);
 }
 
+void params_describe_in(const params *p, char *out, size_t size)
+{
+    text t = {0};
+
+    params_describe(p, &t);
+    snprintf(out, size, "%s", text_get(&t));
+    text_free(&t);
+}
+
 void params_rename(const variant *v, const char *parameters, text *out)
 {
     while (*(parameters += strspn(parameters, " "))) {

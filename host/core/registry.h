@@ -49,6 +49,9 @@ void params_rename(const variant *v, const char *parameters, text *out);
 /** "TILE=16 ITEMS=4". */
 void params_describe(const params *p, text *out);
 
+/** The same, as far as it fits into `size` bytes with its end. */
+void params_describe_in(const params *p, char *out, size_t size);
+
 /**
  * NULL, or why a variant cannot run a job: wrong side (host or device), a
  * probed feature that is absent, or the variant's own reason.  Every feature in
