@@ -201,12 +201,8 @@ static tsr_status allocate(explained_call *t, explanation *x, tsr_error *err)
 
 static void name_it(const explained_call *t, explanation *x)
 {
-    text parameters = {0};
-
-    params_describe(&t->call->plan.params, &parameters);
     snprintf(x->name, sizeof(x->name), "%s", t->call->selection.variant->name);
-    snprintf(x->parameters, sizeof(x->parameters), "%s", text_get(&parameters));
-    text_free(&parameters);
+    params_describe_in(&t->call->plan.params, x->parameters, sizeof(x->parameters));
 }
 
 tsr_status explain_call(tsr_session *s, const problem *p, const tsr_run *run,

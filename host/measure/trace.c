@@ -288,7 +288,6 @@ tsr_status trace_call(tsr_session *s, const problem *p, const tsr_run *run,
     const tsr_session_options fresh = {.kernel_dir = text_get(&s->kernel_dir), .no_cache = true};
     const device_facts *d = session_facts(s);
     traced_call c = {0};
-    text parameters = {0};
     unit_capacity unit;
     tsr_status st;
 
@@ -315,9 +314,8 @@ tsr_status trace_call(tsr_session *s, const problem *p, const tsr_run *run,
                       c.call->selection.variant->name);
     if (st)
         goto cleanup;
-    params_describe(&c.call->plan.params, &parameters);
     snprintf(out->name, sizeof(out->name), "%s", c.call->selection.variant->name);
-    snprintf(out->parameters, sizeof(out->parameters), "%s", text_get(&parameters));
+    params_describe_in(&c.call->plan.params, out->parameters, sizeof(out->parameters));
     c.event = calloc(c.call->plan.count, sizeof(*c.event));
     if (!c.event)
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu events", c.call->plan.count);
@@ -337,7 +335,6 @@ cleanup:
         input_sets_close(&c.sets);
     if (c.buffer)
         clReleaseMemObject(c.buffer);
-    text_free(&parameters);
     tsr_session_close(c.session);
     return st;
 }

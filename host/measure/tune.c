@@ -775,8 +775,6 @@ void tune_entry(const tsr_session *s, const problem *problems, size_t count,
         problems[i].op->describe(&problems[i], &t);
     }
     snprintf(out->problem, sizeof(out->problem), "%s", text_get(&t));
-    text_clear(&t);
-    params_describe(&best->params, &t);
-    snprintf(out->parameters, sizeof(out->parameters), "%s", text_get(&t));
     text_free(&t);
+    params_describe_in(&best->params, out->parameters, sizeof(out->parameters));
 }
