@@ -373,7 +373,8 @@ static void shares_follow_the_shape(void **state)
                  {4095, "TILE_M=128 TILE_N=128 DEPTH=8 STAGES=4", 264, true},
                  {2112, "TILE_M=128 TILE_N=128 DEPTH=16 STAGES=3", 264, true},
                  {472, "TILE_M=32 TILE_N=32 DEPTH=32 STAGES=4 SLICES=8 SPLIT=1", 225, false},
-                 {768, "TILE_M=64 TILE_N=64 DEPTH=16 STAGES=4 SLICES=2", 264, true},
+                 {768, "TILE_M=32 TILE_N=128 DEPTH=16 STAGES=4 SLICES=1", 132, true},
+                 {960, "TILE_M=64 TILE_N=64 DEPTH=16 STAGES=4 SLICES=2", 264, true},
                  {8448, "TILE_M=128 TILE_N=128 DEPTH=16 STAGES=3 SPLIT=1", 4356, false},
                  {64, "TILE_M=32 TILE_N=32 DEPTH=32 STAGES=4 SLICES=8", 4, false},
                  {5, "TILE_M=32 TILE_N=32 DEPTH=32 STAGES=4 SLICES=8", 1, false}};
@@ -396,6 +397,13 @@ static void shares_follow_the_shape(void **state)
                                           : 0);
         plan_free(&x);
     }
+    /* Few rows: no more than a tile has, but with fewer in slices. */
+    p = product(92, 3584, 7735);
+    expect_params("stream-k", NULL, &p, &d, "TILE_M=32 TILE_N=128 SLICES=1 PER_UNIT=2");
+    p = product(179, 13705, 3474);
+    expect_params("stream-k", NULL, &p, &d, "TILE_M=64 TILE_N=128 SLICES=1 PER_UNIT=2");
+    p = product(29, 4471, 14524);
+    expect_params("stream-k", NULL, &p, &d, "TILE_M=32 TILE_N=64 SLICES=4 PER_UNIT=2");
     /* B along k: tall tiles, of which a unit has one. */
     p = product(4095, 4095, 4095);
     matmul_in(&p)->trans_b = true;
@@ -583,7 +591,7 @@ static void copies_follow_the_shape(void **state)
     expect_params("cp-async", NULL, &p, &d, "TILE_M=128 TILE_N=128 DEPTH=8 STAGES=4");
     p = matmul_problem((tsr_matmul_problem){.m = 200, .n = 32, .k = 100, .alpha = 1, .batch = 200});
     expect_params("cp-async", NULL, &p, &d, "TILE_M=32 TILE_N=32 SLICES=4");
-    p = product(768, 768, 768);
+    p = product(960, 960, 960);
     expect_params("stream-k", NULL, &p, &d, "PER_UNIT=2");
     p = product(64, 64, 1000);
     expect_params("stream-k", NULL, &p, &d, "PER_UNIT=0 SPLIT=8");
@@ -894,6 +902,9 @@ static void skinny_products_share_a_long_k(void **state)
         {TSR_F32, 1, 654, 1306, true, true, "skinny-dots", "LINES=1 VECTOR=4 SPLIT=1"},
         {TSR_F16, 45, 1, 829, false, true, "skinny-dots", "TEAM=32 VECTOR=8 SPLIT=1"},
         {TSR_F32, 13, 26, 173, false, true, "skinny-dots", "TEAM=8 VECTOR=1 SPLIT=1"},
+        {TSR_BF16, 5216, 2, 6414, false, false, "skinny-dots", "VECTOR=4"},
+        {TSR_BF16, 5216, 2, 6416, false, false, "skinny-dots", "VECTOR=8"},
+        {TSR_BF16, 5216, 1, 6414, false, false, "skinny-dots", "VECTOR=2"},
     };
     const device_facts d = hopper();
 

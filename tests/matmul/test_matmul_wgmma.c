@@ -1165,6 +1165,65 @@ static void test_tensor_tiles_follow_the_shape(void **state)
     }
 }
 
+/* Columns of B that are copied for nothing cost as much as others: tiles are 224 wide where B lies
+ * along k alone. */
+static void test_tensor_tiles_count_what_is_copied(void **state)
+{
+    problem p = product(5000, 5000, 5000);
+
+    (void)state;
+    matmul_in(&p)->type = TSR_BF16;
+    expect_tile(&p, 128, 256, 1);
+    p = product(3456, 3712, 3264);
+    matmul_in(&p)->type = TSR_BF16;
+    expect_tile(&p, 128, 128, 1);
+    p = product(2560, 2816, 2048);
+    matmul_in(&p)->type = TSR_BF16;
+    expect_tile(&p, 128, 256, 1);
+    matmul_in(&p)->trans_b = true;
+    expect_tile(&p, 128, 224, 1);
+}
+
+/* A group for each tile where C is added to, but of 8 bits or where units take several groups. */
+static void test_tensor_groups_follow_beta(void **state)
+{
+    static const struct {
+        tsr_type type;
+        double beta;
+        size_t size;
+        const char *set, *wanted;
+    } cases[] = {{TSR_BF16, 1, 4096, NULL, "PERSISTENT=2"},
+                 {TSR_BF16, 0, 4096, NULL, "PERSISTENT=1"},
+                 {TSR_F32, 1, 4096, NULL, "PERSISTENT=2"},
+                 {TSR_I8, 1, 4096, NULL, "PERSISTENT=1"},
+                 {TSR_BF16, 1, 512, "TILE_M=64 TILE_N=64 STAGES=4", "PERSISTENT=1"},
+                 {TSR_BF16, 1, 4096, "PERSISTENT=1", "PERSISTENT=1"},
+                 {TSR_BF16, 0, 4096, "PERSISTENT=2", "PERSISTENT=2"}};
+    device_facts d = hopper();
+
+    (void)state;
+    d.compute_units = 132;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        problem p = product(cases[i].size, cases[i].size, cases[i].size);
+        plan x;
+
+        matmul_in(&p)->type = cases[i].type;
+        matmul_in(&p)->beta = cases[i].beta;
+        if (cases[i].type == TSR_F32)
+            matmul_in(&p)->precision = TSR_PRECISION_TF32;
+        x = plan_of("wgmma-tensor", cases[i].set, &p, &d);
+        expect_built("wgmma-tensor", cases[i].set, &p, &d, cases[i].wanted);
+        /* As many groups as tiles, or as units. */
+        if (cases[i].size == 4096)
+            assert_int_equal(x.commands[x.count - 1].global[0] / x.commands[x.count - 1].local[0],
+                             strstr(cases[i].wanted, "=2")
+                                 ? size_div_up(4096, param(&x.params, "TILE_M")) *
+                                       size_div_up(4096, param(&x.params, "TILE_N"))
+                                 : 132);
+        plan_free(&x);
+    }
+}
+
 /* C^T = op(B)^T op(A)^T: operands change places, and so does what is staged of them. */
 static void test_tensor_turns_c(void **state)
 {
@@ -1447,6 +1506,8 @@ int main(void)
         cmocka_unit_test(test_tensor_groups_share_k),
         cmocka_unit_test(test_tensor_stores_through_its_stages),
         cmocka_unit_test(test_tensor_tiles_follow_the_shape),
+        cmocka_unit_test(test_tensor_tiles_count_what_is_copied),
+        cmocka_unit_test(test_tensor_groups_follow_beta),
         cmocka_unit_test(test_tensor_turns_c),
         cmocka_unit_test(test_tensor_runs_elsewhere),
         cmocka_unit_test(test_boxes_serve_large_float64),

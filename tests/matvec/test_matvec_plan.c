@@ -406,6 +406,14 @@ static void tunables_follow_device_and_shape(void **state)
         {"row-item", &gpu, 10, 65, false, NULL, "LOADS", 1},
         {"row-item", &cpu, 10, 10, false, NULL, "LOADS", 1},
         {"row-item", &gpu, 10, 10, false, "LOADS=4", "LOADS", 4},
+        /* Many rows: larger groups, and no more loads than short rows have. */
+        {"row-item", &gpu, 8, 300000, true, NULL, "GROUP", 128},
+        {"row-item", &gpu, 8, 300000, true, NULL, "LOADS", 4},
+        {"row-item", &gpu, 9, 300000, true, NULL, "LOADS", 16},
+        {"row-item", &gpu, 8, 100000, true, NULL, "GROUP", 64},
+        {"row-item", &gpu, 8, 100000, true, NULL, "LOADS", 16},
+        {"row-item", &cpu, 8, 300000, true, NULL, "GROUP", 64},
+        {"row-item", &gpu, 8, 300000, true, "GROUP=32", "GROUP", 32},
         {"split-vector", &gpu, 100000, 100, false, NULL, "TEAM", 8},
         {"split-vector", &gpu, 1000, 1000, false, NULL, "TEAM", 64},
         {"split-vector", &gpu, 100, 1, false, NULL, "TEAM", 8},
@@ -534,6 +542,26 @@ static void brief_columns_of_16_bits_have_small_groups(void **state)
         assert_int_equal(param(&made.params, "LOADS"), cases[i].loads);
         assert_int_equal(param(&made.params, "GROUP"), cases[i].group);
         assert_int_equal(made.commands[0].global[0] / made.commands[0].local[0], cases[i].groups);
+        plan_free(&made);
+    }
+}
+
+/* The same where all start at vectors: narrow tiles, but of a large A, or where there are many. */
+static void few_tiles_of_16_bits_are_narrow(void **state)
+{
+    static const struct {
+        size_t rows, columns; /* of A */
+        uint32_t across;
+    } cases[] = {{9787, 712, 8}, {2405, 2456, 8}, {100000, 1504, 32}, {4001, 4096, 32}};
+    const device_facts gpu = device(DEVICE_GPU, 132, 1024, 48 * 1024);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const problem p = product(cases[i].rows, cases[i].columns, TSR_BF16, true);
+        plan made = plan_with("column-slices", &p, &gpu, NULL, NULL);
+
+        if (param(&made.params, "ACROSS") != cases[i].across)
+            fail_msg("%zux%zu: %u", cases[i].rows, cases[i].columns, param(&made.params, "ACROSS"));
         plan_free(&made);
     }
 }
@@ -897,6 +925,19 @@ static void preference_follows_the_shape(void **state)
     p = product(10, 10000, TSR_F32, true);
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "row-item");
+    /* Of 16 bits too, however many, where few start alike. */
+    p = product(4, 2783395, TSR_BF16, true);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "row-item");
+    p = product(4, 2783392, TSR_BF16, true);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "column-slices");
+    p = product(9, 2783395, TSR_BF16, true);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "column-slices");
+    p = product(1, 2783395, TSR_BF16, true);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_not_equal(names[0], "row-item");
 }
 
 static void assert_refused(tsr_matvec_problem m, tsr_status status, const char *part)
@@ -1320,6 +1361,7 @@ int main(void)
         cmocka_unit_test(vectors_are_aligned_where_rows_are),
         cmocka_unit_test(tunables_follow_device_and_shape),
         cmocka_unit_test(brief_columns_of_16_bits_have_small_groups),
+        cmocka_unit_test(few_tiles_of_16_bits_are_narrow),
         cmocka_unit_test(no_tunable_stays_0),
         cmocka_unit_test(parts_follow_device_and_shape),
         cmocka_unit_test(slices_are_loaded_past_the_cache),

@@ -215,6 +215,7 @@ static const rating rated_shared[] = {
     {{64, 32, 8, 2, 84, 113, 33, 0}, 4},    {{64, 64, 8, 2, 117, 157, 33, 0}, 2},
     {{64, 32, 8, 3, 54, 111, 19, 0}, 1},    {{64, 64, 8, 2, 125, 151, 27, 0}, 1},
     {{128, 64, 8, 2, 115, 181, 30, 0}, 1},  {{256, 128, 8, 1, 198, 198, 53, 0}, 1},
+    {{32, 128, 16, 2, 141, 157, 40, 0}, 1}, {{64, 128, 8, 2, 151, 174, 40, 0}, 1},
     {{128, 128, 8, 2, 147, 188, 53, 0}, 1},
 };
 static const share_costs costs = {.start = 2980, .add_up = 2060, .add_part = 129, .bytes_ns = 1910};
@@ -316,10 +317,16 @@ static layout layout_for(const job *j, const rating *rated, bool whole, double *
     return x;
 }
 
-static bool tall_serves(const job *j, const layout *x)
+/* Whether a tile suits the product: a tall one where B lies along k and the device has room, one of
+ * few rows without slices where C has as many. */
+static bool serves(const job *j, const rating *rated, const layout *x)
 {
-    return matmul_of(j->problem)->trans_b && !param(j->params, "SUMS") &&
-           x->is.items <= group_limit(j->device, 0) && x->is.local <= j->device->large_local;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+
+    if (rated->tile.rows >= TALL)
+        return p->trans_b && !param(j->params, "SUMS") &&
+               x->is.items <= group_limit(j->device, 0) && x->is.local <= j->device->large_local;
+    return rated->tile.rows > FEW_ROWS || rated->slices > 1 || p->m >= rated->tile.rows;
 }
 
 /* What takes least time of these tiles.  Other sizes, which tunables set, are as the last. */
@@ -338,7 +345,7 @@ static layout layout_of(const job *j, const rating *rated, size_t count, bool wh
             (slices && slices != rated[i].slices))
             continue;
         x = layout_for(j, &rated[i], whole, &ns);
-        if (ns >= *least || (!rows && rated[i].tile.rows >= TALL && !tall_serves(j, &x)))
+        if (ns >= *least || (!rows && !serves(j, &rated[i], &x)))
             continue;
         *least = ns;
         best = x;

@@ -521,6 +521,14 @@ static const double SLICES_NARROW_BUSY = 0.6;
  * and where it has SLICES_LARGEST_BYTES or more, and a tile for each of them. */
 static const slicing SLICES_16_BITS = {.across = 32, .loads = 4, .stages = 1, .group = 256};
 enum { SLICES_16_BITS_GROUPS = 4, SLICES_LARGEST_GROUPS = 8, SLICES_LARGEST_BYTES = 128 << 20 };
+/* Of fewer tiles than that a group adds up the sums of too many others: up to 32 MiB narrow ones
+ * are sooner done.  bfloat16 9787x712 transposed takes 10.4 us of an H200 in place of 16.6,
+ * 2405x2456 9.8 of an H100 in place of 11.1. */
+enum {
+    SLICES_16_BITS_TILES = 16,
+    SLICES_16_BITS_NARROW = 8,
+    SLICES_16_BITS_NARROW_BYTES = 32 << 20
+};
 
 /* The same of float64, from so many tiles for the units on: long streams; and twice as
  * many groups of half their width where they are fewer than two for each unit, of a quarter where
@@ -733,11 +741,15 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
         return SLICES_WHOLE;
 
     if (of_16_bits && unset && !is_small(j)) {
-        const size_t rows_16 = tile_rows(SLICES_16_BITS.across, vec, starts);
+        s = SLICES_16_BITS;
+        if (bytes <= SLICES_16_BITS_NARROW_BYTES &&
+            matvec_tiles(j, tile_rows(s.across, vec, starts)) < SLICES_16_BITS_TILES)
+            s.across = SLICES_16_BITS_NARROW;
+
+        const size_t rows_16 = tile_rows(s.across, vec, starts);
         const bool largest = matvec_tiles(j, rows_16) >= units &&
                              p->rows >= SLICES_LARGEST_BYTES / size / size_max(p->columns, 1);
 
-        s = SLICES_16_BITS;
         s.past_l1 = usual.past_l1;
         s.group = largest ? 0 : s.group;
         s.parts = parts_of_tiles(

@@ -22,29 +22,43 @@ static void state_pairs(const job *j, command *c)
 static const tunable row_item_tunables[] = {
     {"LOADS",
      "elements of a row that are loaded at once; 1: the plain loop; 0: 16 of a short row on GPUs, "
-     "4 of the shortest",
+     "4 of the shortest, and of many short ones",
      {0, 1, 4, 16},
      0},
-    {"GROUP", MATVEC_GROUP, {1, 8, 16, 32, 64, 128, 256, 512, 1024}, 64, .host_only = true},
+    {"GROUP",
+     MATVEC_GROUP "; 0: 64, or 128 of many rows on GPUs",
+     {0, 1, 8, 16, 32, 64, 128, 256, 512, 1024},
+     0,
+     .host_only = true},
 };
+
+/* Work-items of a group, and of rows that take a compute unit so many groups: of groups of two
+ * warps a unit begins too few in a microsecond.  bfloat16 4x2783395 transposed takes 17 us of an
+ * H200 in groups of 128, and 30 in groups of 64. */
+enum { ROW_GROUP = 64, ROW_GROUP_MANY = 128, ROW_GROUPS_MANY = 32 };
 
 /* Columns of op(A) up to which a GPU's work-item loads SHORT_ROW_LOADS of its row at once. */
 enum { SHORT_ROW = 64, SHORT_ROW_LOADS = 16 };
 /* And of up to 4 no more than there are: bfloat16 4x93548 transposed takes 3.7 us of an H200 in
- * place of 5.0. */
-enum { SHORTEST_ROW = 4, SHORTEST_ROW_LOADS = 4 };
+ * place of 5.0.  Nor are more worth their code where other rows of up to 8 wait: 6x700003 takes 8.8
+ * in place of 15.5. */
+enum { SHORTEST_ROW = 4, SHORTEST_ROW_OF_MANY = 8, SHORTEST_ROW_LOADS = 4 };
 
 static const char *row_item_plan(const job *j, plan *out)
 {
     const matvec_view v = view_of_job(j);
-    const size_t local = matvec_group(j, out), groups = size_div_up(v.rows, local);
+    const bool many = j->device->kind == DEVICE_GPU &&
+                      v.rows / ROW_GROUP >= matvec_groups_wanted(j, ROW_GROUPS_MANY);
+    const size_t set = param(j->params, "GROUP");
+    const size_t local = group_fit(j->device, 0, set ? set : many ? ROW_GROUP_MANY : ROW_GROUP);
+    const size_t groups = size_div_up(v.rows, local);
     const char *why = matvec_unsupported_portable(j, out);
     uint32_t loads = param(j->params, "LOADS"), columns_max;
 
     if (loads == 0)
-        loads = j->device->kind != DEVICE_GPU || v.columns > SHORT_ROW ? 1
-                : v.columns > SHORTEST_ROW                             ? SHORT_ROW_LOADS
-                                                                       : SHORTEST_ROW_LOADS;
+        loads = j->device->kind != DEVICE_GPU || v.columns > SHORT_ROW     ? 1
+                : v.columns > (many ? SHORTEST_ROW_OF_MANY : SHORTEST_ROW) ? SHORT_ROW_LOADS
+                                                                           : SHORTEST_ROW_LOADS;
     columns_max = UINT32_MAX - (loads - 1);
     if (why)
         return why;
@@ -55,6 +69,7 @@ static const char *row_item_plan(const job *j, plan *out)
         return plan_unsupported(out, "%zu rows exceed %d work-groups of %zu", v.rows,
                                 MATVEC_INDEX_MAX, local);
     plan_set(out, "LOADS", loads);
+    plan_set(out, "GROUP", (uint32_t)local);
     matvec_define_operands(j, local, out);
     state_pairs(j, matvec_launch_rows(j, local, local, out));
     return NULL;
