@@ -140,6 +140,8 @@ static void print_tunable(const tunable *t)
         text_format(&values, "%s%u", comma, (unsigned)t->values[i]);
         comma = ", ";
     }
+    if (t->any)
+        text_append(&values, ", ...");
     print_line(6, "%s = %s (default %u): %s", t->name, text_get(&values), (unsigned)t->normal,
                t->meaning);
     text_free(&values);
@@ -155,10 +157,10 @@ static json_t *tunables_json(const variant *v)
 
         for (size_t k = 0; k < tunable_values(t); k++)
             json_array_append_new(values, json_count(t->values[k]));
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", t->name,
-                                              "values", values, "default", json_count(t->normal),
-                                              "small", json_count(t->small ? t->small : t->normal),
-                                              "meaning", t->meaning));
+        json_array_append_new(
+            list, json_pack("{s:s, s:o, s:b, s:o, s:o, s:s}", "name", t->name, "values", values,
+                            "any", t->any, "default", json_count(t->normal), "small",
+                            json_count(t->small ? t->small : t->normal), "meaning", t->meaning));
     }
     return list;
 }

@@ -161,6 +161,8 @@ static tsr_status unknown_value(const tunable *t, const char *value, tsr_error *
 
     for (size_t i = 0; i < tunable_values(t); i++)
         text_format(&list, "%s%u", i ? ", " : "", t->values[i]);
+    if (t->any)
+        text_format(&list, " and others up to %d", TUNABLE_ANY_MAX);
     tsr_fail(err, TSR_ENAME, 0, "%s cannot be '%s' (it takes %s)", t->name, value, text_get(&list));
     text_free(&list);
     return TSR_ENAME;
@@ -170,6 +172,15 @@ bool tunable_has_name(const tunable *t, const char *name, size_t length)
 {
     return (strlen(t->name) == length && !memcmp(t->name, name, length)) ||
            lists_name(t->alias, name, length);
+}
+
+static bool tunable_takes(const tunable *t, unsigned long value)
+{
+    size_t i = 0;
+
+    while (i < tunable_values(t) && t->values[i] != value)
+        i++;
+    return i < tunable_values(t) || (t->any && value >= 1 && value <= TUNABLE_ANY_MAX);
 }
 
 tsr_status params_set(const variant *v, params *p, const char *assignment, tsr_error *err)
@@ -192,13 +203,10 @@ tsr_status params_set(const variant *v, params *p, const char *assignment, tsr_e
         if (!tunable_has_name(t, name, length))
             continue;
         value = strtoul(equals + 1, &end, 10);
-        for (size_t j = 0; j < tunable_values(t); j++) {
-            if (end != equals + 1 && *end == '\0' && t->values[j] == value) {
-                p->value[i] = (uint32_t)value;
-                return TSR_OK;
-            }
-        }
-        return unknown_value(t, equals + 1, err);
+        if (end == equals + 1 || *end || !tunable_takes(t, value))
+            return unknown_value(t, equals + 1, err);
+        p->value[i] = (uint32_t)value;
+        return TSR_OK;
     }
     if (p->count == 0)
         return tsr_fail(err, TSR_ENAME, 0, "kernel %s has no tunables, so no '%s'", v->name, name);

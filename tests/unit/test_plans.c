@@ -293,9 +293,10 @@ static bool check_job(const variant *v, const job *j, const made_up *device)
 
 /* ---- over all of them ---------------------------------------------------------------------- */
 
-/* Defaults, then each value of each tunable by itself. */
+/* Defaults, then each value of each tunable by itself, and others where any count is legal. */
 static size_t check_variant(const variant *v, const problem *p, const made_up *device, bool tune)
 {
+    static const uint32_t counts[] = {5, 131, TUNABLE_ANY_MAX};
     params chosen = params_default(v);
     job j = {p, &device->facts, &chosen, false};
     size_t plans = check_job(v, &j, device);
@@ -308,6 +309,10 @@ static size_t check_variant(const variant *v, const problem *p, const made_up *d
     for (size_t i = 0; tune && i < v->tunable_count; i++) {
         for (size_t k = 0; k < tunable_values(&v->tunables[i]); k++) {
             chosen.value[i] = v->tunables[i].values[k];
+            plans += check_job(v, &j, device);
+        }
+        for (size_t k = 0; v->tunables[i].any && k < ARRAY_COUNT(counts); k++) {
+            chosen.value[i] = counts[k];
             plans += check_job(v, &j, device);
         }
         chosen.value[i] = v->tunables[i].normal;

@@ -287,6 +287,27 @@ static void settings_are_applied(void **state)
     text_free(&t);
 }
 
+/* Counts that plan() chooses need not be among those that are tried. */
+static void any_count_may_be_set(void **state)
+{
+    static const tunable counts[] = {
+        {"PARTS", "groups that share", {0, 1, 2, 4}, 0, .host_only = true, .any = true}};
+    const variant v = {.name = "shared", .tunables = counts, .tunable_count = 1};
+    params p = params_default(&v);
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_equal(params_set(&v, &p, "PARTS=7", &err), TSR_OK);
+    assert_int_equal(param(&p, "PARTS"), 7);
+    assert_int_equal(params_set(&v, &p, "PARTS=4096", &err), TSR_OK);
+    assert_int_equal(params_set(&v, &p, "PARTS=0", &err), TSR_OK);
+    assert_int_equal(param(&p, "PARTS"), 0);
+    assert_int_equal(params_set(&v, &p, "PARTS=4097", &err), TSR_ENAME);
+    assert_non_null(strstr(err.message, "'4097' (it takes 0, 1, 2, 4 and others up to 4096)"));
+    assert_int_equal(params_set(&v, &p, "PARTS=-1", &err), TSR_ENAME);
+    assert_int_equal(params_set(&v, &p, "PARTS=", &err), TSR_ENAME);
+}
+
 static void wrong_settings_are_refused(void **state)
 {
     static const struct {
@@ -476,14 +497,14 @@ static void sweeps_pass_their_checks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_unique),          cmocka_unit_test(operations_are_whole),
-        cmocka_unit_test(variants_are_whole),        cmocka_unit_test(entries_exist),
-        cmocka_unit_test(tunables_have_values),      cmocka_unit_test(tunables_are_read),
-        cmocka_unit_test(operations_are_found),      cmocka_unit_test(variants_are_found),
-        cmocka_unit_test(settings_are_applied),      cmocka_unit_test(wrong_settings_are_refused),
-        cmocka_unit_test(sides_do_not_mix),          cmocka_unit_test(features_are_needed),
-        cmocka_unit_test(options_hold_every_define), cmocka_unit_test(preferences_exist),
-        cmocka_unit_test(sweeps_pass_their_checks),
+        cmocka_unit_test(names_are_unique),           cmocka_unit_test(operations_are_whole),
+        cmocka_unit_test(variants_are_whole),         cmocka_unit_test(entries_exist),
+        cmocka_unit_test(tunables_have_values),       cmocka_unit_test(tunables_are_read),
+        cmocka_unit_test(operations_are_found),       cmocka_unit_test(variants_are_found),
+        cmocka_unit_test(settings_are_applied),       cmocka_unit_test(any_count_may_be_set),
+        cmocka_unit_test(wrong_settings_are_refused), cmocka_unit_test(sides_do_not_mix),
+        cmocka_unit_test(features_are_needed),        cmocka_unit_test(options_hold_every_define),
+        cmocka_unit_test(preferences_exist),          cmocka_unit_test(sweeps_pass_their_checks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

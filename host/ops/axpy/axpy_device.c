@@ -93,7 +93,8 @@ static const tunable grid_tunables[] = {
      {0, 1, 2, 8, 16, 32},
      0,
      2,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
 };
 
 /* As many groups as the device runs at a time, or fewer where `each` elements an item are all. */

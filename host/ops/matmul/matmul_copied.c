@@ -42,7 +42,8 @@ static const tunable cp_async_tunables[] = {
      "work-groups that share k: more run at once, and leave more sums to add up",
      {0, 1, 2, 4, 8, 16, 32},
      0,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
 };
 
 static const tunable stream_tunables[] = {
@@ -52,12 +53,14 @@ static const tunable stream_tunables[] = {
      "or 2",
      {0, 1, 2, 3, 4},
      0,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
     {"SPLIT",
      "work-groups that share each tile's k; 0: all groups share the steps of all tiles",
      {0, 1, 2, 3, 4, 6, 8, 12, 16},
      0,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
 };
 
 /* ---- tiles ------------------------------------------------------------------------------- */

@@ -23,12 +23,14 @@ static const tunable tunables[] = {
      "work-groups that share each tile's k: more run at once, and leave more sums to add up",
      {0, 1, 2, 3, 4, 6, 8, 12, 16, 32},
      0,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
     {"PER_UNIT",
      "work-groups for each compute unit, which share the steps of all tiles; 0: as SPLIT says",
      {0, 1, 2, 3, 4},
      0,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
 };
 
 /* Tiles, the parts of them that warps take, and blocks in flight. */

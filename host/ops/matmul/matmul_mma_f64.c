@@ -30,12 +30,14 @@ static const tunable tunables[] = {
      "add up",
      {0, 1, 2, 4, 8, 16, 32},
      0,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
     {"PER_UNIT",
      "where SPLIT is 0, work-groups for each compute unit, which share all blocks equally",
      {0, 1, 2, 3, 4},
      0,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
 };
 
 /* As copied in boxes. */
@@ -51,12 +53,14 @@ static const tunable tensor_tunables[] = {
      "add up",
      {0, 1, 2, 4, 8, 16, 32},
      0,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
     {"PER_UNIT",
      "where SPLIT is 0, work-groups for each compute unit, which share all blocks equally",
      {0, 1, 2},
      0,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
 };
 
 /* Extent of blocks along k, that an instruction takes, and boxes have. */

@@ -359,6 +359,7 @@ static const tunable columns_tunables[] = {
      {0, 1, 2, 4, 8, 16, 32, 64},
      0,
      .host_only = true,
+     .any = true,
      .cpu_most = 8},
 };
 
@@ -510,6 +511,7 @@ static const tunable dots_tunables[] = {
      {0, 1, 2, 4, 8, 16, 32, 64},
      0,
      .host_only = true,
+     .any = true,
      .cpu_most = 8},
 };
 

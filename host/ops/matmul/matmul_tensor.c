@@ -24,7 +24,8 @@ static const tunable tunables[] = {
      "work-groups that share k: more run at once, and leave more sums to add up",
      {0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32},
      0,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
     {"PERSISTENT",
      "1: a work-group for each compute unit takes tile after tile; 2: a work-group for each tile; "
      "0: 2 where C is added to, but for factors of 8 bits",

@@ -17,7 +17,8 @@ static const tunable tunables[] = {
      "work-groups that share k: more run at once, and leave more sums to add up",
      {0, 1, 2, 4, 8, 16, 32},
      0,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
     {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {128, 256}, 128},
 };
 

@@ -21,7 +21,8 @@ static const tunable tunables[] = {
      "work-groups that share k: more run at once, and leave more sums to add up",
      {0, 1, 2, 4, 8, 16, 32},
      0,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
 };
 
 /* What the kernel is built with; sizes in bytes. */

@@ -102,7 +102,8 @@ static const tunable split_vector_tunables[] = {
      MATVEC_PER_UNIT "; 1: not at all; 0: by the shape",
      {0, 1, 2, 4, 8, 16, 32},
      0,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
 };
 
 enum {
@@ -459,7 +460,12 @@ static const tunable column_slices_tunables[] = {
      0,
      512,
      .host_only = true},
-    {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the shape", {0, 1, 2, 3, 4, 8, 16}, 0, .host_only = true},
+    {"PER_UNIT",
+     MATVEC_PER_UNIT "; 0: by the shape",
+     {0, 1, 2, 3, 4, 8, 16},
+     0,
+     .host_only = true,
+     .any = true},
 };
 
 enum {
@@ -924,7 +930,12 @@ static const tunable short_columns_tunables[] = {
      0,
      64,
      .host_only = true},
-    {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the shape", {0, 1, 2, 3, 4, 8, 16}, 0, .host_only = true},
+    {"PER_UNIT",
+     MATVEC_PER_UNIT "; 0: by the shape",
+     {0, 1, 2, 3, 4, 8, 16},
+     0,
+     .host_only = true,
+     .any = true},
 };
 
 /* A of more than MATVEC_NARROW_COLUMNS columns is wide: each part leaves many sums, so one part for

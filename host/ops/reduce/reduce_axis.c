@@ -283,7 +283,8 @@ static const tunable whole_tunables[] = {
      {0, 1, 2, 4, 8, 16, 32},
      0,
      2,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
 };
 
 /* Bytes of what a group leaves: a value, and where an index is found the number of a block. */

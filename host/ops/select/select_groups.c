@@ -386,7 +386,8 @@ static const tunable tile_tunables[] = {
      {0, 4, 8, 16, 32, 4096},
      0,
      4,
-     .host_only = true},
+     .host_only = true,
+     .any = true},
 };
 
 const variant select_three_launches = {
