@@ -11,23 +11,15 @@
 #include "base/sizes.h"
 #include "core/registry.h"
 #include "core/tuning_class.h"
+#include "made_up_gpu.h"
 #include "ops/scan/scan_problem.h"
-
-static const device_facts gpu = {.kind = DEVICE_GPU,
-                                 .cl_version = 120,
-                                 .clc_version = 120,
-                                 .compute_units = 100,
-                                 .max_work_group = 1024,
-                                 .max_work_item = {1024, 1024, 1024},
-                                 .local_memory = 48 << 10,
-                                 .denormals_f32 = true};
 
 static void plan_chunks(tsr_scan_problem structure, plan *out)
 {
     const variant *v = &scan_chunks;
     const problem p = problem_from(&operation_scan, &structure, sizeof(structure));
     const params chosen = params_default(v);
-    const job j = {.problem = &p, .device = &gpu, .params = &chosen};
+    const job j = {.problem = &p, .device = &made_up_gpu, .params = &chosen};
 
     assert_null(plan_make(v, &j, out));
 }

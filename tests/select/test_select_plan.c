@@ -9,16 +9,8 @@
 #include "base/sizes.h"
 #include "core/registry.h"
 #include "core/tuning_class.h"
+#include "made_up_gpu.h"
 #include "ops/select/select_problem.h"
-
-static const device_facts gpu = {.kind = DEVICE_GPU,
-                                 .cl_version = 120,
-                                 .clc_version = 120,
-                                 .compute_units = 100,
-                                 .max_work_group = 1024,
-                                 .max_work_item = {1024, 1024, 1024},
-                                 .local_memory = 48 << 10,
-                                 .denormals_f32 = true};
 
 static size_t launches(size_t n)
 {
@@ -26,7 +18,7 @@ static size_t launches(size_t n)
     const tsr_select_problem structure = {.type = TSR_F32, .n = n};
     const problem p = problem_from(&operation_select, &structure, sizeof(structure));
     const params chosen = params_default(v);
-    const job j = {.problem = &p, .device = &gpu, .params = &chosen};
+    const job j = {.problem = &p, .device = &made_up_gpu, .params = &chosen};
     plan out;
     size_t count;
 
