@@ -32,9 +32,9 @@ static const tunable row_item_tunables[] = {
      .host_only = true},
 };
 
-/* Work-items of a group, and of rows that take a compute unit so many groups: of groups of two
- * warps a unit begins too few in a microsecond.  bfloat16 4x2783395 transposed takes 17 us of an
- * H200 in groups of 128, and 30 in groups of 64. */
+/* Work-items of a group, and more of them where units have so many groups each: a unit begins too
+ * few groups of two warps in a microsecond.  bfloat16 4x2783395 transposed takes 17 us of an H200
+ * in groups of 128, and 30 in groups of 64. */
 enum { ROW_GROUP = 64, ROW_GROUP_MANY = 128, ROW_GROUPS_MANY = 32 };
 
 /* Columns of op(A) up to which a GPU's work-item loads SHORT_ROW_LOADS of its row at once. */
