@@ -17,7 +17,7 @@
  *     columns as there are.
  * Work split: a group computes tiles of C, TILE_M x TILE_N each, or parts of them: a producer keeps
  *     STAGES blocks of A and B in flight, a warp group or two multiply 64 or 128 rows each.  While
- *     they store a tile, the producer fills the stages for the group's next one.
+ *     they store a tile, the producer fills the stages for the group's next one, if it has one.
  * Parameters: FORMAT of the factors (below); FACTOR and RESULT (matmul_elements.clh); TILE_M, 64,
  *     128 or 256, and TILE_N, 16 or a multiple of 32 up to 256, not both 256; TURNED, 1 where C is
  *     stored transposed, and A and B have changed places; STAGES; BAND (matmul_bands.clh);
@@ -851,8 +851,8 @@ IN_REGISTERS void store_sums(const output *o, __local REAL *own, uint i, uint j,
 #define AHEAD 0
 #endif
 
-/* Whether lines of C are to be in the second-level cache when they are read.  Where all groups
- * begin at once with a wide tile, these would come before what is multiplied. */
+/* Whether lines of C are to be in the second-level cache when they are read.  Of a wide tile that is
+ * the only one of its group they would come before what is multiplied. */
 #define EXPECTED (!TURNED && !SPLITS && !AHEAD && !(SINGLE && TILE_N > 128))
 
 #if EXPECTED

@@ -21,7 +21,7 @@
 enum {
     TUNABLES_MAX = 16,
     TUNABLE_VALUES_MAX = 16,
-    TUNABLE_ANY_MAX = 4096,
+    TUNABLE_ANY_MAX = 4096, /* the largest value of a tunable that takes any */
     COMMAND_ARGS_MAX = 24,
     BLOCK_BYTES_MAX = 256,
     GROUP_COUNTERS_MAX = 16384
@@ -41,9 +41,8 @@ typedef struct tunable {
                                             to have many tiles; 0: the default */
     bool host_only;                      /* plan() alone uses it: it is no -D, so that one program
                                             serves all its values */
-    bool any;          /* a count, of which any from 1 to TUNABLE_ANY_MAX is legal:
-                          plan() chooses others than `values`, which tune and the
-                          sweep try */
+    bool any;          /* any count from 1 to TUNABLE_ANY_MAX is legal; tune and the
+                          sweep try those of values[] */
     uint32_t cpu_most; /* larger values take a CPU's compiler minutes, and the
                           sweep leaves them to GPUs; 0: none do */
     const char *alias; /* as that of a variant */

@@ -41,15 +41,38 @@ static tsr_status check_list(const variant *v, const char *set, tsr_error *err)
     return st;
 }
 
-/* Take out of tunable i what a restriction on it leaves out. */
-static void restrict_to(const char *list, size_t i, tune_space *space)
+/* Whether tunable t may take a value. */
+static bool takes(const tune_space *space, size_t t, uint32_t value)
 {
+    for (size_t k = 0; k < space->count[t]; k++)
+        if (space->value[t][k] == value)
+            return true;
+    return false;
+}
+
+/* Take out of tunable i what a restriction on it leaves out, and add what it names beyond the
+ * values of a tunable that takes any. */
+static tsr_status restrict_to(const char *list, size_t i, tune_space *space, tsr_error *err)
+{
+    const tunable *t = &space->variant->tunables[i];
     size_t n = 0;
 
     for (size_t k = 0; k < space->count[i]; k++)
         if (lists(list, space->value[i][k]))
             space->value[i][n++] = space->value[i][k];
     space->count[i] = n;
+    for (; t->any && *list; list += *list == ',') {
+        const uint32_t value = (uint32_t)strtoul(list, NULL, 10);
+
+        if (!takes(space, i, value)) {
+            if (space->count[i] == TUNABLE_VALUES_MAX)
+                return tsr_fail(err, TSR_ENAME, 0, "%s is given more than %d values", t->name,
+                                TUNABLE_VALUES_MAX);
+            space->value[i][space->count[i]++] = value;
+        }
+        list += strcspn(list, ",");
+    }
+    return TSR_OK;
 }
 
 tsr_status tune_space_make(const variant *v, const char *const *set, size_t set_count,
@@ -69,7 +92,8 @@ tsr_status tune_space_make(const variant *v, const char *const *set, size_t set_
             if (!set[k][length] || !tunable_has_name(&v->tunables[i], set[k], length))
                 continue;
             st = check_list(v, set[k], err);
-            restrict_to(set[k] + length + 1, i, &space);
+            if (st == TSR_OK)
+                st = restrict_to(set[k] + length + 1, i, &space, err);
         }
         if (!size_mul(space.total, space.count[i], &space.total))
             space.total = SIZE_MAX;
@@ -86,15 +110,6 @@ void tune_space_at(const tune_space *space, size_t i, params *out)
         out->value[t] = space->value[t][i % space->count[t]];
         i /= space->count[t];
     }
-}
-
-/* Whether tunable t may take a value. */
-static bool takes(const tune_space *space, size_t t, uint32_t value)
-{
-    for (size_t k = 0; k < space->count[t]; k++)
-        if (space->value[t][k] == value)
-            return true;
-    return false;
 }
 
 void tune_space_usual(const tune_space *space, params *out)

@@ -397,7 +397,7 @@ static void shares_follow_the_shape(void **state)
                                           : 0);
         plan_free(&x);
     }
-    /* Few rows: no more than a tile has, but with fewer in slices. */
+    /* Few rows: tiles of 32 x 128 and 64 x 128; of fewer than 32 rows tiles in slices. */
     p = product(92, 3584, 7735);
     expect_params("stream-k", NULL, &p, &d, "TILE_M=32 TILE_N=128 SLICES=1 PER_UNIT=2");
     p = product(179, 13705, 3474);

@@ -1165,8 +1165,8 @@ static void test_tensor_tiles_follow_the_shape(void **state)
     }
 }
 
-/* Columns of B that are copied for nothing cost as much as others: tiles are 224 wide where B lies
- * along k alone. */
+/* Columns of B that are copied for nothing cost as much as others: tiles are 224 wide only where B
+ * lies along k. */
 static void test_tensor_tiles_count_what_is_copied(void **state)
 {
     problem p = product(5000, 5000, 5000);

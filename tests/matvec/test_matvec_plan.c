@@ -546,7 +546,8 @@ static void brief_columns_of_16_bits_have_small_groups(void **state)
     }
 }
 
-/* The same where all start at vectors: narrow tiles, but of a large A, or where there are many. */
+/* A transposed of 16 bits whose rows all start at vectors: narrow tiles, but of a large A, or where
+ * there are many. */
 static void few_tiles_of_16_bits_are_narrow(void **state)
 {
     static const struct {

@@ -165,6 +165,8 @@ static void tunable_is_sound(const tunable *t)
         normal = normal || t->values[n] == t->normal;
     }
     assert_true(n > 0);
+    if (t->any) /* no program for each count */
+        assert_true(t->host_only && t->values[0] == 0 && t->values[n - 1] <= TUNABLE_ANY_MAX);
     if (!normal)
         fail_msg("the default %u of %s is no legal value", t->normal, t->name);
 }

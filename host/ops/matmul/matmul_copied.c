@@ -198,8 +198,8 @@ static void define(const job *j, const tiling *t, plan *out)
 /* Sizes of tiles, rates of the loop along k alone, and steps of k that take as long as beginning
  * and storing a tile: by a fit to 489 times of whole products on an H200, whose root mean
  * square of errors is 8%; the latter of tiles of 2048 and 4096 outputs by 100 more of a k of 64 or
- * less.  A group that takes one whole tile needs fewer registers than one that shares steps, so
- * that more run side by side. */
+ * less; shared tiles of 32 x 128 and 64 x 128 by 15 of two products.  A group that takes one whole
+ * tile needs fewer registers than one that shares steps, so that more run side by side. */
 typedef struct rating {
     share_tile tile;
     uint32_t slices;

@@ -28,7 +28,7 @@ static const tunable tunables[] = {
      .any = true},
     {"PERSISTENT",
      "1: a work-group for each compute unit takes tile after tile; 2: a work-group for each tile; "
-     "0: 2 where C is added to, but for factors of 8 bits",
+     "0: 2 where C is added to, unless factors have 8 bits or a unit takes several groups, else 1",
      {0, 1, 2},
      0},
     {"PREPARE",
@@ -184,6 +184,20 @@ static size_t block_k(const tsr_matmul_problem *p)
     return ROW_BYTES / element_bytes(p);
 }
 
+/* Whether each tile has a group of its own, of those of which a unit takes so many: where
+ * PERSISTENT says so, or C is added to.  Groups that begin when others end read C at different
+ * times, and by whole lines: with beta 1, in the same tiles, bfloat16 3001x3003x3005 takes 129 us
+ * of an H200 in place of 160, 2001x2003x4007 115 in place of 157, TF32 5000^3 813 in place of 830;
+ * bfloat16 5000^3 480 of an H100 in place of 548.  Where C is overwritten it takes up to 1.2 times
+ * as long. */
+static bool has_group_a_tile(const job *j, size_t a_unit)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const size_t set = param(j->params, "PERSISTENT");
+
+    return set ? set == 2 : matmul_reads_c(p) && element_bytes(p) > 1 && a_unit == 1;
+}
+
 /* A tile of so many rows and columns, of k in such parts.  Where there is a group for each unit or
  * less, it has all local memory for its stages; else small tiles share it. */
 static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k_parts k)
@@ -205,6 +219,7 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k
     t.tiles = size_div_up(p.m, tile_m) * size_div_up(p.n, tile_n);
     t.consumers = tile_m == 64 ? GROUP : 2 * GROUP;
     if (!turn && t.tiles * k.parts > units * (sums <= 32 ? most : 1) &&
+        !has_group_a_tile(j, sums <= 32 ? most : 1) &&
         (matmul_vector_c(&c) < 4 || type_is_fp8(c.type) || matmul_scaled(&p)))
         own = t.consumers / 32 * OWN;
     if (sums <= 32 && t.tiles * k.parts > units)
@@ -223,10 +238,10 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k
 /* Nanoseconds beside those of the launch, fitted to times of tiles on an H100. */
 static double cost(const job *j, const tiling *t)
 {
-    static const double output_block = 0.0207; /* for each output of a tile and block of k, */
-    static const double block_begins = 50;     /* beside a block's own, */
-    static const double line_block = 1.3;      /* or each row and column, as they are copied, */
-    static const double block_min = 133;       /* or a block */
+    static const double output_block = 0.0207; /* of a block of k: for each output of a tile */
+    static const double block_begins = 50;     /* and to begin it; */
+    static const double line_block = 1.3;      /* or for each row and column that is copied; */
+    static const double block_min = 133;       /* and at least; */
     static const double group_begins = 500;    /* for a work-group to begin, */
     static const double output_stored = 0.04;  /* and each output to be stored; */
     static const double tile_kept = 1500;      /* for parts of a tile to be kept and added up, */
@@ -238,13 +253,13 @@ static double cost(const job *j, const tiling *t)
     const double blocks = (double)size_div_up(t->k.span, block_k(p));
     const double outputs = (double)(t->tile_m * t->tile_n);
     const double lines = line_block * (double)(t->tile_m + t->width);
-    /* Columns that are copied and not multiplied take as long: a block of 128 x 224 of a B that
-     * lies across k 785 ns of an H100, one of 128 x 256 750, one of 128 x 128 415. */
+    /* Columns that are copied and not multiplied take as long as others: a block of 128 x 224 of a
+     * B that lies across k 785 ns of an H100, one of 128 x 256 750, one of 128 x 128 415. */
     const double products = output_block * (double)(t->tile_m * t->width);
     const double block = fmax(block_min, fmax(products + block_begins, lines));
     const size_t element = element_bytes(p);
     const double read = ((double)p->m + (double)p->n) * (double)p->k * (double)element / bytes_ns;
-    /* Of each tile that a unit has. */
+    /* Parts are added up for each tile that a unit has. */
     const double shared = t->k.parts > 1 ? (double)size_div_up(t->tiles, units) : 0;
     const double kept = shared * (tile_kept + output_kept * outputs * (double)t->k.parts);
     const double busy = waves * (group_begins + block * blocks + output_stored * outputs);
@@ -313,7 +328,8 @@ static tiling choose(const job *j)
 }
 
 /* The constants but for those of C and staging fit 17 products on an H100, from 512^3 to 16384 x
- * 12979 x 10466, within 11% (RMS); those fit nine on an H200. */
+ * 12979 x 10466, within 11% (RMS), before cost() counted what a block takes to begin and columns
+ * that are copied alone; those of C and staging fit nine on an H200. */
 double matmul_tensor_time(const problem *q, const device_facts *d)
 {
     static const double launch = 3.6;
@@ -395,19 +411,6 @@ static bool stage_by_groups(const job *j, size_t pieces, size_t groups)
     return set ? set == 2 : pieces <= groups;
 }
 
-/* Whether each tile has a group of its own: where PERSISTENT says so, or C is added to.  Groups
- * that begin when others end read C at different times, and by whole lines: with beta 1 bfloat16
- * 3001x3003x3005 takes 129 us of an H200 in place of 160, 2001x2003x4007 115 in place of 157, TF32
- * 5000^3 813 in place of 830; 5000^3 of bfloat16 480 of an H100 in place of 548.  Where C is
- * overwritten it takes up to 1.2 times as long. */
-static bool has_group_a_tile(const job *j, const tiling *t)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t set = param(j->params, "PERSISTENT");
-
-    return set ? set == 2 : matmul_reads_c(p) && element_bytes(p) > 1 && t->a_unit == 1;
-}
-
 static void define(const tsr_matmul_problem *p, const tiling *t, const source *a, const source *b,
                    bool alone, plan *out)
 {
@@ -461,7 +464,7 @@ static const char *plan_tensor(const job *j, plan *out)
         return why;
     a = source_a(&p);
     b = source_b(&p);
-    alone = has_group_a_tile(j, &t);
+    alone = has_group_a_tile(j, t.a_unit);
     groups = t.tiles * t.k.parts;
     if (!alone)
         groups = size_min(groups, units * t.a_unit);

@@ -527,9 +527,10 @@ static const double SLICES_NARROW_BUSY = 0.6;
  * and where it has SLICES_LARGEST_BYTES or more, and a tile for each of them. */
 static const slicing SLICES_16_BITS = {.across = 32, .loads = 4, .stages = 1, .group = 256};
 enum { SLICES_16_BITS_GROUPS = 4, SLICES_LARGEST_GROUPS = 8, SLICES_LARGEST_BYTES = 128 << 20 };
-/* Of fewer tiles than that a group adds up the sums of too many others: up to 32 MiB narrow ones
- * are sooner done.  bfloat16 9787x712 transposed takes 10.4 us of an H200 in place of 16.6,
- * 2405x2456 9.8 of an H100 in place of 11.1. */
+
+/* Where y has fewer tiles than that, each is cut into many parts, whose sums take long to add up:
+ * up to 32 MiB narrow tiles are faster.  bfloat16 9787x712 transposed takes 10.4 us of an H200 in
+ * place of 16.6, 2405x2456 9.8 of an H100 in place of 11.1. */
 enum {
     SLICES_16_BITS_TILES = 16,
     SLICES_16_BITS_NARROW = 8,
