@@ -41,11 +41,11 @@ typedef struct tunable {
                                             to have many tiles; 0: the default */
     bool host_only;                      /* plan() alone uses it: it is no -D, so that one program
                                             serves all its values */
-    bool any;          /* any count from 1 to TUNABLE_ANY_MAX is legal; tune and the
-                          sweep try those of values[] */
-    uint32_t cpu_most; /* larger values take a CPU's compiler minutes, and the
-                          sweep leaves them to GPUs; 0: none do */
-    const char *alias; /* as that of a variant */
+    bool any;                            /* any count from 1 to TUNABLE_ANY_MAX is legal; tune and
+                                            the sweep try those of `values` */
+    uint32_t cpu_most;                   /* larger values take a CPU's compiler minutes, and the
+                                            sweep leaves them to GPUs; 0: none do */
+    const char *alias;                   /* as that of a variant */
 } tunable;
 
 /** Number of legal values. */

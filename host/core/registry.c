@@ -176,11 +176,10 @@ bool tunable_has_name(const tunable *t, const char *name, size_t length)
 
 static bool tunable_takes(const tunable *t, unsigned long value)
 {
-    size_t i = 0;
-
-    while (i < tunable_values(t) && t->values[i] != value)
-        i++;
-    return i < tunable_values(t) || (t->any && value >= 1 && value <= TUNABLE_ANY_MAX);
+    for (size_t i = 0; i < tunable_values(t); i++)
+        if (t->values[i] == value)
+            return true;
+    return t->any && value >= 1 && value <= TUNABLE_ANY_MAX;
 }
 
 tsr_status params_set(const variant *v, params *p, const char *assignment, tsr_error *err)

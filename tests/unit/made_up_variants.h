@@ -37,6 +37,13 @@ static const variant made_up_tiled = {.name = "tiled",
                                       .tunable_count = ARRAY_COUNT(made_up_tunables),
                                       .plan = made_up_plan};
 
+/* Not of the operation: it has a count of which any is legal. */
+static const tunable made_up_counts[] = {
+    {"PARTS", "groups that share", {0, 1, 2, 4}, 0, .host_only = true, .any = true}};
+
+static const variant made_up_shared = {
+    .name = "shared", .tunables = made_up_counts, .tunable_count = ARRAY_COUNT(made_up_counts)};
+
 static const variant *const made_up_variants[] = {&made_up_plain, &made_up_tiled};
 
 static const operation made_up_operation = {.name = "made up",

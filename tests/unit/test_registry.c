@@ -292,22 +292,20 @@ static void settings_are_applied(void **state)
 /* Counts that plan() chooses need not be among those that are tried. */
 static void any_count_may_be_set(void **state)
 {
-    static const tunable counts[] = {
-        {"PARTS", "groups that share", {0, 1, 2, 4}, 0, .host_only = true, .any = true}};
-    const variant v = {.name = "shared", .tunables = counts, .tunable_count = 1};
-    params p = params_default(&v);
+    const variant *v = &made_up_shared;
+    params p = params_default(v);
     tsr_error err = {0};
 
     (void)state;
-    assert_int_equal(params_set(&v, &p, "PARTS=7", &err), TSR_OK);
+    assert_int_equal(params_set(v, &p, "PARTS=7", &err), TSR_OK);
     assert_int_equal(param(&p, "PARTS"), 7);
-    assert_int_equal(params_set(&v, &p, "PARTS=4096", &err), TSR_OK);
-    assert_int_equal(params_set(&v, &p, "PARTS=0", &err), TSR_OK);
+    assert_int_equal(params_set(v, &p, "PARTS=4096", &err), TSR_OK);
+    assert_int_equal(params_set(v, &p, "PARTS=0", &err), TSR_OK);
     assert_int_equal(param(&p, "PARTS"), 0);
-    assert_int_equal(params_set(&v, &p, "PARTS=4097", &err), TSR_ENAME);
+    assert_int_equal(params_set(v, &p, "PARTS=4097", &err), TSR_ENAME);
     assert_non_null(strstr(err.message, "'4097' (it takes 0, 1, 2, 4 and others up to 4096)"));
-    assert_int_equal(params_set(&v, &p, "PARTS=-1", &err), TSR_ENAME);
-    assert_int_equal(params_set(&v, &p, "PARTS=", &err), TSR_ENAME);
+    assert_int_equal(params_set(v, &p, "PARTS=-1", &err), TSR_ENAME);
+    assert_int_equal(params_set(v, &p, "PARTS=", &err), TSR_ENAME);
 }
 
 static void wrong_settings_are_refused(void **state)

@@ -697,9 +697,6 @@ static void a_space_is_restricted(void **state)
 /* Counts of which any is legal may be tried beside those that are. */
 static void any_count_is_tried(void **state)
 {
-    static const tunable parts[] = {
-        {"PARTS", "groups that share", {0, 1, 2, 4}, 0, .host_only = true, .any = true}};
-    const variant v = {.name = "shared", .tunables = parts, .tunable_count = 1};
     const char *const set[] = {"PARTS=7,4,7,131"};
     const char *const many[] = {"PARTS=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"};
     tune_space space;
@@ -707,13 +704,13 @@ static void any_count_is_tried(void **state)
     params p;
 
     (void)state;
-    assert_int_equal(tune_space_make(&v, set, 1, &space, &err), TSR_OK);
+    assert_int_equal(tune_space_make(&made_up_shared, set, 1, &space, &err), TSR_OK);
     assert_int_equal(space.total, 3);
     for (size_t i = 0; i < 3; i++) {
         tune_space_at(&space, i, &p);
         assert_int_equal(param(&p, "PARTS"), ((const uint32_t[]){4, 7, 131})[i]);
     }
-    assert_int_equal(tune_space_make(&v, many, 1, &space, &err), TSR_ENAME);
+    assert_int_equal(tune_space_make(&made_up_shared, many, 1, &space, &err), TSR_ENAME);
     assert_non_null(strstr(err.message, "PARTS is given more than 16 values"));
 }
 

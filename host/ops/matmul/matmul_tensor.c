@@ -184,12 +184,12 @@ static size_t block_k(const tsr_matmul_problem *p)
     return ROW_BYTES / element_bytes(p);
 }
 
-/* Whether each tile has a group of its own, of those of which a unit takes so many: where
- * PERSISTENT says so, or C is added to.  Groups that begin when others end read C at different
- * times, and by whole lines: with beta 1, in the same tiles, bfloat16 3001x3003x3005 takes 129 us
- * of an H200 in place of 160, 2001x2003x4007 115 in place of 157, TF32 5000^3 813 in place of 830;
- * bfloat16 5000^3 480 of an H100 in place of 548.  Where C is overwritten it takes up to 1.2 times
- * as long. */
+/* Whether each tile has a group of its own, where a unit takes so many groups at once: PERSISTENT
+ * says so, or C is added to and a unit takes one.  Groups that begin when others end read C at
+ * different times, and by whole lines: with beta 1, in the same tiles, bfloat16 3001x3003x3005
+ * takes 129 us of an H200 in place of 160, 2001x2003x4007 115 in place of 157, TF32 5000^3 813 in
+ * place of 830; bfloat16 5000^3 480 of an H100 in place of 548.  Where C is overwritten it takes up
+ * to 1.2 times as long. */
 static bool has_group_a_tile(const job *j, size_t a_unit)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
@@ -209,7 +209,8 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k
     const size_t width = along_b ? tile_n : size_round_up(tile_n, ROW_BYTES / element_bytes(&p));
     const size_t stage = (tile_m + width) * ROW_BYTES, set = param(j->params, "STAGES");
     const size_t sums = tile_m * tile_n / (tile_m == 64 ? GROUP : 2 * GROUP);
-    const size_t units = size_max(j->device->compute_units, 1), most = tile_m == 64 ? 3 : 2;
+    const size_t units = size_max(j->device->compute_units, 1);
+    const size_t a_unit_most = sums > 32 ? 1 : tile_m == 64 ? 3 : 2;
     const matmul_matrix c = matmul_matrix_c(given);
     size_t own = 0;
     tiling t = {
@@ -218,8 +219,7 @@ static tiling tiling_of(const job *j, bool turn, size_t tile_m, size_t tile_n, k
 
     t.tiles = size_div_up(p.m, tile_m) * size_div_up(p.n, tile_n);
     t.consumers = tile_m == 64 ? GROUP : 2 * GROUP;
-    if (!turn && t.tiles * k.parts > units * (sums <= 32 ? most : 1) &&
-        !has_group_a_tile(j, sums <= 32 ? most : 1) &&
+    if (!turn && t.tiles * k.parts > units * a_unit_most && !has_group_a_tile(j, a_unit_most) &&
         (matmul_vector_c(&c) < 4 || type_is_fp8(c.type) || matmul_scaled(&p)))
         own = t.consumers / 32 * OWN;
     if (sums <= 32 && t.tiles * k.parts > units)
@@ -412,9 +412,8 @@ static bool stage_by_groups(const job *j, size_t pieces, size_t groups)
 }
 
 static void define(const tsr_matmul_problem *p, const tiling *t, const source *a, const source *b,
-                   bool alone, plan *out)
+                   plan *out)
 {
-    plan_set(out, "PERSISTENT", alone ? 2 : 1);
     plan_set(out, "TILE_M", (uint32_t)t->tile_m);
     plan_set(out, "TILE_N", (uint32_t)t->tile_n);
     plan_set(out, "TURN", t->turned ? 2 : 1);
@@ -505,7 +504,8 @@ static const char *plan_tensor(const job *j, plan *out)
     if (why)
         return why;
     fused = matmul_k_read(&p) && (a.staged || b.staged) && stage_by_groups(j, call.pieces, groups);
-    define(&p, &t, &a, &b, alone, out);
+    plan_set(out, "PERSISTENT", alone ? 2 : 1);
+    define(&p, &t, &a, &b, out);
     plan_define(out, "FUSED=%d", fused);
     plan_define(out, "SPLITS=%d", t.k.parts > 1);
     plan_define(out, "C_VECTOR=%u", matmul_vector_c(&matrix_c));
