@@ -201,7 +201,7 @@ template <class Algorithms> const char *unsupported(const peer_problem *p)
 {
     if (!Algorithms::sorts_items && sort_of(p)->argsort)
         return "it sorts keys alone";
-    return peer_sort_unsupported(p);
+    return peer_sort_unsupported(p, SORT_WIDE_TYPES);
 }
 
 template <class Algorithms> peer describe(const char *name, const char *version)

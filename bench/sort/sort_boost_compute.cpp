@@ -89,7 +89,8 @@ int result(void *of, void *const out[])
 
 extern "C" PEER_EXPORT const peer_list *peer_module(void)
 {
-    static peer the_peer = boost_peer::describe(peer_sequence_unsupported, open);
+    static peer the_peer = boost_peer::describe(
+        [](const peer_problem *p) { return peer_sequence_unsupported(p, SORT_WIDE_TYPES); }, open);
 
     the_peer.restore = boost_peer::restore;
     the_peer.result = result;

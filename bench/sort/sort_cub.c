@@ -209,25 +209,21 @@ static void *open_with(cub_sort *sort, int in_place, const peer_problem *p, char
 
 static void *radix_open(const peer_problem *p, char *why, size_t why_size)
 {
-    static cub_sort *const sorts[SORT_TYPES] = {cub_radix_f32, cub_radix_f64, cub_radix_i32,
-                                                cub_radix_u32, cub_radix_i64, cub_radix_u64};
+    static cub_sort *const sorts[SORT_TYPES] = {CUB_SORTS(cub_radix)};
 
     return open_with(sorts[p->type], 0, p, why, why_size);
 }
 
 static void *merge_open(const peer_problem *p, char *why, size_t why_size)
 {
-    static cub_sort *const sorts[SORT_TYPES] = {cub_merge_f32, cub_merge_f64, cub_merge_i32,
-                                                cub_merge_u32, cub_merge_i64, cub_merge_u64};
+    static cub_sort *const sorts[SORT_TYPES] = {CUB_SORTS(cub_merge)};
 
     return open_with(sorts[p->type], 1, p, why, why_size);
 }
 
 static void *segments_open(const peer_problem *p, char *why, size_t why_size)
 {
-    static cub_sort *const sorts[SORT_TYPES] = {cub_segments_f32, cub_segments_f64,
-                                                cub_segments_i32, cub_segments_u32,
-                                                cub_segments_i64, cub_segments_u64};
+    static cub_sort *const sorts[SORT_TYPES] = {CUB_SORTS(cub_segments)};
 
     return open_with(sorts[p->type], 0, p, why, why_size);
 }
@@ -266,7 +262,7 @@ static int cub_result(void *state, void *const out[])
 
 static const char *cub_unsupported(const peer_problem *p)
 {
-    const char *why = peer_sequence_unsupported(p);
+    const char *why = peer_sequence_unsupported(p, SORT_TYPES);
 
     return why ? why : peer_cuda_unsupported(p);
 }
@@ -283,13 +279,13 @@ static const char *radix_unsupported(const peer_problem *p)
         return "it is built for values of 4 and 8 bytes";
     if (peer_sort_parts(p) > 1)
         return "it sorts one sequence a call, not rows or segments";
-    why = peer_keys_unsupported(p);
+    why = peer_keys_unsupported(p, SORT_TYPES);
     return why ? why : peer_cuda_unsupported(p);
 }
 
 static const char *segments_unsupported(const peer_problem *p)
 {
-    const char *why = peer_sort_unsupported(p);
+    const char *why = peer_sort_unsupported(p, SORT_TYPES);
 
     if (!why && peer_sort_parts(p) == 1)
         why = "it sorts rows or segments, and there is one sequence";

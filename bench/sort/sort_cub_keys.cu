@@ -5,6 +5,7 @@
  * one type a compilation, since each keeps nvcc busy for half a minute.
  */
 #include <cub/cub.cuh>
+#include <cuda_fp16.h>
 
 #include "sort_cub_keys.h"
 

@@ -28,10 +28,12 @@ typedef struct cub_job {
 /** A sort with `*bytes` bytes of temporary memory; where temporary is NULL it only sets *bytes. */
 typedef cudaError_t cub_sort(const cub_job *job, void *temporary, size_t *bytes);
 
-cub_sort cub_radix_f32, cub_radix_f64, cub_radix_i32, cub_radix_u32, cub_radix_i64, cub_radix_u64;
-cub_sort cub_merge_f32, cub_merge_f64, cub_merge_i32, cub_merge_u32, cub_merge_i64, cub_merge_u64;
-cub_sort cub_segments_f32, cub_segments_f64, cub_segments_i32, cub_segments_u32, cub_segments_i64,
-    cub_segments_u64;
+/** A sort's functions, in the order of tsr_type. */
+#define CUB_SORTS(sort)                                                                            \
+    sort##_f32, sort##_f64, sort##_i32, sort##_u32, sort##_i64, sort##_u64, sort##_f16, sort##_i8, \
+        sort##_u8, sort##_i16, sort##_u16
+
+cub_sort CUB_SORTS(cub_radix), CUB_SORTS(cub_merge), CUB_SORTS(cub_segments);
 
 /** CUB_VERSION: 300001 is 3.0.1. */
 int cub_version_u32(void);

@@ -20,6 +20,18 @@
 PLAIN_FLOATS(plain_floats, float)
 PLAIN_FLOATS(plain_doubles, double)
 
+/* Of float16, by its bits. */
+static const char *plain_halves(const uint16_t *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if ((keys[i] & 0x7fff) > 0x7c00)
+            return "a key is NaN, for which it promises no place";
+        if (keys[i] == 0x8000)
+            return "a key is -0, which it takes for equal to +0";
+    }
+    return NULL;
+}
+
 size_t peer_sort_keys(const peer_problem *p)
 {
     const tsr_sort_problem *s = sort_of(p);
@@ -27,11 +39,11 @@ size_t peer_sort_keys(const peer_problem *p)
     return s->rows > 1 ? s->rows * s->n : s->n;
 }
 
-const char *peer_keys_unsupported(const peer_problem *p)
+const char *peer_keys_unsupported(const peer_problem *p, int types)
 {
     const size_t keys = peer_sort_keys(p);
 
-    if (p->type < 0 || p->type >= SORT_TYPES)
+    if (p->type < 0 || (int)p->type >= types)
         return "it sorts numbers of 32 and 64 bits only";
     if (keys == 0)
         return "no keys: nothing to time";
@@ -41,18 +53,20 @@ const char *peer_keys_unsupported(const peer_problem *p)
         return plain_floats((const float *)p->operand[SORT_KEYS], keys);
     if (p->type == TSR_F64 && p->operand[SORT_KEYS])
         return plain_doubles((const double *)p->operand[SORT_KEYS], keys);
+    if (p->type == TSR_F16 && p->operand[SORT_KEYS])
+        return plain_halves((const uint16_t *)p->operand[SORT_KEYS], keys);
     return NULL;
 }
 
-const char *peer_sort_unsupported(const peer_problem *p)
+const char *peer_sort_unsupported(const peer_problem *p, int types)
 {
     return sort_of(p)->value_bytes ? "it sorts keys alone or with their positions, not with values"
-                                   : peer_keys_unsupported(p);
+                                   : peer_keys_unsupported(p, types);
 }
 
-const char *peer_sequence_unsupported(const peer_problem *p)
+const char *peer_sequence_unsupported(const peer_problem *p, int types)
 {
-    const char *why = peer_sort_unsupported(p);
+    const char *why = peer_sort_unsupported(p, types);
 
     if (!why && peer_sort_parts(p) > 1)
         return "it sorts one sequence a call, not rows or segments";

@@ -18,8 +18,9 @@ extern "C" {
 /** Operands of a sort, in order. */
 enum { SORT_KEYS, SORT_INDEX, SORT_VALUES, SORT_SEGMENTS };
 
-/** Types that they sort: the first so many of tsr_type. */
-enum { SORT_TYPES = 6 };
+/** Types that they sort: the first so many of tsr_type.  All do numbers of 32 and 64 bits; one that
+ * takes every type of keys has those of 8 and 16 bits too. */
+enum { SORT_WIDE_TYPES = 6, SORT_TYPES = 11 };
 
 /** peer_module() of these peers, for the operation whose parts are sorted. */
 const peer_list *peer_sort_module(const peer *peers, size_t count);
@@ -31,16 +32,16 @@ static inline const tsr_sort_problem *sort_of(const peer_problem *p)
 }
 
 /**
- * NULL, or why a library that sorts plain numbers cannot do this: it promises no
- * place for NaN, and none for -0 before +0.
+ * NULL, or why a library that sorts plain numbers of the first `types` types cannot do this: it
+ * promises no place for NaN, and none for -0 before +0.
  */
-const char *peer_sort_unsupported(const peer_problem *p);
+const char *peer_sort_unsupported(const peer_problem *p, int types);
 
 /** The same for one that sorts one sequence a call. */
-const char *peer_sequence_unsupported(const peer_problem *p);
+const char *peer_sequence_unsupported(const peer_problem *p, int types);
 
 /** The first but for values, which a few move along. */
-const char *peer_keys_unsupported(const peer_problem *p);
+const char *peer_keys_unsupported(const peer_problem *p, int types);
 
 /** Keys of all parts. */
 size_t peer_sort_keys(const peer_problem *p);

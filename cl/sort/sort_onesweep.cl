@@ -15,15 +15,16 @@
  * Work split: a work-group owns a tile of GROUP * ITEMS keys (sort_radix_tile.clh),
  *     and in the counting launch a chunk of whole tiles.
  * Parameters: as sort_radix.cl, PER_UNIT for the chunks; PASSES, digits of a key;
- *     SCAN_GROUP, the most work-items that add up counts;
+ *     SCAN_GROUP, the most work-items that add up counts; ONE_TILE, 1 where one tile has
+ *     all keys, and sort_onesweep alone is launched, from the caller's arrays to the same;
  *     STATES, how work-groups read and publish states (look_back.clh).
  * Launch: 1-D.  sort_radix_digits with GROUP work-items for each chunk;
  *     sort_radix_totals with a work-group of a power of 2 up to SCAN_GROUP for each
  *     digit of each pass; then for each pass, from the digit at bit 0 up,
- *     sort_onesweep with GROUP work-items for each tile.  Passes are even in
- *     number: the first, third... go from the caller's arrays to the workspace, the
- *     others back.  With values that an index moves then the kernels of
- *     sort_values.clh.
+ *     sort_onesweep with GROUP work-items for each tile.  The last pass goes from the
+ *     workspace to the caller's arrays, the one before it the other way, and so on: the
+ *     first of an odd number starts from what sort_radix_digits copied.  With values that
+ *     an index moves then the kernels of sort_values.clh.
  * Workspace: a copy of the keys, one of the payload, PASSES * 2^BITS * (chunks + 1)
  *     counts, PASSES * (2^BITS * tiles + 1) states; index and values as sort_radix.cl.
  * Local memory: a tile of keys, or of payload where it is wider, and in the same
@@ -33,8 +34,8 @@
  *     while others wait for them.  OpenCL does not promise that; NVIDIA's GPUs do from
  *     compute capability 7.0 on, and CPUs whose threads each run a group to its end.
  */
-#ifndef PASSES
-#error "PASSES: digits of a key"
+#if !defined(PASSES) || !defined(ONE_TILE)
+#error "PASSES, ONE_TILE: digits of a key, and whether one tile has all keys"
 #endif
 
 #define COUNTED PASSES
@@ -50,13 +51,56 @@
 #error "SCAN_GROUP: the most work-items that add up counts"
 #endif
 
+/* Vectors of a copy that a work-item holds at once. */
+#define LOADED 4u
+
+/* Copy so many bytes, by the whole group: sixteen at a time where both arrays allow it. */
+static inline void copy_by_group(__global uchar *to, __global const uchar *from, size_t bytes)
+{
+    const size_t item = get_local_id(0), vectors = bytes / sizeof(uint4);
+    const bool aligned = (((size_t)to | (size_t)from) & (sizeof(uint4) - 1)) == 0;
+
+    for (size_t i = item; aligned && i < vectors; i += LOADED * GROUP) {
+        uint4 held[LOADED];
+
+        /* All are on their way before the first is stored. */
+#pragma unroll
+        for (uint k = 0; k < LOADED; k++)
+            if (i + k * GROUP < vectors)
+                held[k] = ((__global const uint4 *)from)[i + k * GROUP];
+#pragma unroll
+        for (uint k = 0; k < LOADED; k++)
+            if (i + k * GROUP < vectors)
+                ((__global uint4 *)to)[i + k * GROUP] = held[k];
+    }
+    for (size_t i = (aligned ? vectors * sizeof(uint4) : 0) + item; i < bytes; i += GROUP)
+        to[i] = from[i];
+}
+
+/* What the counting launch reads, and where passes are odd in number writes. */
+#if PASSES % 2
+#define COUNT_ARRAYS PASS_ARRAYS
+#else
+#define COUNT_ARRAYS __global const word *keys
+#endif
+
 /* counts[pass][digit][chunk] := how many keys of the chunk have the digit there.  All states are
  * set back on the way. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_radix_digits(__global const word *keys, __global uint *counts, __global uint *states,
-                  const radix_call call)
+sort_radix_digits(COUNT_ARRAYS, __global uint *counts, __global uint *states, const radix_call call)
 {
     __local uint counters[COUNTERS * COPIES];
+#if PASSES % 2
+    const size_t start = chunk_start(call.chunk), taken = chunk_end(call.chunk, call.n) - start;
+
+    copy_by_group((__global uchar *)(keys_to + call.offset_keys_to + start),
+                  (__global const uchar *)(keys + call.offset_keys + start), taken * sizeof(word));
+#if PAYLOAD == PAYLOAD_VALUE
+    copy_by_group((__global uchar *)(loads_to + call.offset_loads_to + start),
+                  (__global const uchar *)(loads + call.offset_loads + start),
+                  taken * sizeof(payload));
+#endif
+#endif
 
     for (size_t i = get_global_id(0); i < call.states; i += get_global_size(0))
         states[call.offset_states + i] = 0;
@@ -79,6 +123,16 @@ __kernel void sort_radix_totals(__global uint *counts, ulong offset_counts, uint
         counts[offset_counts + (size_t)get_num_groups(0) * chunks + digit] = sum;
 }
 
+#if ONE_TILE
+/* Count the tile's keys with each digit.  It is where they all are: places in it are theirs. */
+static inline void count_digits(__local const tile_room *room, __local tile_digits *digits)
+{
+    for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP) {
+        digits->first[digit] = tile_count(room, digit);
+        digits->there[digit] = 0;
+    }
+}
+#else
 /* Which tile the group takes: the next one. */
 static inline uint next_tile(__global state *tickets, __local uint *drawn)
 {
@@ -117,6 +171,7 @@ static inline void publish_ends(__local tile_digits *digits, __global state *sta
         digits->there[digit] = before - first;
     }
 }
+#endif
 
 /* Sort keys by the digit at bit `call.shift`, tile by tile. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -125,8 +180,12 @@ sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states,
 {
     __local tile_room room;
     __local tile_digits digits;
+#if ONE_TILE
+    const uint tile = 0;
+#else
     __local uint drawn;
     const uint tile = next_tile(states + call.offset_tickets, &drawn);
+#endif
     const ulong start = (ulong)tile * TILE;
     const uint left = min(call.n - start, (ulong)TILE), shift = call.shift;
     word bits[ITEMS];
@@ -136,12 +195,18 @@ sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states,
     states += call.offset_states;
     tile_take(bits, keys + start, left);
     tile_rank(bits, rank, &room, shift);
+#if ONE_TILE
+    count_digits(&room, &digits);
+    tile_place_digits(&room, &digits);
+    tile_sort_keys(bits, rank, &room, shift);
+#else
     publish_counts(&room, &digits, states, tile);
     if (tile == 0)
         begin_digits(digits.there, digits.of_teams, totals + call.offset_counts);
     tile_place_digits(&room, &digits);
     tile_sort_keys(bits, rank, &room, shift);
     publish_ends(&digits, states, tile);
+#endif
     tile_leave(rank, &room, &digits, keys_to, (payloads){loads, loads_to, call.last}, start, left,
                shift);
 }

@@ -153,6 +153,10 @@ static void test_split_on_a_gpu(void **state)
     check_split("fused-passes-warp", &d, &s, 32, 14, 15, 9);
     s = (tsr_sort_problem){.type = TSR_U32, .n = 1000};
     check_split("fused-passes-warp", &d, &s, 32, 12, 13, 7);
+    s.n = 8000;
+    check_split("fused-passes-warp", &d, &s, 16, 11, 12, 6);
+    s.n = (1 << 14) + 1;
+    check_split("fused-passes-warp", &d, &s, 32, 12, 13, 7);
 }
 
 static void check_chunk(const device_facts *d, const tsr_sort_problem *s, size_t chunk)

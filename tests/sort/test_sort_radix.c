@@ -76,6 +76,7 @@ static void test_tiles_are_the_problem_s(void **state)
     const tsr_sort_problem wide_values = {.type = TSR_U64, .n = 10000000, .value_bytes = 4};
     const tsr_sort_problem few = {.type = TSR_U32, .n = 10000};
     const tsr_sort_problem bytes = {.type = TSR_U8, .n = 10000000};
+    const tsr_sort_problem few_bytes = {.type = TSR_U8, .n = 2048, .value_bytes = 4};
 
     (void)state;
     check_defined("radix", gpu(), keys,
@@ -91,7 +92,10 @@ static void test_tiles_are_the_problem_s(void **state)
     check_defined("onesweep", nvidia(), values, " -DITEMS=8 -DCOPIES=16 -DPAYLOAD=PAYLOAD_VALUE");
     check_defined("onesweep", nvidia(), wide_values, " -DITEMS=12 ");
     check_defined("onesweep", nvidia(), few, " -DGROUP=384 -DITEMS=12 ");
-    check_defined("onesweep", nvidia(), bytes, " -DBITS=4 ");
+    check_defined("onesweep", nvidia(), bytes, " -DBITS=8 -DGROUP=384 -DITEMS=24 ");
+    check_defined("onesweep", nvidia(), bytes, " -DPASSES=1 -DONE_TILE=0 ");
+    check_defined("onesweep", nvidia(), few_bytes, " -DGROUP=512 -DITEMS=4 ");
+    check_defined("onesweep", nvidia(), few_bytes, " -DPASSES=1 -DONE_TILE=1 ");
     check_defined("onesweep", gpu(), keys, " -DSTATES=STATES_ATOMICS");
     check_defined("radix", cpu(), keys, " -DBITS=8 -DGROUP=16 -DITEMS=16 -DCOPIES=1 ");
 }
@@ -252,10 +256,10 @@ static void check_sweep_from(const device_facts *d)
         tsr_type type;
         bool argsort;
         size_t value_bytes, least;
-    } cases[] = {{TSR_U8, false, 0, 1 << 16},  {TSR_I16, false, 0, 1 << 16},
-                 {TSR_F32, false, 0, 1 << 17}, {TSR_U32, true, 0, 1 << 16},
-                 {TSR_I32, false, 4, 1 << 15}, {TSR_F16, true, 0, 1 << 14},
-                 {TSR_U8, false, 8, 1 << 14}};
+    } cases[] = {{TSR_I16, false, 0, 1 << 14}, {TSR_F32, false, 0, 1 << 17},
+                 {TSR_U32, true, 0, 1 << 16},  {TSR_I32, false, 4, 1 << 15},
+                 {TSR_F16, true, 0, 8193},     {TSR_U8, false, 8, 257},
+                 {TSR_I8, true, 0, 257}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         tsr_sort_problem q = {.type = cases[i].type,
@@ -319,6 +323,19 @@ static void check_merges_below_powers(const device_facts *d)
                         cases[i].preferred);
 }
 
+/* Keys of 8 bits alone: the network, then one tile of digits, then counts, which every GPU takes.
+ */
+static void check_bytes_alone(const device_facts *ours, const device_facts *other)
+{
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_I8, .n = 2048}, "rows-shfl");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_I8, .n = 2049}, "onesweep");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_U8, .n = 9216}, "onesweep");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_U8, .n = 9217}, "value-counts");
+    check_preferred(other, (tsr_sort_problem){.type = TSR_U8, .n = 9217}, "value-counts");
+    check_preferred_somewhere(ours, (tsr_sort_problem){.type = TSR_U8, .n = 9217, .rows = 2},
+                              "value-counts", false);
+}
+
 static void test_preferences(void **state)
 {
     const device_facts ours = nvidia(), other = gpu(), processor = cpu();
@@ -329,6 +346,7 @@ static void test_preferences(void **state)
 
     (void)state;
     check_sweep_from(&ours);
+    check_bytes_alone(&ours, &other);
     check_merges_between(&ours);
     check_merges_below_powers(&ours);
     check_preferred(&ours, keys, "onesweep");

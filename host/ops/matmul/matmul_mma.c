@@ -425,6 +425,16 @@ double matmul_mma_time(const problem *q, const device_facts *d)
     return 1e3 * mma_time(&j, &s);
 }
 
+/* Whether tiles of so many rows or columns fill most of the units: float16 15752x8x4368 with B
+ * transposed takes 40 us of an H200 by `wgmma-tensor` and 52 by `mma`, 14000x12x3000 28 and 41. */
+enum { TENSOR_TILE = 128 };
+static const double TENSOR_BUSY = 0.8;
+
+static bool has_tiles_for_units(const tsr_matmul_problem *p, const device_facts *d)
+{
+    return (double)size_max(p->m, p->n) >= TENSOR_BUSY * TENSOR_TILE * (double)d->compute_units;
+}
+
 bool matmul_mma_gains(const problem *q, const device_facts *d)
 {
     const tsr_matmul_problem *p = matmul_of(q);
@@ -441,10 +451,13 @@ bool matmul_mma_gains(const problem *q, const device_facts *d)
     if (p->k <= 16 && p->type != TSR_I8 && size_min(p->m, p->n) > 16)
         return true;
     /* Of few rows or columns a group of `wgmma-tensor` has less of the large factor on its way than
-     * its time is taken from, and of a short k it begins later: a clear gain alone counts. */
-    return matmul_mma_time(q, d) < matmul_tensor_time(q, d) * (size_min(p->m, p->n) <= 16 ? 1.25
-                                                               : p->k <= 96               ? 1.06
-                                                                                          : 1);
+     * its time is taken from, but where each unit has a tile to read; and of a short k it begins
+     * later: a clear gain alone counts. */
+    return matmul_mma_time(q, d) <
+           matmul_tensor_time(q, d) * (size_min(p->m, p->n) <= 16 && !has_tiles_for_units(p, d)
+                                           ? 1.25
+                                       : p->k <= 96 ? 1.06
+                                                    : 1);
 }
 
 /* Bytes that are loaded or copied at once, at whose multiples lines start: 16, or an element, or 4

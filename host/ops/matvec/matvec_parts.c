@@ -137,6 +137,9 @@ enum { LONG_FEWEST_GROUP = 256, LONG_FEWEST_GROUPS = 8 };
  * group.  float32 2658x48570 takes 127 us of an H200 in place of 152, float64 4100x16384 126 in
  * place of 140; rows of 10000 lose 3%, and those of 16 bits as much as they gain. */
 enum { WIDE_COLUMNS = 1 << 14, WIDE_ROWS_A_UNIT = 62, WIDE_TEAM = 128 };
+/* Of float32 that do not start at vectors and are few, two teams to a group, fewer groups on a
+ * unit: 1228x18669 takes 27.7 us in place of 32.8. */
+enum { WIDE_SHIFTED_GROUP = 256, WIDE_SHIFTED_GROUPS = 8, WIDE_SHIFTED_ROWS = 512 };
 
 /* Short rows that do not start at vectors of 128 bits: a team takes two at once; up to SHORT_NARROW
  * columns in narrower teams.  float32 40001x77 takes 6.9 us of an H200 in place of 9.1,
@@ -310,6 +313,10 @@ static teams teams_of_shape(const job *j, const row_loads *how)
     if (!few && (how->aligned || how->shifted) && !of_16_bits &&
         v.rows <= WIDE_ROWS_A_UNIT * matvec_groups_wanted(j, 1) && v.columns >= WIDE_COLUMNS)
         return (teams){.team = WIDE_TEAM};
+    if (few && how->shifted && p->type == TSR_F32 && v.columns >= WIDE_COLUMNS &&
+        v.rows >= WIDE_SHIFTED_ROWS)
+        return (teams){
+            .team = WIDE_TEAM, .group = WIDE_SHIFTED_GROUP, .groups = WIDE_SHIFTED_GROUPS};
     if (how->shifted && !how->whole && !of_16_bits && v.rows > 1 && v.rows <= SHIFTED_ROWS_FEW)
         return (teams){.team = SHIFTED_FEW_TEAM};
     if (!few && how->several && !(how->aligned && how->full) && !of_16_bits &&
@@ -516,6 +523,23 @@ static const struct {
     double busy;
 } SLICES_STAGED[] = {{8, 256, 64 << 20, 1}, {4, 256, 32 << 20, 1}, {4, 512, 32 << 20, 0.65}};
 enum { SLICES_STAGED_TILES = 4 };
+
+/* Few elements of y, which wider tiles leave lanes without, of a float32 A that stays in the cache:
+ * 28636x72 transposed takes 7.6 us of an H200 in place of 12.8, 40000x40 7.6 in place of 9.4. */
+static const slicing SLICES_FEW = {
+    .across = 8, .loads = 8, .stages = 1, .past_l1 = 2, .group = 256};
+enum {
+    SLICES_FEW_ELEMENTS = 128,
+    SLICES_FEW_ROWS = 1 << 13, /* of A, at least */
+    SLICES_FEW_BYTES = 32 << 20,
+    SLICES_FEW_GROUPS = 4
+};
+
+/* Short columns of very many elements of y in float64: longer streams.  20x2014378 transposed takes
+ * 84 us of an H200 in place of 98. */
+static const slicing SLICES_LOW = {
+    .across = 128, .loads = 4, .stages = 1, .past_l1 = 1, .group = 256};
+enum { SLICES_LOW_ROWS = 32, SLICES_LOW_TILES = 16, SLICES_LOW_GROUPS = 4 };
 
 /* Rows of A up to which SLICES_SHORT, where it applies, reads them sooner. */
 enum { SLICES_SHORT_FIRST = 640 };
@@ -763,7 +787,23 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
             j, (largest ? SLICES_LARGEST_GROUPS : SLICES_16_BITS_GROUPS) * units, rows_16);
         return s;
     }
+    if (size == 4 && starts == 1 && matvec_aligned(j, &a, vec) && unset &&
+        v.rows <= SLICES_FEW_ELEMENTS && v.rows > tile_rows(SLICES_SHORT_ACROSS_MIN, vec, 1) &&
+        v.columns >= SLICES_FEW_ROWS && bytes <= SLICES_FEW_BYTES) {
+        s = SLICES_FEW;
+        s.past_l1 = usual.past_l1;
+        s.parts = parts_of_tiles(j, SLICES_FEW_GROUPS * units, tile_rows(s.across, vec, 1));
+        return s;
+    }
     if (size == 8 && starts == 1 && matvec_aligned(j, &a, vec) && unset && !is_small(j)) {
+        const size_t rows_low = tile_rows(SLICES_LOW.across, vec, 1);
+
+        if (v.columns <= SLICES_LOW_ROWS && matvec_tiles(j, rows_low) >= SLICES_LOW_TILES * units) {
+            s = SLICES_LOW;
+            s.parts = parts_of_tiles(j, SLICES_LOW_GROUPS * units, rows_low);
+            return s;
+        }
+
         const size_t wide = matvec_tiles(j, tile_rows(SLICES_FLOAT64.across, vec, starts));
 
         if ((double)wide >= SLICES_FLOAT64_BUSY * (double)units) {

@@ -179,6 +179,29 @@ enum { SHUFFLED_ROW = 128, SHUFFLED_ALONE = 4096 };
  * digits any. */
 enum { RADIX_KEYS_ALONE = 1 << 26 };
 
+/* Of one row of keys with an index, or of 64 bits, on a GPU: up to so many comparing all with all
+ * is the fastest, but for the least, which one work-group sorts by the network; 64 bits with an
+ * index have none. */
+enum { COUNTED_LEAST = 1024, COUNTED_MOST = 8192 };
+
+/* Keys of 8 bits have one digit, which a work-group sorts at once: faster than the network from so
+ * many on, with and without an index or values.  Above one tile of keys alone their counts are. */
+enum { BYTES_LEAST_WITH = 257, BYTES_LEAST_ALONE = 2049, BYTES_TILE = 9216 };
+
+static const char *preferred_for_bytes(const tsr_sort_problem *s, const device_facts *d)
+{
+    const bool with_index = sort_with_index(s);
+    /* Other GPUs do not promise that groups that have started get on; one group waits for none. */
+    const bool sweeps = d->nv_capability >= 70;
+
+    if (tsr_type_size(s->type) != 1 || sort_rows(s) > 1)
+        return NULL;
+    if (!with_index && s->n > BYTES_TILE)
+        return "value-counts";
+    return sweeps && s->n >= (with_index ? BYTES_LEAST_WITH : BYTES_LEAST_ALONE) ? "onesweep"
+                                                                                 : NULL;
+}
+
 /* The same of digits that warps rank.  Keys of 16 bits and less have two digits, of 32 four and of
  * 64 eight; the network takes twice as long with an index, or with keys of 64 bits. */
 static size_t radix_keys_of_warps(const tsr_sort_problem *s)
@@ -186,18 +209,13 @@ static size_t radix_keys_of_warps(const tsr_sort_problem *s)
     const bool two_digits = tsr_type_size(s->type) <= 2;
 
     if (sort_held_bytes(s) == 4)
-        return two_digits ? 1 << 16 : 1 << 17;
+        return two_digits ? 1 << 14 : 1 << 17;
     if (!sort_with_index(s))
         return 1 << 18;
     if (two_digits)
-        return 1 << 14;
+        return COUNTED_MOST + 1;
     return s->value_bytes ? 1 << 15 : 1 << 16;
 }
-
-/* Of one row of keys with an index, or of 64 bits, on a GPU: up to so many comparing all with all
- * is the fastest, but for the least, which one work-group sorts by the network; 64 bits with an
- * index have none. */
-enum { COUNTED_LEAST = 1024, COUNTED_MOST = 8192 };
 
 static bool prefers_counted(const tsr_sort_problem *s)
 {
@@ -328,6 +346,8 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     }
     if (d->kind == DEVICE_CPU)
         n += prefer_on_cpu(sort_of(p), out);
+    if (d->kind == DEVICE_GPU && preferred_for_bytes(sort_of(p), d))
+        out[n++] = preferred_for_bytes(sort_of(p), d);
     if (d->kind == DEVICE_GPU && prefers_counted(sort_of(p)))
         out[n++] = "counted";
     n += prefer_in_one_launch(p, d, out + n);

@@ -127,6 +127,19 @@ static uint32_t usual_chunk(const job *j)
                : CHUNK_OF_ALL;
 }
 
+/* Few keys of 32 bits alone on a GPU: smaller tiles, of which there are as many as units can take.
+ * 8000 float32 take 13.1 us of an H200 with these, 13.6 with the usual ones, 4800 12.2 and 13.0. */
+enum { FEW_KEYS = 1 << 14, FEW_KEYS_HELD = 16, FEW_KEYS_GROUP = 128 };
+
+static bool has_few_keys(const job *j)
+{
+    const tsr_sort_problem *p = sort_of(j->problem);
+
+    return j->device->kind == DEVICE_GPU && sort_held_bytes(p) == 4 && sort_rows(p) == 1 &&
+           p->n > SORT_SHORT_KEYS && p->n <= FEW_KEYS && !param(j->params, "KEYS") &&
+           !param(j->params, "GROUP");
+}
+
 /* The layout; tunables that are 0 are resolved here.  Local memory beyond the reported limit was
  * probed for the variants that need it, and for no other. */
 static layout lay_out(const job *j, bool large_local, plan *out)
@@ -142,6 +155,10 @@ static layout lay_out(const job *j, bool large_local, plan *out)
                                    ? size_max(j->device->local_memory, j->device->large_local)
                                    : j->device->local_memory};
 
+    if (has_few_keys(j)) {
+        s.keys = FEW_KEYS_HELD;
+        s.group = (uint32_t)group_fit(j->device, 0, FEW_KEYS_GROUP);
+    }
     if (!s.keys)
         s.keys = j->device->kind == DEVICE_CPU ? KEYS_ON_CPU : held == 8 ? 16 : 32;
     if (!s.group)

@@ -104,6 +104,13 @@ static size_t states(const layout *s)
     return s->way == WAY_SWEEP ? s->passes * (states_of_pass(s) + 1) : 0;
 }
 
+/* Whether one work-group has all keys: they are sorted where they are, and nothing is counted
+ * before. */
+static bool one_tile(const layout *s)
+{
+    return s->way == WAY_SWEEP && s->tiles == 1;
+}
+
 /* Where the workspace has what: behind the index, if it is not the caller's. */
 static void lay_out(const tsr_sort_problem *p, layout *s)
 {
@@ -114,7 +121,8 @@ static void lay_out(const tsr_sort_problem *p, layout *s)
     s->loads_at = size_round_up(s->keys_at + p->n * key, LINE);
     s->counts_at = size_round_up(s->loads_at + p->n * s->payload_bytes, LINE);
     s->states_at = s->counts_at + (s->chunks + 1) * counted_digits(s) * sizeof(uint32_t);
-    s->workspace = s->states_at + states(s) * sizeof(uint32_t);
+    s->workspace =
+        one_tile(s) ? size_max(s->keys_at, LINE) : s->states_at + states(s) * sizeof(uint32_t);
 }
 
 static size_t local_limit(const job *j, const layout *s)
@@ -156,6 +164,15 @@ static uint32_t usual_copies(const job *j, const layout *s)
  */
 enum { MANY_WIDE_KEYS = 1 << 22, WIDE_ITEMS = 12, WIDE_LOCAL = 64 << 10 };
 
+/* Keys of one digit that a work-group takes at once have no other to wait for: no more for each
+ * work-item than they need. */
+static uint32_t items_of_one_tile(const tsr_sort_problem *p, const layout *s, uint32_t items)
+{
+    while (items % 8 == 0 && 2 * p->n <= (size_t)s->group * items)
+        items /= 2;
+    return items;
+}
+
 /* Half as many where units would have no tile. */
 static uint32_t usual_items(const job *j, const layout *s)
 {
@@ -168,6 +185,8 @@ static uint32_t usual_items(const job *j, const layout *s)
     else if (s->way == WAY_SWEEP && s->warps && widest == 8 && s->payload_bytes <= 4 &&
              p->n >= MANY_WIDE_KEYS && j->device->large_local >= WIDE_LOCAL)
         items = WIDE_ITEMS;
+    if (s->way == WAY_SWEEP && s->passes == 1 && p->n <= (size_t)s->group * items)
+        return items_of_one_tile(p, s, items);
     return 2 * p->n < j->device->compute_units * s->group * items ? items / 2 : items;
 }
 
@@ -177,8 +196,10 @@ static void resolve(const job *j, layout *s)
     const size_t key = tsr_type_size(sort_of(j->problem)->type);
     const bool together = s->warps || j->device->kind == DEVICE_CPU;
 
+    /* Two digits of a key at least, but for the sweep, which takes a byte at once. */
     if (!s->bits)
-        s->bits = (uint32_t)size_min(together ? BITS_TOGETHER : BITS_ALONE, 4 * key);
+        s->bits = (uint32_t)size_min(together ? BITS_TOGETHER : BITS_ALONE,
+                                     (s->way == WAY_SWEEP ? 8 : 4) * key);
     s->passes = 8 * key / s->bits;
     if (!s->group)
         s->group = usual_group(j, s);
@@ -229,7 +250,7 @@ static layout layout_of(const job *j, radix_way way)
 /* Why the parts of the layout do not go together, or the device has no room for it. */
 static const char *layout_unsupported(const job *j, const layout *s, plan *out)
 {
-    if (s->passes % 2)
+    if (s->passes % 2 && s->way != WAY_SWEEP)
         return plan_unsupported(
             out, "it needs an even number of digits a key, and with %u bits each there are %zu",
             s->bits, s->passes);
@@ -261,10 +282,11 @@ static const char *memory_unsupported(const job *j, size_t bytes, plan *out)
 
 /* ---- commands ----------------------------------------------------------------------------- */
 
-/* The caller's keys (their copy) are read by even (odd) passes, and written by the others. */
-static bool reads_copy(size_t pass)
+/* Passes go from the caller's keys to their copy and back, the last to the caller's: where there is
+ * an odd number of them, the launch that counts makes the copy from which the first goes. */
+static bool reads_copy(const layout *s, size_t pass)
 {
-    return pass % 2;
+    return !one_tile(s) && (s->passes - pass) % 2;
 }
 
 /* The payload's array in the caller's hands: its index, or the one at the start of the workspace;
@@ -319,14 +341,13 @@ typedef struct radix_call {
 _Static_assert(sizeof(radix_call) == 88, "as OpenCL C lays it out");
 
 /* What launches have in common. */
-static radix_call call_of(const tsr_sort_problem *p, const layout *s, size_t pass)
+static radix_call call_of(const tsr_sort_problem *p, const layout *s, size_t pass, bool from_copy,
+                          bool to_copy)
 {
-    const bool copy = reads_copy(pass);
-
-    return (radix_call){.offset_keys = keys_offset(p, s, copy),
-                        .offset_keys_to = keys_offset(p, s, !copy),
-                        .offset_loads = loads_offset(p, s, copy),
-                        .offset_loads_to = loads_offset(p, s, !copy),
+    return (radix_call){.offset_keys = keys_offset(p, s, from_copy),
+                        .offset_keys_to = keys_offset(p, s, to_copy),
+                        .offset_loads = loads_offset(p, s, from_copy),
+                        .offset_loads_to = loads_offset(p, s, to_copy),
                         .offset_counts = s->counts_at / sizeof(uint32_t),
                         .offset_states = s->states_at / sizeof(uint32_t),
                         .n = p->n,
@@ -336,19 +357,36 @@ static radix_call call_of(const tsr_sort_problem *p, const layout *s, size_t pas
                         .last = pass + 1 == s->passes};
 }
 
-/* Count the digits of a pass, or for the sweep of all.  The command's end stays 0, so that
- * values that arrive are there before the first pass. */
+/* Where a launch reads and writes: PASS_ARRAYS of cl/sort/sort_radix_pass.clh. */
+static void add_arrays(command *c, const tsr_sort_problem *p, const layout *s, bool from_copy,
+                       bool to_copy)
+{
+    step_keys(c, from_copy);
+    step_keys(c, to_copy);
+    add_loads(c, p, s, from_copy);
+    add_loads(c, p, s, to_copy);
+}
+
+/* Count the digits of a pass, or for the sweep of all, and of an odd number copy what is sorted.
+ * The command's end stays 0, so that values that arrive are there before the first pass. */
 static void add_count(const tsr_sort_problem *p, const layout *s, size_t pass, plan *out)
 {
-    const radix_call call = call_of(p, s, pass);
+    const bool copies = s->way == WAY_SWEEP && s->passes % 2;
+    const bool from_copy = !copies && reads_copy(s, pass);
+    const radix_call call = call_of(p, s, pass, from_copy, !from_copy);
+    const size_t key = tsr_type_size(p->type);
+    const size_t value = s->payload == PAYLOAD_VALUE ? s->payload_bytes : 0;
     command *c = plan_launch_1d(out, RADIX_COUNT, s->chunks * s->group, s->group);
 
-    step_keys(c, reads_copy(pass));
+    if (copies)
+        add_arrays(c, p, s, false, true);
+    else
+        step_keys(c, from_copy);
     command_workspace(c);
     if (s->way == WAY_SWEEP)
         command_workspace(c);
     command_block(c, &call, sizeof(call));
-    sort_step_moves(c, p, p->n, tsr_type_size(p->type));
+    sort_step_moves(c, p, p->n, key + (copies ? key + 2 * value : 0));
     c->bytes += (double)(states(s) * sizeof(uint32_t));
     c->traffic.requested = c->bytes + (double)(s->chunks * counted_digits(s) * sizeof(uint32_t));
     if (s->way == WAY_CPU) /* counts in private memory */
@@ -421,26 +459,24 @@ static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, pl
     const size_t key = tsr_type_size(p->type), load = s->payload_bytes;
     const size_t read = s->payload == PAYLOAD_INDEX && pass == 0 ? 0 : load;
     const size_t left = s->payload == PAYLOAD_INDEX && last ? sizeof(int64_t) : load;
-    radix_call call = call_of(p, s, pass);
+    const bool from_copy = reads_copy(s, pass), to_copy = !one_tile(s) && !from_copy;
+    radix_call call = call_of(p, s, pass, from_copy, to_copy);
     command *c =
         plan_launch_1d(out, RADIX_SCATTER, (sweep ? s->tiles : s->chunks) * s->group, s->group);
 
-    /* The arrays of a pass, PASS_ARRAYS of cl/sort/sort_radix_pass.clh. */
-    step_keys(c, reads_copy(pass));
-    step_keys(c, !reads_copy(pass));
-    add_loads(c, p, s, reads_copy(pass));
-    add_loads(c, p, s, !reads_copy(pass));
+    add_arrays(c, p, s, from_copy, to_copy);
     command_workspace(c);
     if (sweep)
         command_workspace(c);
-    if (sweep) { /* the sums of the pass, its states, and its ticket behind all states */
+    if (sweep &&
+        !one_tile(s)) { /* the sums of the pass, its states, and its ticket behind all states */
         call.offset_counts += s->chunks * counted_digits(s) + (pass << s->bits);
         call.offset_tickets = call.offset_states + s->passes * states_of_pass(s) + pass;
         call.offset_states += pass * states_of_pass(s);
     }
     command_block(c, &call, sizeof(call));
     sort_step_moves(c, p, p->n, 2 * key + read + left);
-    if (sweep) /* published and looked back at */
+    if (sweep && !one_tile(s)) /* published and looked back at */
         c->bytes += 2.0 * (double)(states_of_pass(s) * sizeof(uint32_t));
     c->end = p->n;
     c->settles = last;
@@ -489,6 +525,7 @@ static const char *plan_digits(const job *j, plan *out, radix_way way)
     plan_define(out, "SCAN_GROUP=%d", SCAN_GROUP);
     if (sweep) {
         plan_define(out, "PASSES=%zu", s.passes);
+        plan_define(out, "ONE_TILE=%d", one_tile(&s));
         plan_define(out, "STATES=STATES_%s", s.warps ? "PTX" : "ATOMICS");
         last_group_standard(j->device, last_group_of(j->device), &out->defines);
     }
@@ -496,7 +533,7 @@ static const char *plan_digits(const job *j, plan *out, radix_way way)
     if (sort_is_done(p))
         return NULL;
     for (size_t pass = 0; pass < s.passes; pass++) {
-        if (!sweep || pass == 0) {
+        if (!sweep || (pass == 0 && !one_tile(&s))) {
             add_count(p, &s, pass, out);
             add_scan(j, &s, out);
         }

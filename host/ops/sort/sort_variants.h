@@ -28,6 +28,9 @@ extern const variant sort_short_rows, sort_rows_registers, sort_rows_warp, sort_
 /* A few keys, by comparisons with all: sort_counted.c. */
 extern const variant sort_counted;
 
+/* Keys of 8 bits alone, by their counts: sort_value_counts.c. */
+extern const variant sort_value_counts;
+
 /* Runs merged in pairs: sort_merge_path.c. */
 extern const variant sort_merge_path;
 
@@ -43,6 +46,7 @@ tsr_status sort_host_parts(const problem *p, const sort_parts *parts, void *cons
         &sort_two_phase_registers, &sort_fused_passes, &sort_fused_passes_subgroup,                \
         &sort_fused_passes_warp, &sort_fused_passes_shfl, &sort_radix, &sort_radix_warp,           \
         &sort_onesweep, &sort_cpu_vectors, &sort_cpu_merges, &sort_cpu_radix, &sort_short_rows,    \
-        &sort_rows_registers, &sort_rows_warp, &sort_rows_shfl, &sort_counted, &sort_merge_path
+        &sort_rows_registers, &sort_rows_warp, &sort_rows_shfl, &sort_counted, &sort_value_counts, \
+        &sort_merge_path
 
 #endif

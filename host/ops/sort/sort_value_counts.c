@@ -1,0 +1,115 @@
+/**
+ * Keys of 8 bits alone, counted and written again: cl/sort/sort_value_counts.cl.
+ */
+#include "base/sizes.h"
+#include "core/last_group.h"
+#include "ops/sort/sort_commands.h"
+#include "ops/sort/sort_variants.h"
+
+/* Entries of cl/sort/sort_value_counts.cl, in the variant's order. */
+enum { VALUES_COUNT, VALUES_FILL };
+
+enum {
+    VALUES = 256,
+    WIDE = 16, /* keys of a vector */
+    LOADS = 4,
+    MANY_KEYS = 1 << 22,
+    COPIES_MANY = 32, /* one for each bank of local memory */
+    COPIES_FEW = 16,  /* less to add up */
+    COPIES_CPU = 1,
+    GROUP_MANY = 512,
+    GROUP_FEW = 256,
+    GROUP_CPU = 16,
+    FILL_GROUPS = 4 /* as many groups write as count, this many times */
+};
+
+static const tunable tunables[] = {
+    {"COPIES",
+     "tables of counts in local memory: fewer waits of neighbours with one value against more to "
+     "be added up; 0: on GPUs 32 for 2^22 keys and more, else 16, or as many as there is room for",
+     {0, 1, 4, 8, 16, 32},
+     0,
+     4},
+    {"GROUP", "work-items in a work-group", {0, 16, 64, 256, 512, 1024}, 0, 16},
+    {"PER_UNIT", "work-groups that count, for each compute unit", {1, 2, 4}, 2, 1},
+};
+
+/* The scalars of both launches: value_call of cl/sort/sort_value_counts.cl. */
+typedef struct value_call {
+    uint64_t offset_keys, n;
+} value_call;
+
+static void add_launch(const tsr_sort_problem *s, unsigned entry, size_t groups, size_t group,
+                       plan *out)
+{
+    const value_call call = {.offset_keys = s->offset_keys, .n = s->n};
+    command *c = plan_launch_1d(out, entry, groups * group, group);
+
+    command_operand(c, SORT_KEYS);
+    command_workspace(c);
+    if (entry == VALUES_COUNT)
+        command_group_counters(c);
+    command_block(c, &call, sizeof(call));
+    sort_step_moves(c, s, s->n, tsr_type_size(s->type));
+}
+
+static const char *plan_value_counts(const job *j, plan *out)
+{
+    const tsr_sort_problem *s = sort_of(j->problem);
+    const bool on_cpu = j->device->kind == DEVICE_CPU;
+    const bool many = s->n >= MANY_KEYS;
+    const size_t vectors = size_div_up(s->n, WIDE);
+    size_t group = param(j->params, "GROUP"), copies = param(j->params, "COPIES"), groups;
+    const size_t room = j->device->local_memory;
+    const char *why;
+
+    if (tsr_type_size(s->type) != 1 || sort_with_index(s))
+        return "it sorts keys of 8 bits alone, without values or an index";
+    if (sort_rows(s) > 1)
+        return "it sorts one row";
+    if (s->n > INT32_MAX)
+        return plan_unsupported(out, "it counts in 31 bits: at most %d keys, not %zu", INT32_MAX,
+                                s->n);
+    if (last_group_of(j->device) == LAST_GROUP_NONE)
+        return "it needs atomic operations of device scope";
+    if (!group)
+        group = group_fit(j->device, 0, on_cpu ? GROUP_CPU : many ? GROUP_MANY : GROUP_FEW);
+    if (!copies)
+        for (copies = on_cpu ? COPIES_CPU
+                      : many ? COPIES_MANY
+                             : COPIES_FEW;
+             copies > 1 && (VALUES * copies + group) * sizeof(uint32_t) > room;)
+            copies /= 2;
+    why = sort_unsupported_room(j, group, (VALUES * copies + group + 1) * sizeof(uint32_t), room,
+                                out);
+    if (why)
+        return why;
+    plan_set(out, "COPIES", (uint32_t)copies);
+    plan_set(out, "GROUP", (uint32_t)group);
+    sort_define_keys(out, s);
+    plan_define(out, "LOADS=%d", LOADS);
+    last_group_defines(j->device, last_group_of(j->device), &out->defines);
+    if (sort_is_done(s))
+        return NULL;
+    out->workspace = VALUES * sizeof(uint32_t);
+    groups = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
+    add_launch(s, VALUES_COUNT, size_min(groups, size_div_up(vectors, group * LOADS)), group, out);
+    add_launch(s, VALUES_FILL, size_min(groups * FILL_GROUPS, size_div_up(vectors, group)), group,
+               out);
+    return NULL;
+}
+
+const variant sort_value_counts = {
+    .name = "value-counts",
+    .idea = "keys of 8 bits alone: counted by their value, and written again",
+    .answers = 1u << CAUSE_BYTES | 1u << CAUSE_LAUNCHES,
+    .unstated = "writes a vector at once, or key by key where its keys differ",
+    .source = "sort/sort_value_counts.cl",
+    .entries = {"sort_value_counts_count", "sort_value_counts_fill"},
+    .build = "",
+    .uses = LAST_GROUP_USES,
+    .group_counters = true,
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_value_counts,
+};
