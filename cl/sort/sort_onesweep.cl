@@ -16,7 +16,7 @@
  *     and in the counting launch a chunk of whole tiles.
  * Parameters: as sort_radix.cl, PER_UNIT for the chunks; PASSES, digits of a key;
  *     SCAN_GROUP, the most work-items that add up counts; ONE_TILE, 1 where one tile has
- *     all keys, and sort_onesweep alone is launched, from the caller's arrays to the same;
+ *     all keys: sort_onesweep is launched once, and sorts them where they are;
  *     STATES, how work-groups read and publish states (look_back.clh).
  * Launch: 1-D.  sort_radix_digits with GROUP work-items for each chunk;
  *     sort_radix_totals with a work-group of a power of 2 up to SCAN_GROUP for each
@@ -173,6 +173,34 @@ static inline void publish_ends(__local tile_digits *digits, __global state *sta
 }
 #endif
 
+#if ONE_TILE
+/* Sort keys by one digit after another, where they are. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states,
+              const radix_call call)
+{
+    __local tile_room room;
+    __local tile_digits digits;
+    const uint left = call.n;
+    word bits[ITEMS];
+    uint rank[ITEMS];
+
+    START_PASS;
+    for (uint pass = 0; pass < PASSES; pass++) {
+        const uint shift = pass * BITS;
+
+        tile_take(bits, keys, left);
+        tile_rank(bits, rank, &room, shift);
+        count_digits(&room, &digits);
+        tile_place_digits(&room, &digits);
+        tile_sort_keys(bits, rank, &room, shift);
+        tile_leave(rank, &room, &digits, keys_to, (payloads){loads, loads_to, pass + 1 == PASSES},
+                   0, left, shift);
+        /* Stored, and read from local memory, before the next pass begins. */
+        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+    }
+}
+#else
 /* Sort keys by the digit at bit `call.shift`, tile by tile. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states,
@@ -180,12 +208,8 @@ sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states,
 {
     __local tile_room room;
     __local tile_digits digits;
-#if ONE_TILE
-    const uint tile = 0;
-#else
     __local uint drawn;
     const uint tile = next_tile(states + call.offset_tickets, &drawn);
-#endif
     const ulong start = (ulong)tile * TILE;
     const uint left = min(call.n - start, (ulong)TILE), shift = call.shift;
     word bits[ITEMS];
@@ -195,18 +219,13 @@ sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states,
     states += call.offset_states;
     tile_take(bits, keys + start, left);
     tile_rank(bits, rank, &room, shift);
-#if ONE_TILE
-    count_digits(&room, &digits);
-    tile_place_digits(&room, &digits);
-    tile_sort_keys(bits, rank, &room, shift);
-#else
     publish_counts(&room, &digits, states, tile);
     if (tile == 0)
         begin_digits(digits.there, digits.of_teams, totals + call.offset_counts);
     tile_place_digits(&room, &digits);
     tile_sort_keys(bits, rank, &room, shift);
     publish_ends(&digits, states, tile);
-#endif
     tile_leave(rank, &room, &digits, keys_to, (payloads){loads, loads_to, call.last}, start, left,
                shift);
 }
+#endif

@@ -164,8 +164,7 @@ static uint32_t usual_copies(const job *j, const layout *s)
  */
 enum { MANY_WIDE_KEYS = 1 << 22, WIDE_ITEMS = 12, WIDE_LOCAL = 64 << 10 };
 
-/* Keys of one digit that a work-group takes at once have no other to wait for: no more for each
- * work-item than they need. */
+/* Keys that a work-group takes at once: no more for each work-item than they need. */
 static uint32_t items_of_one_tile(const tsr_sort_problem *p, const layout *s, uint32_t items)
 {
     while (items % 8 == 0 && 2 * p->n <= (size_t)s->group * items)
@@ -185,7 +184,7 @@ static uint32_t usual_items(const job *j, const layout *s)
     else if (s->way == WAY_SWEEP && s->warps && widest == 8 && s->payload_bytes <= 4 &&
              p->n >= MANY_WIDE_KEYS && j->device->large_local >= WIDE_LOCAL)
         items = WIDE_ITEMS;
-    if (s->way == WAY_SWEEP && s->passes == 1 && p->n <= (size_t)s->group * items)
+    if (s->way == WAY_SWEEP && p->n <= (size_t)s->group * items)
         return items_of_one_tile(p, s, items);
     return 2 * p->n < j->device->compute_units * s->group * items ? items / 2 : items;
 }
@@ -453,12 +452,21 @@ static void state_tiles(const tsr_sort_problem *p, const layout *s, command *c)
     c->traffic.barriers = 2 + tiles / (double)s->chunks * (8 + (along ? 2 : 0));
 }
 
-static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, plan *out)
+/* Bytes that a pass reads and writes for a key. */
+static size_t bytes_of_pass(const tsr_sort_problem *p, const layout *s, size_t pass)
 {
-    const bool last = pass + 1 == s->passes, sweep = s->way == WAY_SWEEP;
-    const size_t key = tsr_type_size(p->type), load = s->payload_bytes;
+    const bool last = pass + 1 == s->passes;
+    const size_t load = s->payload_bytes;
     const size_t read = s->payload == PAYLOAD_INDEX && pass == 0 ? 0 : load;
     const size_t left = s->payload == PAYLOAD_INDEX && last ? sizeof(int64_t) : load;
+
+    return 2 * tsr_type_size(p->type) + read + left;
+}
+
+/* A pass, or where one tile has all keys all of them. */
+static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, plan *out)
+{
+    const bool last = one_tile(s) || pass + 1 == s->passes, sweep = s->way == WAY_SWEEP;
     const bool from_copy = reads_copy(s, pass), to_copy = !one_tile(s) && !from_copy;
     radix_call call = call_of(p, s, pass, from_copy, to_copy);
     command *c =
@@ -475,7 +483,9 @@ static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, pl
         call.offset_states += pass * states_of_pass(s);
     }
     command_block(c, &call, sizeof(call));
-    sort_step_moves(c, p, p->n, 2 * key + read + left);
+    sort_step_moves(c, p, p->n, bytes_of_pass(p, s, pass));
+    for (size_t more = pass + 1; one_tile(s) && more < s->passes; more++)
+        c->bytes += (double)p->n * (double)bytes_of_pass(p, s, more);
     if (sweep && !one_tile(s)) /* published and looked back at */
         c->bytes += 2.0 * (double)(states_of_pass(s) * sizeof(uint32_t));
     c->end = p->n;
@@ -532,7 +542,7 @@ static const char *plan_digits(const job *j, plan *out, radix_way way)
     out->arriving = j->arriving;
     if (sort_is_done(p))
         return NULL;
-    for (size_t pass = 0; pass < s.passes; pass++) {
+    for (size_t pass = 0; pass < (one_tile(&s) ? 1 : s.passes); pass++) {
         if (!sweep || (pass == 0 && !one_tile(&s))) {
             add_count(p, &s, pass, out);
             add_scan(j, &s, out);
