@@ -258,7 +258,7 @@ static void check_sweep_from(const device_facts *d)
         size_t value_bytes, least;
     } cases[] = {{TSR_I16, false, 0, 1 << 14}, {TSR_F32, false, 0, 1 << 17},
                  {TSR_U32, true, 0, 1 << 16},  {TSR_I32, false, 4, 1 << 15},
-                 {TSR_F16, true, 0, 8193},     {TSR_U8, false, 8, 257},
+                 {TSR_F16, true, 0, 1025},     {TSR_U8, false, 8, 257},
                  {TSR_I8, true, 0, 257}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -323,10 +323,20 @@ static void check_merges_below_powers(const device_facts *d)
                         cases[i].preferred);
 }
 
-/* Keys of 8 bits alone: the network, then one tile of digits, then counts, which every GPU takes.
- */
-static void check_bytes_alone(const device_facts *ours, const device_facts *other)
+/* Keys of 8 and 16 bits in one launch, as long as a tile has room for them; above it 8 bits alone
+ * by their counts, which every GPU takes, and 16 bits as before. */
+static void check_one_tile(const device_facts *ours, const device_facts *other)
 {
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_F16, .n = 4096}, "rows-shfl");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_F16, .n = 4097}, "onesweep");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_F16, .n = 4608}, "onesweep");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_F16, .n = 4609}, "fused-passes-warp");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_U16, .n = 4096, .value_bytes = 8},
+                    "onesweep");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_U16, .n = 4097, .value_bytes = 8},
+                    "counted");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_U16, .n = 8193, .value_bytes = 8},
+                    "onesweep");
     check_preferred(ours, (tsr_sort_problem){.type = TSR_I8, .n = 2048}, "rows-shfl");
     check_preferred(ours, (tsr_sort_problem){.type = TSR_I8, .n = 2049}, "onesweep");
     check_preferred(ours, (tsr_sort_problem){.type = TSR_U8, .n = 9216}, "onesweep");
@@ -346,7 +356,7 @@ static void test_preferences(void **state)
 
     (void)state;
     check_sweep_from(&ours);
-    check_bytes_alone(&ours, &other);
+    check_one_tile(&ours, &other);
     check_merges_between(&ours);
     check_merges_below_powers(&ours);
     check_preferred(&ours, keys, "onesweep");

@@ -184,22 +184,39 @@ enum { RADIX_KEYS_ALONE = 1 << 26 };
  * index have none. */
 enum { COUNTED_LEAST = 1024, COUNTED_MOST = 8192 };
 
-/* Keys of 8 bits have one digit, which a work-group sorts at once: faster than the network from so
- * many on, with and without an index or values.  Above one tile of keys alone their counts are. */
-enum { BYTES_LEAST_WITH = 257, BYTES_LEAST_ALONE = 2049, BYTES_TILE = 9216 };
+/* Keys of 8 and 16 bits have one digit and two, which one work-group sorts in one launch as long as
+ * its tile has room for all: on an H200 sooner than the network, or comparing all with all, from so
+ * many keys on.  Above a tile of 8 bits alone their counts are faster than anything else. */
+enum {
+    BYTES_LEAST_WITH = 257, /* with an index or values */
+    BYTES_LEAST_ALONE = 2049,
+    WORDS_LEAST_WITH = 1025,
+    WORDS_LEAST_ALONE = 4097,
+    TILE_WITH_8_BYTES = 4096, /* keys with as much beside each */
+    TILE_WITH_4_BYTES = 8192,
+    WORDS_TILE_ALONE = 4608, /* the network is faster than larger ones */
+    BYTES_TILE_ALONE = 9216
+};
 
-static const char *preferred_for_bytes(const tsr_sort_problem *s, const device_facts *d)
+static const char *preferred_for_digits(const tsr_sort_problem *s, const device_facts *d)
 {
-    const bool with_index = sort_with_index(s);
-    /* Other GPUs do not promise that groups that have started get on; one group waits for none. */
-    const bool sweeps = d->nv_capability >= 70;
+    const bool with = sort_with_index(s), one_digit = tsr_type_size(s->type) == 1;
+    const bool wide = sort_values_go_along(s) && s->value_bytes > 4;
+    size_t least, most;
 
-    if (tsr_type_size(s->type) != 1 || sort_rows(s) > 1)
+    if (tsr_type_size(s->type) > 2 || sort_rows(s) > 1)
         return NULL;
-    if (!with_index && s->n > BYTES_TILE)
+    if (one_digit && !with && s->n > BYTES_TILE_ALONE)
         return "value-counts";
-    return sweeps && s->n >= (with_index ? BYTES_LEAST_WITH : BYTES_LEAST_ALONE) ? "onesweep"
-                                                                                 : NULL;
+    if (one_digit) {
+        least = with ? BYTES_LEAST_WITH : BYTES_LEAST_ALONE;
+        most = SIZE_MAX;
+    } else {
+        least = with ? WORDS_LEAST_WITH : WORDS_LEAST_ALONE;
+        most = !with ? WORDS_TILE_ALONE : wide ? TILE_WITH_8_BYTES : TILE_WITH_4_BYTES;
+    }
+    /* Other GPUs do not promise that groups that have started get on. */
+    return d->nv_capability >= 70 && s->n >= least && s->n <= most ? "onesweep" : NULL;
 }
 
 /* The same of digits that warps rank.  Keys of 16 bits and less have two digits, of 32 four and of
@@ -346,8 +363,8 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     }
     if (d->kind == DEVICE_CPU)
         n += prefer_on_cpu(sort_of(p), out);
-    if (d->kind == DEVICE_GPU && preferred_for_bytes(sort_of(p), d))
-        out[n++] = preferred_for_bytes(sort_of(p), d);
+    if (d->kind == DEVICE_GPU && preferred_for_digits(sort_of(p), d))
+        out[n++] = preferred_for_digits(sort_of(p), d);
     if (d->kind == DEVICE_GPU && prefers_counted(sort_of(p)))
         out[n++] = "counted";
     n += prefer_in_one_launch(p, d, out + n);
