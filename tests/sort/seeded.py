@@ -120,6 +120,16 @@ BUGS = {
         ("counted", "sort/sort_counted.cl", "0, own, lane, true", 0, "0, own, lane, false", []),
     "sweep-counted-own-keys":
         ("counted", "sort/sort_counted.cl", "start + i < first + k", 0, "start + i < first", []),
+    # 8 bits: the values' ends, keys before the first vector, and what one digit copies.
+    "sweep-value-counts-ends":
+        ("value-counts", "sort/sort_value_counts.cl", "while (ends[order] <= i + k)", 0,
+         "while (ends[order] < i + k)", ["GROUP=16", "COPIES=4"]),
+    "sweep-value-counts-places":
+        ("value-counts", "sort/sort_value_counts.cl", "from_order((word)place)", 0, "place",
+         ["GROUP=16", "COPIES=4"]),
+    "sweep-radix-one-digit-copy":
+        ("onesweep", "sort/sort_onesweep.cl", "(keys_to + call.offset_keys_to + start)", 0,
+         "(keys_to + call.offset_keys_to)", ["BITS=8", "GROUP=8", "ITEMS=4"]),
     "oclgrind-counted-fill-barrier":
         ("counted", "sort/sort_counted.cl", BARRIER, 0, "", ["KEYS=2", "GROUP=32"]),
     # Merges: the wrong run first where keys are equal; a probe too many; a tile that is overwritten
@@ -158,6 +168,8 @@ BUGS = {
 # Of a type that is not the main one: it is there alone, or has fewer problems, all of which the
 # simulator runs, or it shows after fewer programs.
 TYPES = {
+    "sweep-value-counts-ends": "u8", "sweep-value-counts-places": "i8",
+    "sweep-radix-one-digit-copy": "i8",
     "oclgrind-sort-values-guard": "u8",
     "oclgrind-sort-rows-exchange-barrier": "u8",
     "oclgrind-fused-leave-guard": "f16",
