@@ -80,6 +80,20 @@ static void what_goes_with_keys_arrives_too(void **state)
         "fused-passes", ROOM, 9);
 }
 
+/* Digits wait for all keys, and for the values that go with them: where one tile has all, where one
+ * pass takes a copy, and where passes are two. */
+static void digits_wait_for_values(void **state)
+{
+    streams_as_qsort(*state, &(tsr_sort_problem){.type = TSR_I16, .n = 60, .value_bytes = 8},
+                     "onesweep", ROOM, 1);
+    streams_as_qsort(*state,
+                     &(tsr_sort_problem){
+                         .type = TSR_U8, .n = 3001, .value_bytes = 4, .offset_values = 3},
+                     "onesweep", ROOM, 1);
+    streams_as_qsort(*state, &(tsr_sort_problem){.type = TSR_F16, .n = 3001, .value_bytes = 8},
+                     "onesweep", ROOM, 1);
+}
+
 /* Which keys are in which chunk changes nothing, nor does the number of queues. */
 static void chunking_changes_no_bit(void **state)
 {
@@ -204,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(keys_are_sorted_as_they_arrive),    TEST(what_goes_with_keys_arrives_too),
+        TEST(digits_wait_for_values),
         TEST(chunking_changes_no_bit),           TEST(rows_are_sorted_some_at_a_time),
         TEST(keys_are_exchanged_between_chunks), TEST(sorts_that_do_not_fit_are_refused),
         TEST(too_many_pieces_are_refused),       cmocka_unit_test(pairs_of_chunks_are_counted),

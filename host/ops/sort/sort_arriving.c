@@ -98,7 +98,7 @@ static tsr_status leave(void *with, const command *st, cl_command_queue queue, t
     if (rc != CL_SUCCESS)
         return tsr_fail(err, TSR_ECL, rc, "clEnqueueMarkerWithWaitList");
     l->first = st->first;
-    l->end = st->end;
+    l->end = st->end ? st->end : r->whole->n;
     r->leaving_count++;
     return TSR_OK;
 }

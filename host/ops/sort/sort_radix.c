@@ -476,8 +476,8 @@ static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, pl
     command_workspace(c);
     if (sweep)
         command_workspace(c);
-    if (sweep &&
-        !one_tile(s)) { /* the sums of the pass, its states, and its ticket behind all states */
+    if (sweep && !one_tile(s)) {
+        /* The sums of the pass, its states, and its ticket behind all states. */
         call.offset_counts += s->chunks * counted_digits(s) + (pass << s->bits);
         call.offset_tickets = call.offset_states + s->passes * states_of_pass(s) + pass;
         call.offset_states += pass * states_of_pass(s);
@@ -488,7 +488,8 @@ static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, pl
         c->bytes += (double)p->n * (double)bytes_of_pass(p, s, more);
     if (sweep && !one_tile(s)) /* published and looked back at */
         c->bytes += 2.0 * (double)(states_of_pass(s) * sizeof(uint32_t));
-    c->end = p->n;
+    /* Of one tile it is the first command, which waits for values too. */
+    c->end = one_tile(s) ? 0 : p->n;
     c->settles = last;
     if (s->way == WAY_CPU) /* and where the keys of each digit begin */
         c->traffic.requested = c->bytes + 2.0 * (double)((s->chunks << s->bits) * sizeof(uint32_t));
