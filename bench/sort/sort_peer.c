@@ -44,7 +44,8 @@ const char *peer_keys_unsupported(const peer_problem *p, int types)
     const size_t keys = peer_sort_keys(p);
 
     if (p->type < 0 || (int)p->type >= types)
-        return "it sorts numbers of 32 and 64 bits only";
+        return types == SORT_TYPES ? "it does not sort keys of this type"
+                                   : "it sorts numbers of 32 and 64 bits only";
     if (keys == 0)
         return "no keys: nothing to time";
     if (keys > INT_MAX)

@@ -14,7 +14,8 @@
  *     work already and wait for nobody behind.
  * Work split: a work-group owns a tile of GROUP * ITEMS keys (sort_radix_tile.clh),
  *     and in the counting launch a chunk of whole tiles.
- * Parameters: as sort_radix.cl, PER_UNIT for the chunks; PASSES, digits of a key;
+ * Parameters: as sort_radix.cl, but BITS divides those of a key; PER_UNIT for the chunks;
+ *     PASSES, digits of a key;
  *     SCAN_GROUP, the most work-items that add up counts; ONE_TILE, 1 where one tile has
  *     all keys: sort_onesweep is launched once, and sorts them where they are;
  *     STATES, how work-groups read and publish states (look_back.clh).
@@ -24,14 +25,16 @@
  *     sort_onesweep with GROUP work-items for each tile.  The last pass goes from the
  *     workspace to the caller's arrays, the one before it the other way, and so on: the
  *     first of an odd number starts from what sort_radix_digits copied.  With values that
- *     an index moves then the kernels of sort_values.clh.
+ *     an index moves then the kernels of sort_values.clh.  ONE_TILE: sort_onesweep alone,
+ *     by one work-group, in the place of all but these.
  * Workspace: a copy of the keys, one of the payload, PASSES * 2^BITS * (chunks + 1)
- *     counts, PASSES * (2^BITS * tiles + 1) states; index and values as sort_radix.cl.
+ *     counts, PASSES * (2^BITS * tiles + 1) states, none of these with ONE_TILE; index and
+ *     values as sort_radix.cl.
  * Local memory: a tile of keys, or of payload where it is wider, and in the same
  *     place a counter for each digit and team; 2 * 2^BITS words, and one for each
  *     team and one more.  Counting: PASSES * 2^BITS * COPIES words.  Totals: SCAN_GROUP.
- * Limits: fewer than 2^31 keys, one sequence.  Groups that have started have to get on
- *     while others wait for them.  OpenCL does not promise that; NVIDIA's GPUs do from
+ * Limits: fewer than 2^31 keys, one sequence.  But with ONE_TILE groups that have started
+ *     have to get on while others wait for them.  OpenCL does not promise that; NVIDIA's GPUs do from
  *     compute capability 7.0 on, and CPUs whose threads each run a group to its end.
  */
 #if !defined(PASSES) || !defined(ONE_TILE)
@@ -173,17 +176,17 @@ static inline void publish_ends(__local tile_digits *digits, __global state *sta
 }
 #endif
 
-#if ONE_TILE
-/* Sort keys by one digit after another, where they are. */
+/* Sort keys by the digit at bit `call.shift`, tile by tile; or one tile by one digit after another. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states,
               const radix_call call)
 {
     __local tile_room room;
     __local tile_digits digits;
-    const uint left = call.n;
     word bits[ITEMS];
     uint rank[ITEMS];
+#if ONE_TILE
+    const uint left = call.n;
 
     START_PASS;
     for (uint pass = 0; pass < PASSES; pass++) {
@@ -199,21 +202,11 @@ sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states,
         /* Stored, and read from local memory, before the next pass begins. */
         barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
     }
-}
 #else
-/* Sort keys by the digit at bit `call.shift`, tile by tile. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states,
-              const radix_call call)
-{
-    __local tile_room room;
-    __local tile_digits digits;
     __local uint drawn;
     const uint tile = next_tile(states + call.offset_tickets, &drawn);
     const ulong start = (ulong)tile * TILE;
     const uint left = min(call.n - start, (ulong)TILE), shift = call.shift;
-    word bits[ITEMS];
-    uint rank[ITEMS];
 
     START_PASS;
     states += call.offset_states;
@@ -227,5 +220,5 @@ sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states,
     publish_ends(&digits, states, tile);
     tile_leave(rank, &room, &digits, keys_to, (payloads){loads, loads_to, call.last}, start, left,
                shift);
-}
 #endif
+}

@@ -18,7 +18,7 @@
  * Launch: 1-D, work-groups of GROUP, first sort_value_counts_count, then
  *     sort_value_counts_fill.
  * Workspace: 256 ends.  Group counters: one, and one for each value.
- * Local memory: 256 * COPIES + GROUP words; 256 words.
+ * Local memory: 256 * COPIES + GROUP + 1 words; 256 words.
  * Limits: keys of 8 bits alone, fewer than 2^31, one sequence.
  */
 #include "common/group_scan.clh"

@@ -120,7 +120,7 @@ BUGS = {
         ("counted", "sort/sort_counted.cl", "0, own, lane, true", 0, "0, own, lane, false", []),
     "sweep-counted-own-keys":
         ("counted", "sort/sort_counted.cl", "start + i < first + k", 0, "start + i < first", []),
-    # 8 bits: the values' ends, keys before the first vector, and what one digit copies.
+    # 8 bits: the values' ends and places, and what one digit copies.
     "sweep-value-counts-ends":
         ("value-counts", "sort/sort_value_counts.cl", "while (ends[order] <= i + k)", 0,
          "while (ends[order] < i + k)", ["GROUP=16", "COPIES=4"]),

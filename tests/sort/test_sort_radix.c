@@ -96,6 +96,19 @@ static void test_tiles_are_the_problem_s(void **state)
     check_defined("onesweep", nvidia(), bytes, " -DPASSES=1 -DONE_TILE=0 ");
     check_defined("onesweep", nvidia(), few_bytes, " -DGROUP=512 -DITEMS=4 ");
     check_defined("onesweep", nvidia(), few_bytes, " -DPASSES=1 -DONE_TILE=1 ");
+    /* The tiles by which sort.c prefers it. */
+    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_U8, .n = 9216},
+                  " -DONE_TILE=1 ");
+    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_F16, .n = 4608},
+                  " -DGROUP=384 -DITEMS=12 ");
+    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_F16, .n = 4608},
+                  " -DONE_TILE=1 ");
+    check_defined("onesweep", nvidia(),
+                  (tsr_sort_problem){.type = TSR_U16, .n = 8192, .value_bytes = 4},
+                  " -DONE_TILE=1 ");
+    check_defined("onesweep", nvidia(),
+                  (tsr_sort_problem){.type = TSR_U16, .n = 4096, .value_bytes = 8},
+                  " -DONE_TILE=1 ");
     check_defined("onesweep", gpu(), keys, " -DSTATES=STATES_ATOMICS");
     check_defined("radix", cpu(), keys, " -DBITS=8 -DGROUP=16 -DITEMS=16 -DCOPIES=1 ");
 }
@@ -131,6 +144,34 @@ static void test_problems_refused(void **state)
                      sweeps ? "it counts in 31 bits: at most 2147483647 keys, not 2147483648"
                             : "it counts in 32 bits: at most 4294967295 keys, not 4294967296");
     }
+}
+
+static void test_counts_refused(void **state)
+{
+    static const char *const values = "it sorts keys of 8 bits alone, without values or an index";
+    device_facts d = gpu();
+
+    (void)state;
+    check_reason("value-counts", &d, &(tsr_sort_problem){.type = TSR_U16, .n = 9}, none, values);
+    check_reason("value-counts", &d, &(tsr_sort_problem){.type = TSR_I8, .n = 9, .argsort = true},
+                 none, values);
+    check_reason("value-counts", &d, &(tsr_sort_problem){.type = TSR_I8, .n = 9, .value_bytes = 1},
+                 none, values);
+    check_reason("value-counts", &d, &(tsr_sort_problem){.type = TSR_I8, .n = 9, .rows = 2}, none,
+                 "it sorts one row");
+    check_reason("value-counts", &d, &(tsr_sort_problem){.type = TSR_U8, .n = INT32_MAX}, none,
+                 "supported");
+    check_reason("value-counts", &d, &(tsr_sort_problem){.type = TSR_U8, .n = (size_t)1 << 31},
+                 none, "it counts in 31 bits: at most 2147483647 keys, not 2147483648");
+    /* As many copies of the counts as there is room for. */
+    check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_U8, .n = 1 << 23},
+                  " -DCOPIES=32 -DGROUP=512 ");
+    d.local_memory = 16 << 10;
+    check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_U8, .n = 1 << 23},
+                  " -DCOPIES=8 ");
+    d.feature[FEATURE_DEVICE_SCOPE] = FEATURE_NO;
+    check_reason("value-counts", &d, &(tsr_sort_problem){.type = TSR_U8, .n = 9}, none,
+                 "it needs atomic operations of device scope");
 }
 
 static void test_settings_refused(void **state)
@@ -378,11 +419,9 @@ static void test_preferences(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiles_are_the_problem_s),
-        cmocka_unit_test(test_problems_refused),
-        cmocka_unit_test(test_settings_refused),
-        cmocka_unit_test(test_devices_refused),
-        cmocka_unit_test(test_preferences),
+        cmocka_unit_test(test_tiles_are_the_problem_s), cmocka_unit_test(test_problems_refused),
+        cmocka_unit_test(test_counts_refused),          cmocka_unit_test(test_settings_refused),
+        cmocka_unit_test(test_devices_refused),         cmocka_unit_test(test_preferences),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

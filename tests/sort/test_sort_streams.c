@@ -86,10 +86,10 @@ static void digits_wait_for_values(void **state)
 {
     streams_as_qsort(*state, &(tsr_sort_problem){.type = TSR_I16, .n = 60, .value_bytes = 8},
                      "onesweep", ROOM, 1);
-    streams_as_qsort(*state,
-                     &(tsr_sort_problem){
-                         .type = TSR_U8, .n = 3001, .value_bytes = 4, .offset_values = 3},
-                     "onesweep", ROOM, 1);
+    streams_as_qsort(
+        *state,
+        &(tsr_sort_problem){.type = TSR_U8, .n = 3001, .value_bytes = 4, .offset_values = 3},
+        "onesweep", ROOM, 1);
     streams_as_qsort(*state, &(tsr_sort_problem){.type = TSR_F16, .n = 3001, .value_bytes = 8},
                      "onesweep", ROOM, 1);
 }
@@ -217,11 +217,15 @@ static void too_many_pieces_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(keys_are_sorted_as_they_arrive),    TEST(what_goes_with_keys_arrives_too),
+        TEST(keys_are_sorted_as_they_arrive),
+        TEST(what_goes_with_keys_arrives_too),
         TEST(digits_wait_for_values),
-        TEST(chunking_changes_no_bit),           TEST(rows_are_sorted_some_at_a_time),
-        TEST(keys_are_exchanged_between_chunks), TEST(sorts_that_do_not_fit_are_refused),
-        TEST(too_many_pieces_are_refused),       cmocka_unit_test(pairs_of_chunks_are_counted),
+        TEST(chunking_changes_no_bit),
+        TEST(rows_are_sorted_some_at_a_time),
+        TEST(keys_are_exchanged_between_chunks),
+        TEST(sorts_that_do_not_fit_are_refused),
+        TEST(too_many_pieces_are_refused),
+        cmocka_unit_test(pairs_of_chunks_are_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

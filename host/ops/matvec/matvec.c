@@ -310,8 +310,9 @@ static const char *prefer_by_shape(const tsr_matvec_problem *p, size_t rows, siz
     const size_t items_to_fill = units * 1024, bytes = tsr_type_size(p->type);
 
     if (!v.trans && rows >= 1024 && rows < 2 * items_to_fill &&
-        (v.columns <= ROW_ITEM_COLUMNS || (bytes == 2 && rows >= ROW_ITEM_ROWS_16)) &&
-        (v.columns * bytes < ROW_ITEM_BYTES || !matvec_is_flat(p)))
+        (v.columns <= ROW_ITEM_COLUMNS
+             ? v.columns * bytes < ROW_ITEM_BYTES || !matvec_is_flat(p)
+             : bytes == 2 && rows >= ROW_ITEM_ROWS_16 && v.columns * bytes < ROW_ITEM_BYTES))
         return "row-item";
     if (v.trans && rows < items_to_fill && v.columns <= ROW_ITEM_COLUMNS)
         return "row-item";

@@ -538,8 +538,8 @@ enum {
 /* Short columns of very many elements of y in float64: longer streams.  20x2014378 transposed takes
  * 84 us of an H200 in place of 98. */
 static const slicing SLICES_LOW = {
-    .across = 128, .loads = 4, .stages = 1, .past_l1 = 1, .group = 256};
-enum { SLICES_LOW_ROWS = 32, SLICES_LOW_TILES = 16, SLICES_LOW_GROUPS = 4 };
+    .across = 128, .loads = 4, .stages = 1, .parts = 1, .past_l1 = 1, .group = 256};
+enum { SLICES_LOW_ROWS = 32, SLICES_LOW_TILES = 16 };
 
 /* Rows of A up to which SLICES_SHORT, where it applies, reads them sooner. */
 enum { SLICES_SHORT_FIRST = 640 };
@@ -796,13 +796,11 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
         return s;
     }
     if (size == 8 && starts == 1 && matvec_aligned(j, &a, vec) && unset && !is_small(j)) {
-        const size_t rows_low = tile_rows(SLICES_LOW.across, vec, 1);
+        const size_t low = matvec_tiles(j, tile_rows(SLICES_LOW.across, vec, 1));
 
-        if (v.columns <= SLICES_LOW_ROWS && matvec_tiles(j, rows_low) >= SLICES_LOW_TILES * units) {
-            s = SLICES_LOW;
-            s.parts = parts_of_tiles(j, SLICES_LOW_GROUPS * units, rows_low);
-            return s;
-        }
+        if (v.columns > SLICES_SHORT_COLUMNS && v.columns <= SLICES_LOW_ROWS &&
+            low >= SLICES_LOW_TILES * units)
+            return SLICES_LOW;
 
         const size_t wide = matvec_tiles(j, tile_rows(SLICES_FLOAT64.across, vec, starts));
 

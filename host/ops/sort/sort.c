@@ -174,15 +174,30 @@ enum { SHORT_ROW = 8 };
  */
 enum { SHUFFLED_ROW = 128, SHUFFLED_ALONE = 4096 };
 
+/* Of one row of keys with an index, or of 64 bits, on a GPU: up to so many comparing all with all
+ * is the fastest, but for the least, which one work-group sorts by the network; 64 bits with an
+ * index have none. */
+enum { COUNTED_LEAST = 1024, COUNTED_MOST = 8192 };
+
 /* From so many keys on of one row, digits that work-items rank alone are faster than the network,
  * which does more the more keys there are.  The network takes a key and its index in 64 bits,
  * digits any. */
 enum { RADIX_KEYS_ALONE = 1 << 26 };
 
-/* Of one row of keys with an index, or of 64 bits, on a GPU: up to so many comparing all with all
- * is the fastest, but for the least, which one work-group sorts by the network; 64 bits with an
- * index have none. */
-enum { COUNTED_LEAST = 1024, COUNTED_MOST = 8192 };
+/* The same of digits that warps rank.  Keys of 16 bits and less have at most two digits, of 32
+ * four and of 64 eight; the network takes twice as long with an index, or with keys of 64 bits. */
+static size_t radix_keys_of_warps(const tsr_sort_problem *s)
+{
+    const bool narrow = tsr_type_size(s->type) <= 2;
+
+    if (sort_held_bytes(s) == 4)
+        return narrow ? 1 << 14 : 1 << 17;
+    if (!sort_with_index(s))
+        return 1 << 18;
+    if (narrow)
+        return COUNTED_MOST + 1;
+    return s->value_bytes ? 1 << 15 : 1 << 16;
+}
 
 /* Keys of 8 and 16 bits have one digit and two, which one work-group sorts in one launch as long as
  * its tile has room for all: on an H200 sooner than the network, or comparing all with all, from so
@@ -215,23 +230,9 @@ static const char *preferred_for_digits(const tsr_sort_problem *s, const device_
         least = with ? WORDS_LEAST_WITH : WORDS_LEAST_ALONE;
         most = !with ? WORDS_TILE_ALONE : wide ? TILE_WITH_8_BYTES : TILE_WITH_4_BYTES;
     }
-    /* Other GPUs do not promise that groups that have started get on. */
+    /* Other GPUs do not promise that groups that have started get on; one tile was timed on
+     * NVIDIA's alone. */
     return d->nv_capability >= 70 && s->n >= least && s->n <= most ? "onesweep" : NULL;
-}
-
-/* The same of digits that warps rank.  Keys of 16 bits and less have two digits, of 32 four and of
- * 64 eight; the network takes twice as long with an index, or with keys of 64 bits. */
-static size_t radix_keys_of_warps(const tsr_sort_problem *s)
-{
-    const bool two_digits = tsr_type_size(s->type) <= 2;
-
-    if (sort_held_bytes(s) == 4)
-        return two_digits ? 1 << 14 : 1 << 17;
-    if (!sort_with_index(s))
-        return 1 << 18;
-    if (two_digits)
-        return COUNTED_MOST + 1;
-    return s->value_bytes ? 1 << 15 : 1 << 16;
 }
 
 static bool prefers_counted(const tsr_sort_problem *s)

@@ -119,7 +119,10 @@ static void lay_out(const tsr_sort_problem *p, layout *s)
 
     s->keys_at = size_round_up(with_index ? p->n * sizeof(int64_t) : 0, LINE);
     s->loads_at = size_round_up(s->keys_at + p->n * key, LINE);
-    s->counts_at = size_round_up(s->loads_at + p->n * s->payload_bytes, LINE);
+    /* One pass makes the index, and reads no copy of it. */
+    s->counts_at = size_round_up(
+        s->loads_at + (s->passes > 1 || s->payload == PAYLOAD_VALUE ? p->n * s->payload_bytes : 0),
+        LINE);
     s->states_at = s->counts_at + (s->chunks + 1) * counted_digits(s) * sizeof(uint32_t);
     s->workspace =
         one_tile(s) ? size_max(s->keys_at, LINE) : s->states_at + states(s) * sizeof(uint32_t);
@@ -164,7 +167,8 @@ static uint32_t usual_copies(const job *j, const layout *s)
  */
 enum { MANY_WIDE_KEYS = 1 << 22, WIDE_ITEMS = 12, WIDE_LOCAL = 64 << 10 };
 
-/* Keys that a work-group takes at once: no more for each work-item than they need. */
+/* Keys that a work-group takes at once: no more for each work-item than they need, and of those
+ * that the tunable takes. */
 static uint32_t items_of_one_tile(const tsr_sort_problem *p, const layout *s, uint32_t items)
 {
     while (items % 8 == 0 && 2 * p->n <= (size_t)s->group * items)

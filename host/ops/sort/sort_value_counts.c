@@ -61,6 +61,7 @@ static const char *plan_value_counts(const job *j, plan *out)
     const size_t vectors = size_div_up(s->n, WIDE);
     size_t group = param(j->params, "GROUP"), copies = param(j->params, "COPIES"), groups;
     const size_t room = j->device->local_memory;
+    size_t words; /* of local memory */
     const char *why;
 
     if (tsr_type_size(s->type) != 1 || sort_with_index(s))
@@ -78,10 +79,10 @@ static const char *plan_value_counts(const job *j, plan *out)
         for (copies = on_cpu ? COPIES_CPU
                       : many ? COPIES_MANY
                              : COPIES_FEW;
-             copies > 1 && (VALUES * copies + group) * sizeof(uint32_t) > room;)
+             copies > 1 && (VALUES * copies + group + 1) * sizeof(uint32_t) > room;)
             copies /= 2;
-    why = sort_unsupported_room(j, group, (VALUES * copies + group + 1) * sizeof(uint32_t), room,
-                                out);
+    words = VALUES * copies + group + 1;
+    why = sort_unsupported_room(j, group, words * sizeof(uint32_t), room, out);
     if (why)
         return why;
     plan_set(out, "COPIES", (uint32_t)copies);
