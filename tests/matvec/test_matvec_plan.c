@@ -546,19 +546,24 @@ static void brief_columns_of_16_bits_have_small_groups(void **state)
     }
 }
 
-/* A transposed of 16 bits whose rows all start at vectors: narrow tiles, but of a large A, or where
- * there are many. */
-static void few_tiles_of_16_bits_are_narrow(void **state)
+/* A transposed whose rows all start at vectors: of 16 bits narrow tiles, but of a large A, or where
+ * there are many; of float32 for few columns of an A in the cache; of float64 wide ones for few
+ * rows. */
+static void tiles_are_as_wide_as_y_needs(void **state)
 {
     static const struct {
         size_t rows, columns; /* of A */
+        tsr_type type;
         uint32_t across;
-    } cases[] = {{9787, 712, 8}, {2405, 2456, 8}, {100000, 1504, 32}, {4001, 4096, 32}};
+    } cases[] = {{9787, 712, TSR_BF16, 8},     {2405, 2456, TSR_BF16, 8},
+                 {100000, 1504, TSR_BF16, 32}, {4001, 4096, TSR_BF16, 32},
+                 {28636, 72, TSR_F32, 8},      {40000, 40, TSR_F32, 8},
+                 {20, 2014378, TSR_F64, 128},  {10, 2014378, TSR_F64, 64}};
     const device_facts gpu = device(DEVICE_GPU, 132, 1024, 48 * 1024);
 
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-        const problem p = product(cases[i].rows, cases[i].columns, TSR_BF16, true);
+        const problem p = product(cases[i].rows, cases[i].columns, cases[i].type, true);
         plan made = plan_with("column-slices", &p, &gpu, NULL, NULL);
 
         if (param(&made.params, "ACROSS") != cases[i].across)
@@ -939,6 +944,17 @@ static void preference_follows_the_shape(void **state)
     p = product(1, 2783395, TSR_BF16, true);
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_not_equal(names[0], "row-item");
+    /* Many short rows of 16 bits; longer ones never, with gaps or without. */
+    p = product(64360, 23, TSR_BF16, false);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "row-item");
+    p = product(40000, 4096, TSR_BF16, false);
+    matvec_in(&p)->lda = 4104;
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "split-vector");
+    p = product(1357, 81, TSR_F32, false);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "split-vector");
 }
 
 static void assert_refused(tsr_matvec_problem m, tsr_status status, const char *part)
@@ -1362,7 +1378,7 @@ int main(void)
         cmocka_unit_test(vectors_are_aligned_where_rows_are),
         cmocka_unit_test(tunables_follow_device_and_shape),
         cmocka_unit_test(brief_columns_of_16_bits_have_small_groups),
-        cmocka_unit_test(few_tiles_of_16_bits_are_narrow),
+        cmocka_unit_test(tiles_are_as_wide_as_y_needs),
         cmocka_unit_test(no_tunable_stays_0),
         cmocka_unit_test(parts_follow_device_and_shape),
         cmocka_unit_test(slices_are_loaded_past_the_cache),

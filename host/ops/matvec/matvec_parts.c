@@ -139,7 +139,7 @@ enum { LONG_FEWEST_GROUP = 256, LONG_FEWEST_GROUPS = 8 };
 enum { WIDE_COLUMNS = 1 << 14, WIDE_ROWS_A_UNIT = 62, WIDE_TEAM = 128 };
 /* Of float32 that do not start at vectors and are few, two teams to a group, fewer groups on a
  * unit: 1228x18669 takes 27.7 us in place of 32.8. */
-enum { WIDE_SHIFTED_GROUP = 256, WIDE_SHIFTED_GROUPS = 8, WIDE_SHIFTED_ROWS = 512 };
+enum { WIDE_ANYWHERE_GROUP = 256, WIDE_ANYWHERE_GROUPS = 8, WIDE_ANYWHERE_ROWS = 512 };
 
 /* Short rows that do not start at vectors of 128 bits: a team takes two at once; up to SHORT_NARROW
  * columns in narrower teams.  float32 40001x77 takes 6.9 us of an H200 in place of 9.1,
@@ -313,10 +313,10 @@ static teams teams_of_shape(const job *j, const row_loads *how)
     if (!few && (how->aligned || how->shifted) && !of_16_bits &&
         v.rows <= WIDE_ROWS_A_UNIT * matvec_groups_wanted(j, 1) && v.columns >= WIDE_COLUMNS)
         return (teams){.team = WIDE_TEAM};
-    if (few && how->shifted && p->type == TSR_F32 && v.columns >= WIDE_COLUMNS &&
-        v.rows >= WIDE_SHIFTED_ROWS)
+    if (few && !how->aligned && p->type == TSR_F32 && v.columns >= WIDE_COLUMNS &&
+        v.rows >= WIDE_ANYWHERE_ROWS)
         return (teams){
-            .team = WIDE_TEAM, .group = WIDE_SHIFTED_GROUP, .groups = WIDE_SHIFTED_GROUPS};
+            .team = WIDE_TEAM, .group = WIDE_ANYWHERE_GROUP, .groups = WIDE_ANYWHERE_GROUPS};
     if (how->shifted && !how->whole && !of_16_bits && v.rows > 1 && v.rows <= SHIFTED_ROWS_FEW)
         return (teams){.team = SHIFTED_FEW_TEAM};
     if (!few && how->several && !(how->aligned && how->full) && !of_16_bits &&
