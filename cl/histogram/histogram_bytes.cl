@@ -18,6 +18,7 @@
  * Local memory: 256 * COPIES uints, a bin for each value, and NEAR edges and counts.
  * Limits: elements of 8 bits; any number of bins.
  */
+#include "common/count_bytes.clh"
 #include "common/last_group.clh"
 #include "histogram/histogram.clh"
 
@@ -30,15 +31,6 @@
 static inline bool is_one_value(uint4 v)
 {
     return v.x == v.y && v.x == v.z && v.x == v.w && v.x == (v.x & 255) * 0x01010101u;
-}
-
-/* The four bytes of a word. */
-static inline void count_word(volatile __local uint *table, uint word)
-{
-    atomic_inc(&table[(word & 255) * COPIES]);
-    atomic_inc(&table[(word >> 8 & 255) * COPIES]);
-    atomic_inc(&table[(word >> 16 & 255) * COPIES]);
-    atomic_inc(&table[(word >> 24) * COPIES]);
 }
 
 /* How often a group has a value: the sum of its copies, by a work-item that begins with its own, so

@@ -21,6 +21,7 @@
  * Local memory: 256 * COPIES + GROUP + 1 words; 256 words.
  * Limits: keys of 8 bits alone, fewer than 2^31, one sequence.
  */
+#include "common/count_bytes.clh"
 #include "common/group_scan.clh"
 #include "common/last_group.clh"
 #include "sort/sort_key.clh"
@@ -44,15 +45,6 @@ typedef struct value_call {
 static inline uint head_of(__global const word *keys, uint n)
 {
     return min((uint)(-(size_t)keys & (WIDE - 1)), n);
-}
-
-/* The four keys of 32 bits. */
-static inline void count_four(volatile __local uint *table, uint four)
-{
-    atomic_inc(&table[(four & 255) * COPIES]);
-    atomic_inc(&table[(four >> 8 & 255) * COPIES]);
-    atomic_inc(&table[(four >> 16 & 255) * COPIES]);
-    atomic_inc(&table[(four >> 24) * COPIES]);
 }
 
 /* ends[place] := how many keys stand at up to this place of the order; all counters are 0 again. */
@@ -106,10 +98,10 @@ sort_value_counts_count(__global const word *keys, __global uint *ends,
         for (uint l = 0; l < LOADS; l++) {
             if (i + l * stride >= vectors)
                 break;
-            count_four(mine, v[l].x);
-            count_four(mine, v[l].y);
-            count_four(mine, v[l].z);
-            count_four(mine, v[l].w);
+            count_word(mine, v[l].x);
+            count_word(mine, v[l].y);
+            count_word(mine, v[l].z);
+            count_word(mine, v[l].w);
         }
     }
     if (get_group_id(0) == 0) {

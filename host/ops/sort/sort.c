@@ -356,6 +356,7 @@ static size_t prefer_in_one_launch(const problem *p, const device_facts *d, cons
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_device[] = {"two-phase-registers", "general"};
+    const char *digits;
     size_t n = 0;
 
     if (d->kind == DEVICE_HOST) {
@@ -364,8 +365,8 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     }
     if (d->kind == DEVICE_CPU)
         n += prefer_on_cpu(sort_of(p), out);
-    if (d->kind == DEVICE_GPU && preferred_for_digits(sort_of(p), d))
-        out[n++] = preferred_for_digits(sort_of(p), d);
+    if (d->kind == DEVICE_GPU && (digits = preferred_for_digits(sort_of(p), d)))
+        out[n++] = digits;
     if (d->kind == DEVICE_GPU && prefers_counted(sort_of(p)))
         out[n++] = "counted";
     n += prefer_in_one_launch(p, d, out + n);
