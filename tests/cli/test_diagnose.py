@@ -79,11 +79,11 @@ class Diagnosed(Case):
             self.assertEqual(got["failed_steps"], [])
 
     def test_failing_steps_are_listed(self):
-        failed = []
+        """Of the first variant that has steps."""
         for op, variant, options, *_ in bound():
-            folder = self.path("cl-" + op)
-            if not os.path.exists(folder):
-                shutil.copytree(os.path.join(SOURCE, "cl"), folder)
+            folder = self.path("cl")
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(os.path.join(SOURCE, "cl"), folder)
             own = "%s_%s.cl" % (op, variant.replace("-", "_"))
             for name in os.listdir(os.path.join(folder, op)):
                 if name.endswith(".cl") and name != own:
@@ -95,9 +95,12 @@ class Diagnosed(Case):
             for step in got["failed_steps"]:
                 self.assertIn("broken", step["reason"])
             if got["failed_steps"]:
-                failed.append(self.succeed("diagnose", *args, "--device", "cpu",
-                                           env={"TESSERA_CACHE_DIR": self.cache}).out)
-        self.assertRegex("".join(failed), r"(?m)^  \S+ +could not be measured: \w")
+                out = self.succeed("diagnose", *args, "--device", "cpu",
+                                   env={"TESSERA_CACHE_DIR": self.cache}).out
+                self.assertRegex(out, r"(?m)^  \S+ +could not be measured: \w")
+                break
+        else:
+            self.fail("no variant has steps")
 
     def test_a_kernel_that_cannot_run_is_refused_before_limits_are_measured(self):
         op, variant, options, *_ = next(bound())

@@ -38,7 +38,7 @@ def commands(op, size, step, settings):
     """The commands of a call on the CPU device, as --explain has them."""
     chosen = [word for s in settings.split() for word in ("--set", s)]
     done = subprocess.run([COMMAND, "bench", op, "--kernel", step, "--size", size, *chosen, "--device", "cpu",
-                           "--seconds", "0.001", "--repeat", "1", "--explain", "--json", "--quiet"],
+                           "--seconds", "0.001", "--repeat", "1", "--warm", "--explain", "--json", "--quiet"],
                           stdout=subprocess.PIPE, check=True, universal_newlines=True)
     return json.loads(done.stdout.splitlines()[-1])["commands"]
 

@@ -11,7 +11,7 @@ import unittest
 import test_bench
 from cli_support import (ATTEMPTS, COMMAND, SANITIZER_CRASH, environment,
                          has_opencl)
-from test_bench import QUICK, SEVERAL, rows_of
+from test_bench import QUICK, BRIEF, rows_of
 
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
@@ -36,7 +36,7 @@ class Kernels(test_bench.Bench):
 
     def test_settings(self):
         rows = self.rows("matmul", "--size", "64", "--kernel", "tiled", "--set", "TILE=8,16",
-                         *SEVERAL)
+                         *BRIEF)
         self.assertEqual([r["parameters"] for r in rows], ["TILE=8", "TILE=16"])
         self.assertIn("-DTILE=16", rows[1]["options"])
 
@@ -47,7 +47,7 @@ class Kernels(test_bench.Bench):
         os.makedirs(self.path("cl/matmul"))
         self.write(os.path.join("cl", "matmul/matmul_naive.cl"), source.replace(old, new))
         r = self.tessera("bench", "matmul", "--size", "32", "--size", "40", "--kernel", "naive",
-                         "--kernel-dir", "cl", "-o", "r.json", *SEVERAL)
+                         "--kernel-dir", "cl", "-o", "r.json", *BRIEF)
         self.assertIn("\nwith the kernel files of cl\n\nmatmul 32x32x32", r.out)
         with open(self.path("r.json"), encoding="utf-8") as f:
             return r, rows_of(f.read())
@@ -299,7 +299,7 @@ class Errors(test_bench.Bench):
 
 class Host(test_bench.Bench):
     def test_variants_in_c(self):
-        rows = self.rows("matmul", "--kernel", "all", "--size", "40x50x60", *SEVERAL)
+        rows = self.rows("matmul", "--kernel", "all", "--size", "40x50x60", *BRIEF)
         self.assertIn("ijk", [r["name"] for r in rows])
         for row in rows:
             if not row["unsupported"]:

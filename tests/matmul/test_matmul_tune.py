@@ -30,7 +30,7 @@ class OnHost(Products):
     def test_what_is_slower_than_before_is_told(self):
         """--kernel restricts the search: what ran until now may be faster than all of that."""
         r = self.tessera("tune", "matmul", "--device", "host", "--kernel", "jik", "--size", "128",
-                         "--budget", "5", env=self.env())
+                         "--budget", "2", env=self.env())
         self.assertEqual(r.status, 0, r)
         self.assertIn("what ran before is faster", r.err)
         self.assertRegex(r.out, r"\n  (simd|openmp|blocked) .*  before\n")
@@ -55,10 +55,10 @@ class OnHost(Products):
     def test_what_a_class_holds(self):
         """The table, the rows and `kernels` name the problems that take the winner."""
         holds = "float32 nn, M 32-63, N 32-63, K 32-63"
-        r = self.succeed("tune", "matmul", "--device", "host", "--size", "48", "--budget", "2",
+        r = self.succeed("tune", "matmul", "--device", "host", "--size", "48", "--budget", "1",
                          env=self.env())
         self.assertIn("  kept for %s in %s/" % (holds, self.tuning), r.out)
-        (c,) = self.tune("matmul", "--device", "host", "--size", "47", "--budget", "2")["classes"]
+        (c,) = self.tune("matmul", "--device", "host", "--size", "47", "--budget", "1")["classes"]
         self.assertEqual((c["class"], c["holds"]), ("float32 nn 32x32x32", holds))
         args = ("kernels", "matmul", "--device", "host")
         self.assertIn("  tuned for %s: " % holds, self.succeed(*args, env=self.env()).out)
@@ -67,7 +67,7 @@ class OnHost(Products):
 
     def test_several_sizes(self):
         d = self.tune("matmul", "--device", "host", "--size", "40", "--size", "100", "--size",
-                      "41", "--budget", "6")
+                      "41", "--budget", "2")
         self.assertEqual([len(c["problems"]) for c in d["classes"]], [2, 1])
         self.assertEqual(len(self.entries()), 2)
 
@@ -204,7 +204,7 @@ class LookUp(Products):
 class OnDevice(Products):
     def test_tunables_are_searched(self):
         (c,) = self.tune("matmul", "--kernel", "tiled", "--set", "TILE=8,16", "--size", "64",
-                         "--budget", "20")["classes"]
+                         "--budget", "8")["classes"]
         tried = {t["parameters"]: t["outcome"] for t in c["tried"] if t["variant"] == "tiled"}
         self.assertEqual(sorted(tried), ["TILE=16", "TILE=8"], c)
         self.assertIn(c["best"]["parameters"], tried)
@@ -266,7 +266,7 @@ class OnDevice(Products):
         """It is fast, and an earlier candidate's result may still lie in the output."""
         folder = self.broken("matmul/matmul_tiled.cl", "if (row < m && column < n)",
                              "if (row < m && column < n && sum == 12345.5f)")
-        r = self.tessera("tune", "matmul", "--size", "32", "--budget", "20", "--kernel-dir", folder,
+        r = self.tessera("tune", "matmul", "--size", "32", "--budget", "8", "--kernel-dir", folder,
                          "--json", env=self.env())
         self.assertEqual(r.status, 3, r)
         (c,) = json.loads(r.out)["classes"]
