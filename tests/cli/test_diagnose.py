@@ -95,6 +95,8 @@ class Diagnosed(Case):
             for step in got["failed_steps"]:
                 self.assertIn("broken", step["reason"])
             if got["failed_steps"]:
+                if SANITIZED:  # each broken kernel takes its compiler a second
+                    break
                 out = self.succeed("diagnose", *args, "--device", "cpu",
                                    env={"TESSERA_CACHE_DIR": self.cache}).out
                 self.assertRegex(out, r"(?m)^  \S+ +could not be measured: \w")
