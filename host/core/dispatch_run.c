@@ -106,6 +106,8 @@ static cl_int set_arg(const program_entry *entry, cl_uint i, const command *c, c
         return program_set_buffer(entry, i, b->workspace.memory, b->workspace.call);
     case ARG_GROUP_COUNTERS:
         return program_set_buffer(entry, i, b->group_counters.memory, b->group_counters.call);
+    case ARG_NO_BUFFER:
+        return program_set_buffer(entry, i, NULL, b->session->calls);
     case ARG_IMAGE:
         return program_set_buffer(entry, i, b->image.memory, b->image.call);
     case ARG_STRICT_COUNTER:

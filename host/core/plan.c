@@ -201,9 +201,14 @@ void command_workspace(command *s)
     next_arg(s, ARG_WORKSPACE);
 }
 
-void command_group_counters(command *s)
+void command_group_counters(command *s, bool used)
 {
-    next_arg(s, ARG_GROUP_COUNTERS);
+    next_arg(s, used ? ARG_GROUP_COUNTERS : ARG_NO_BUFFER);
+}
+
+void command_no_buffer(command *s)
+{
+    next_arg(s, ARG_NO_BUFFER);
 }
 
 void command_image(command *s)

@@ -247,6 +247,7 @@ static cl_int set_argument(const recording *t, cl_kernel kernel, cl_uint i, cons
         return clSetKernelArg(kernel, i, a->bytes, c->block);
     case ARG_LOCAL:
         return clSetKernelArg(kernel, i, a->bytes, NULL);
+    case ARG_NO_BUFFER:
     case ARG_STRICT_COUNTER:
     case ARG_IMAGE:
         break;

@@ -395,6 +395,8 @@ static void shares_follow_the_shape(void **state)
                                           ? 2 * cases[i].groups * param(&x.params, "TILE_M") *
                                                 param(&x.params, "TILE_N") * sizeof(float)
                                           : 0);
+        assert_int_equal(x.commands[0].arg[4].kind,
+                         cases[i].shared ? ARG_GROUP_COUNTERS : ARG_NO_BUFFER);
         plan_free(&x);
     }
     /* Few rows: tiles of 32 x 128 and 64 x 128; of fewer than 32 rows tiles in slices. */

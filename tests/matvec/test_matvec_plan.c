@@ -171,6 +171,10 @@ static void check_parts(const variant *v, const problem *p, const device_facts *
         assert_true((uint64_t)c.parts * c.chunk >= c.columns);
         assert_true(c.parts == 1 || (uint64_t)(c.parts - 1) * c.chunk < c.columns);
         assert_int_equal(made.workspace, c.parts > 1 ? c.rows * c.parts * batch_of(p) * size : 0);
+        /* What a kernel does not touch costs a launch nothing. */
+        if (made.commands[0].n_args > 4)
+            assert_int_equal(made.commands[0].arg[4].kind,
+                             c.parts > 1 && launches == 1 ? ARG_GROUP_COUNTERS : ARG_NO_BUFFER);
         if (c.parts > 1 && launches == 1)
             assert_true(groups / c.parts * batch_of(p) <= GROUP_COUNTERS_MAX);
         else

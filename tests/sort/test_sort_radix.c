@@ -232,6 +232,28 @@ static void test_devices_refused(void **state)
     check_reason("radix", &d, &q, few, "supported");
 }
 
+/* A payload's arrays, to load from and to store to, are passed where there is one. */
+static void test_arrays_of_no_payload(void **state)
+{
+    const device_facts d = nvidia();
+    const variant *v = find("onesweep");
+    const params p = settings(v, none);
+
+    (void)state;
+    for (uint32_t value_bytes = 0; value_bytes <= 4; value_bytes += 4) {
+        const tsr_sort_problem q = {.type = TSR_U32, .n = 2000, .value_bytes = value_bytes};
+        const problem whole = sort_problem(q);
+        const job j = {&whole, &d, &p, false};
+        plan x;
+
+        assert_null(plan_make(v, &j, &x));
+        assert_int_equal(x.count, 1);
+        for (size_t i = 2; i < 4; i++)
+            assert_int_equal(x.commands[0].arg[i].kind, value_bytes ? ARG_OPERAND : ARG_NO_BUFFER);
+        plan_free(&x);
+    }
+}
+
 /* ---- who prefers which ----------------------------------------------------------------------- */
 
 static void check_preferred(const device_facts *d, tsr_sort_problem q, const char *expected)
@@ -419,9 +441,13 @@ static void test_preferences(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiles_are_the_problem_s), cmocka_unit_test(test_problems_refused),
-        cmocka_unit_test(test_counts_refused),          cmocka_unit_test(test_settings_refused),
-        cmocka_unit_test(test_devices_refused),         cmocka_unit_test(test_preferences),
+        cmocka_unit_test(test_tiles_are_the_problem_s),
+        cmocka_unit_test(test_problems_refused),
+        cmocka_unit_test(test_counts_refused),
+        cmocka_unit_test(test_settings_refused),
+        cmocka_unit_test(test_devices_refused),
+        cmocka_unit_test(test_arrays_of_no_payload),
+        cmocka_unit_test(test_preferences),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

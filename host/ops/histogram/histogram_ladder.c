@@ -115,7 +115,7 @@ static command *add_count(const tsr_histogram_problem *p, size_t groups, size_t 
     if (p->weights)
         command_operand(c, HISTOGRAM_WEIGHTS);
     if (way != LAST_GROUP_NONE)
-        command_group_counters(c);
+        command_group_counters(c, true);
     command_block(c, &call, sizeof(call));
     return c;
 }

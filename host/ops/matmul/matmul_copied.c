@@ -435,7 +435,7 @@ static const char *plan_stream(const job *j, plan *out)
     command_operand(c, MATMUL_B);
     command_operand(c, MATMUL_C);
     command_workspace(c);
-    command_group_counters(c);
+    command_group_counters(c, matmul_is_shared(&x.shared));
     matmul_pass(c, p, &call);
     return NULL;
 }

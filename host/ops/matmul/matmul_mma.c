@@ -508,7 +508,7 @@ static void mma_launch(const tsr_matmul_problem *p, const mma_layout *s, plan *o
         matmul_layers(c, s->k.parts);
         out->workspace = (size_t)mma_workspace(p, s);
         command_workspace(c);
-        command_group_counters(c);
+        command_group_counters(c, true);
         call.stride_a = call.stride_b = call.stride_c = 0;
         call.span = (uint32_t)s->k.span;
         call.parts = (uint32_t)s->k.parts;

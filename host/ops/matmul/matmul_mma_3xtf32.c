@@ -169,7 +169,7 @@ static const char *plan_mma_3xtf32(const job *j, plan *out)
     command_operand(c, MATMUL_B);
     command_operand(c, MATMUL_C);
     command_workspace(c);
-    command_group_counters(c);
+    command_group_counters(c, matmul_is_shared(&x.shared));
     command_strict_counter(c);
     matmul_pass(c, p, &call);
     return NULL;

@@ -456,7 +456,7 @@ static const char *plan_layout(const job *j, const layout *s, bool turned, plan 
     matmul_factors(launch, turned);
     command_operand(launch, MATMUL_C);
     command_workspace(launch);
-    command_group_counters(launch);
+    command_group_counters(launch, matmul_is_shared(&s->how));
     matmul_pass(launch, p, &call);
     return NULL;
 }

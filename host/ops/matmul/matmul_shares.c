@@ -33,6 +33,11 @@ size_t matmul_unshared(const shares *s)
     return s->tiles % s->groups ? s->tiles - s->groups - s->tiles % s->groups : s->tiles;
 }
 
+bool matmul_is_shared(const shares *s)
+{
+    return matmul_unshared(s) < s->tiles;
+}
+
 size_t matmul_pieces(const shares *s)
 {
     const size_t shared = s->tiles - matmul_unshared(s);
@@ -48,7 +53,7 @@ size_t matmul_shares_workspace(const job *j, const shares *s, const share_tile *
 {
     const size_t real = matmul_real_size(matmul_of(j->problem));
 
-    return matmul_unshared(s) < s->tiles ? 2 * s->groups * t->rows * t->columns * real : 0;
+    return matmul_is_shared(s) ? 2 * s->groups * t->rows * t->columns * real : 0;
 }
 
 /* Groups on the unit that has most of them share it, as many as fit side by side, in turns. */

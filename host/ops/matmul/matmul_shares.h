@@ -43,6 +43,9 @@ shares matmul_share_as_set(const job *j, const share_tile *t, uint32_t split, ui
 /** Tiles that groups take whole, as many each; steps of the others are shared. */
 size_t matmul_unshared(const shares *s);
 
+/** Whether several groups share a tile. */
+bool matmul_is_shared(const shares *s);
+
 /** Pieces of tiles that groups take. */
 size_t matmul_pieces(const shares *s);
 

@@ -287,7 +287,7 @@ static void add_in_turn(const tsr_matmul_problem *p, k_parts k, const command *g
         command_operand(&c, MATMUL_B);
         command_operand(&c, MATMUL_C);
         command_workspace(&c);
-        command_group_counters(&c);
+        command_group_counters(&c, true);
         matmul_pass(&c, p, &call);
         plan_append(out, &c);
     }

@@ -524,7 +524,7 @@ static const char *plan_tensor(const job *j, plan *out)
     matmul_factors(c, t.turned);
     command_operand(c, MATMUL_C);
     command_workspace(c);
-    command_group_counters(c);
+    command_group_counters(c, fused || t.k.parts > 1);
     command_block(c, &call, sizeof(call));
     matmul_scales(c, &p, t.turned);
     return NULL;

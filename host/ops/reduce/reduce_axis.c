@@ -347,7 +347,7 @@ static const char *whole_plan(const job *j, plan *out)
     if (groups > 1) {
         out->workspace = groups * whole_left_bytes(p);
         command_workspace(c);
-        command_group_counters(c);
+        command_group_counters(c, true);
     }
     command_block(c, &call, sizeof(call));
     c->bytes = j->problem->op->bytes(j->problem) + 2 * (double)out->workspace;

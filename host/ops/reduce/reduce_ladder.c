@@ -528,7 +528,7 @@ static const char *last_group_plan(const job *j, plan *out)
     command_operand(c, REDUCE_X);
     command_operand(c, REDUCE_RESULT);
     command_workspace(c);
-    command_group_counters(c);
+    command_group_counters(c, true);
     command_block(c, &call, sizeof(call));
     c->bytes = (double)sizeof(float) * ((double)p->n + 2 * (double)g.groups + 1);
     state_last(c, g.groups);

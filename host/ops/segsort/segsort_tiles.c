@@ -189,7 +189,7 @@ void segsort_arguments(command *c, const segsort_call *call)
     if (call->noted)
         command_workspace(c);
     else
-        command_operand(c, SORT_KEYS); /* which it leaves alone */
+        command_no_buffer(c);
     command_block(c, call, sizeof(*call));
 }
 

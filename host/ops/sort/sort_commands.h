@@ -75,20 +75,24 @@ static inline size_t sort_held_bytes(const tsr_sort_problem *s)
     return sort_with_index(s) || tsr_type_size(s->type) == 8 ? 8 : 4;
 }
 
-/* The caller's index, and the values.  A call without them passes the keys in their place, which
- * its kernels leave alone. */
+/* The caller's index, and the values.  Kernels of a call without them leave them alone. */
 static inline void sort_step_result_index(command *out, const tsr_sort_problem *s)
 {
-    command_operand(out, s->argsort ? SORT_INDEX : SORT_KEYS);
+    if (s->argsort)
+        command_operand(out, SORT_INDEX);
+    else
+        command_no_buffer(out);
 }
 
 static inline void sort_step_values(command *out, const tsr_sort_problem *s)
 {
-    command_operand(out, s->value_bytes ? SORT_VALUES : SORT_KEYS);
+    if (s->value_bytes)
+        command_operand(out, SORT_VALUES);
+    else
+        command_no_buffer(out);
 }
 
-/* The index: the caller's, or for values alone one at the start of the workspace.  Kernels without
- * an index get the keys in its place, and leave them alone. */
+/* The index: the caller's, or for values alone one at the start of the workspace. */
 static inline void sort_step_index(command *out, const tsr_sort_problem *s)
 {
     if (!s->argsort && s->value_bytes)

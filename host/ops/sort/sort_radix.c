@@ -293,11 +293,11 @@ static bool reads_copy(const layout *s, size_t pass)
 }
 
 /* The payload's array in the caller's hands: its index, or the one at the start of the workspace;
- * its values; or where there is none, any. */
+ * or its values. */
 static void add_loads(command *c, const tsr_sort_problem *p, const layout *s, bool copy)
 {
     if (s->payload == PAYLOAD_NONE)
-        command_operand(c, 0);
+        command_no_buffer(c);
     else if (copy)
         command_workspace(c);
     else if (s->payload == PAYLOAD_VALUE)

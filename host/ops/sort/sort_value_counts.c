@@ -48,7 +48,7 @@ static void add_launch(const tsr_sort_problem *s, unsigned entry, size_t groups,
     command_operand(c, SORT_KEYS);
     command_workspace(c);
     if (entry == VALUES_COUNT)
-        command_group_counters(c);
+        command_group_counters(c, true);
     command_block(c, &call, sizeof(call));
     sort_step_moves(c, s, s->n, tsr_type_size(s->type));
 }

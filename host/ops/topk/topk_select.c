@@ -222,7 +222,7 @@ static void add_level(const tsr_topk_problem *t, const layout *s, const top_spac
     if (space->in_all)
         command_workspace(c);
     else
-        command_operand(c, 0); /* one launch, which leaves nothing for another */
+        command_no_buffer(c); /* one launch, which leaves nothing for another */
     command_block(c, &call, sizeof(call));
     c->bytes = (double)sort_rows(p) *
                ((double)n * (double)read + (double)left_of(t, s, level, n) *
