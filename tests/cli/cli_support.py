@@ -90,7 +90,6 @@ def run(command, variables=None, between=lambda: None, attempts=ATTEMPTS, **opti
 
 
 @functools.lru_cache(maxsize=None)
-@functools.lru_cache(maxsize=None)
 def cache_with_limits():
     """A folder for TESSERA_CACHE_DIR.  The limits of the CPU's device are in it, which take a quarter of a
     minute: they are measured once, in brief."""

@@ -90,17 +90,17 @@ class Diagnosed(Case):
                     with open(os.path.join(folder, op, name), "a", encoding="utf-8") as f:
                         f.write("\nbroken\n")
             args = (op, "--kernel", variant, *options, "--kernel-dir", folder)
-            got = self.diagnose(*args)
-            self.assertEqual(got["steps"], [])
-            for step in got["failed_steps"]:
-                self.assertIn("broken", step["reason"])
-            if got["failed_steps"]:
-                if SANITIZED:  # each broken kernel takes its compiler a second
-                    break
-                out = self.succeed("diagnose", *args, "--device", "cpu",
-                                   env={"TESSERA_CACHE_DIR": self.cache}).out
-                self.assertRegex(out, r"(?m)^  \S+ +could not be measured: \w")
-                break
+            if not SANITIZED:  # each broken kernel takes its compiler a second
+                got = self.diagnose(*args)
+                self.assertEqual(got["steps"], [])
+                for step in got["failed_steps"]:
+                    self.assertIn("broken", step["reason"])
+                if not got["failed_steps"]:
+                    continue
+            out = self.succeed("diagnose", *args, "--device", "cpu",
+                               env={"TESSERA_CACHE_DIR": self.cache}).out
+            self.assertRegex(out, r"(?m)^  \S+ +could not be measured: \w")
+            break
         else:
             self.fail("no variant has steps")
 

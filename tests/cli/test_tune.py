@@ -60,7 +60,7 @@ class OnHost(Tuned):
         self.assertEqual(len(self.tune(OPERATIONS[0], "--device", "host", *sizes, "--budget",
                                        "0.0001")["classes"]), 1)
         r = self.succeed("tune", OPERATIONS[0], "--device", "host", "--size", "20", "--size", "40",
-                         "--budget", "3", env=self.env())
+                         "--budget", "6", env=self.env())
         self.assertNotIn("budget", r.err)
         self.assertEqual(r.out.count("nothing left to try"), 2)
 
@@ -187,7 +187,7 @@ class OnDevice(Tuned):
         else:
             self.skipTest("no operation runs C code here")
         args = (op, "--size", EXAMPLES[op]["SIZE"], "--kernel", EXAMPLES[op]["KERNEL"])
-        (c,) = self.tune(*args, "--budget", "5")["classes"]
+        (c,) = self.tune(*args, "--budget", "8")["classes"]
         self.assertIsNotNone(c["kept"], c)
         self.assertEqual(c["against_c"]["variant"], before)
         faster = c["against_c"]["best_ns"] < c["against_c"]["median_ns"]

@@ -1002,6 +1002,33 @@ static void blocks_are_short_where_groups_share_units(void **state)
     expect_params("mma-f64", NULL, &p, &d, "TILE_M=32 TILE_N=32 DEPTH=32");
 }
 
+/* Tiles of 64 x 64 of float64 have eight warps and long blocks where each has a unit to itself. */
+static void eight_warps_take_a_unit(void **state)
+{
+    static const char deep[] = "TILE_M=64 TILE_N=64 WARP_M=32 WARP_N=16 DEPTH=32 STAGES=4 SPLIT=1";
+    device_facts d = hopper();
+    problem p = product(797, 526, 598);
+
+    (void)state;
+    d.compute_units = 132;
+    matmul_in(&p)->type = TSR_F64;
+    matmul_in(&p)->trans_a = matmul_in(&p)->trans_b = true;
+    expect_params("mma-f64", NULL, &p, &d, deep);
+    p = product(701, 699, 331);
+    matmul_in(&p)->type = TSR_F64;
+    expect_params("mma-f64", NULL, &p, &d, deep);
+    expect_params("mma-f64", "TILE_M=64 TILE_N=64 WARP_N=32", &p, &d, "WARP_M=32 DEPTH=16");
+    expect_params("mma-f64", "TILE_M=64 TILE_N=64 SPLIT=2", &p, &d, "WARP_N=32 DEPTH=16");
+    expect_params("mma-f64", "TILE_M=32 TILE_N=32", &p, &d, "DEPTH=16");
+    d.large_local = 128 << 10; /* less than its four stages take */
+    expect_params("mma-f64", NULL, &p, &d, "DEPTH=16");
+    d = hopper();
+    d.compute_units = 132;
+    p = product(1000, 1000, 601); /* 256 tiles */
+    matmul_in(&p)->type = TSR_F64;
+    expect_params("mma-f64", NULL, &p, &d, "TILE_M=64 TILE_N=128 DEPTH=16");
+}
+
 /* Tiles of four slices of few rows of C are shared among groups sooner. */
 static void few_rows_of_a_long_k_are_shared(void **state)
 {
@@ -1611,6 +1638,7 @@ int main(void)
         cmocka_unit_test(skinny_products_share_a_long_k),
         cmocka_unit_test(boxes_serve_what_gains),
         cmocka_unit_test(warps_take_the_fastest_tiles),
+        cmocka_unit_test(eight_warps_take_a_unit),
         cmocka_unit_test(blocks_are_short_where_groups_share_units),
         cmocka_unit_test(few_rows_of_a_long_k_are_shared),
         cmocka_unit_test(whole_columns_fit_the_local_memory),

@@ -457,6 +457,9 @@ static void tunables_follow_device_and_shape(void **state)
         {"split-vector", &gpu, 4096, 16384, false, NULL, "TEAM", 128},
         {"split-vector", &gpu, 4096, 16380, false, NULL, "TEAM", 64},
         {"split-vector", &gpu, 2658, 48570, false, NULL, "TEAM", 128}, /* by shifted vectors */
+        {"split-vector", &gpu, 1078, 71302, false, NULL, "TEAM", 256}, /* a team to a group */
+        {"split-vector", &gpu, 1228, 18669, false, NULL, "TEAM", 128},
+        {"split-vector", &gpu, 1228, 18669, false, NULL, "GROUP", 256},
         {"split-vector", &gpu, 3100, 30001, false, NULL, "TEAM", 64},
         {"split-vector", &gpu, 8193, 16384, false, NULL, "TEAM", 64},
         /* Few rows that do not start at vectors, but of one. */

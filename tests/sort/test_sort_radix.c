@@ -109,6 +109,30 @@ static void test_tiles_are_the_problem_s(void **state)
     check_defined("onesweep", nvidia(),
                   (tsr_sort_problem){.type = TSR_U16, .n = 4096, .value_bytes = 8},
                   " -DONE_TILE=1 ");
+    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_F16, .n = 4609},
+                  " -DGROUP=512 -DITEMS=12 ");
+    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_U16, .n = 6145},
+                  " -DGROUP=512 -DITEMS=16 ");
+    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_U16, .n = 8192},
+                  " -DONE_TILE=1 ");
+    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_F16, .n = 20000},
+                  " -DGROUP=384 ");
+    /* Digits of many bytes with something beside each. */
+    check_defined("onesweep", nvidia(),
+                  (tsr_sort_problem){.type = TSR_U8, .n = 10000000, .value_bytes = 4},
+                  " -DGROUP=384 -DITEMS=24 ");
+    check_defined("onesweep", nvidia(),
+                  (tsr_sort_problem){.type = TSR_I8, .n = 10000000, .argsort = true},
+                  " -DGROUP=384 -DITEMS=24 ");
+    check_defined("onesweep", nvidia(),
+                  (tsr_sort_problem){.type = TSR_U8, .n = 3000000, .value_bytes = 4},
+                  " -DGROUP=512 -DITEMS=12 ");
+    check_defined("onesweep", nvidia(),
+                  (tsr_sort_problem){.type = TSR_U8, .n = 10000000, .value_bytes = 8},
+                  " -DGROUP=512 -DITEMS=12 ");
+    check_defined("onesweep", nvidia(),
+                  (tsr_sort_problem){.type = TSR_U8, .n = 1000000, .value_bytes = 8},
+                  " -DGROUP=512 -DITEMS=8 ");
     check_defined("onesweep", gpu(), keys, " -DSTATES=STATES_ATOMICS");
     check_defined("radix", cpu(), keys, " -DBITS=8 -DGROUP=16 -DITEMS=16 -DCOPIES=1 ");
 }
@@ -392,8 +416,8 @@ static void check_one_tile(const device_facts *ours, const device_facts *other)
 {
     check_preferred(ours, (tsr_sort_problem){.type = TSR_F16, .n = 4096}, "rows-shfl");
     check_preferred(ours, (tsr_sort_problem){.type = TSR_F16, .n = 4097}, "onesweep");
-    check_preferred(ours, (tsr_sort_problem){.type = TSR_F16, .n = 4608}, "onesweep");
-    check_preferred(ours, (tsr_sort_problem){.type = TSR_F16, .n = 4609}, "fused-passes-warp");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_F16, .n = 8192}, "onesweep");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_F16, .n = 8193}, "fused-passes-warp");
     check_preferred(ours, (tsr_sort_problem){.type = TSR_U16, .n = 4096, .value_bytes = 8},
                     "onesweep");
     check_preferred(ours, (tsr_sort_problem){.type = TSR_U16, .n = 4097, .value_bytes = 8},

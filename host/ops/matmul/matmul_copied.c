@@ -475,5 +475,5 @@ double matmul_stream_time(const problem *q, const device_facts *d)
         return INFINITY;
     x = layout_shared(&(job){q, &known, &defaults, false}, &ns);
     /* Tiles that nobody shares `cp-async` has faster. */
-    return matmul_unshared(&x.shared) == x.shared.tiles ? INFINITY : ns;
+    return matmul_is_shared(&x.shared) ? ns : INFINITY;
 }

@@ -85,6 +85,7 @@ enum { SPLIT_MAX = 32 };
 /* How groups share a product. */
 typedef struct layout {
     bool tensor;     /* boxes are copied: cl/matmul/matmul_mma_f64_tensor.cl */
+    bool deep;       /* tiles of 64 x 64 by eight warps, which fill a unit, with long blocks */
     share_tile tile; /* of which rows and columns are those of its group */
     size_t warp_m, warp_n;
     size_t items;         /* that multiply */
@@ -124,8 +125,23 @@ static size_t local_of_copies(const tsr_matmul_problem *p, const layout *s, size
            16;
 }
 
-/* A layout with tiles of this size, where no tunable sets another. */
-static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n)
+/* Whether a layout may be deep: timed from 257 rows and columns of C on, where several tiles lie in
+ * each direction, and without parts of k, which would begin and end as many long blocks: two take
+ * 1.3 times as long as one. */
+enum { DEEP_SIDE = 256 };
+
+static bool may_be_deep(const job *j)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const uint32_t depth = param(j->params, "DEPTH");
+
+    return size_min(p->m, p->n) > DEEP_SIDE && (!depth || depth == 2 * DEPTH) &&
+           param(j->params, "SPLIT") <= 1 && !param(j->params, "PER_UNIT");
+}
+
+/* A layout with tiles of this size, where no tunable sets another; deep where it is to be, and
+ * tunables agree. */
+static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n, bool deep)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const uint32_t set_m = param(j->params, "TILE_M"), set_n = param(j->params, "TILE_N");
@@ -138,12 +154,17 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
                 .stages = param(j->params, "STAGES")};
     const size_t area = (size_t)s.tile.rows * s.tile.columns;
 
-    if (!tensor)
+    s.deep = deep && !tensor && may_be_deep(j) && s.tile.rows == 64 && s.tile.columns == 64 &&
+             (!s.warp_m || s.warp_m == 32) && (!s.warp_n || s.warp_n == 16);
+    if (s.deep)
+        s.tile.depth = 2 * DEPTH;
+    else if (!tensor)
         s.tile.depth = depth_of(j, area, size_min(s.tile.rows, s.tile.columns));
     if (!s.warp_m)
         s.warp_m = area >= 128 * 128 ? 64 : size_min(s.tile.rows, 32);
     if (!s.warp_n) /* four warps or more */
-        s.warp_n = area >= 64 * 64                               ? 32
+        s.warp_n = s.deep                                        ? 16
+                   : area >= 64 * 64                             ? 32
                    : s.tile.columns == 16                        ? 8
                    : area >= 32 * 64 || tensor || s.warp_m == 16 ? 16
                                                                  : 8;
@@ -191,6 +212,7 @@ static const struct costs {
     struct {
         double alone, full;
     } block[5];
+    double deep;  /* of a layout that is, whose group is alone on a unit, */
     double odd;   /* times as long in the largest tiles where not all lines are aligned, */
     double even;  /* and in others where all are */
     double group; /* to begin and end, and for each tile more */
@@ -200,6 +222,7 @@ static const struct costs {
     double output; /* to store it, */
     double again;  /* so many times as long where what it was is read first */
 } usual = {.block = {{1.20, 1.04}, {0.79, 0.79}, {0.63, 0.42}, {0.308, 0.265}, {0.19, 0.184}},
+           .deep = 0.44,
            .odd = 1.23,
            .even = 1.15,
            .group = 0.65,
@@ -291,8 +314,10 @@ static double round_of(const job *j, const layout *s, size_t together, double bl
     const bool even = aligned(&a) && aligned(&b), largest = size_of(s) == 0;
     const double times = largest && !even ? costs->odd : !largest && even ? costs->even : 1;
     const double full = costs->block[size_of(s)].full * times;
-    const double alone =
-        fmax(costs->block[size_of(s)].alone * (largest ? 1 : times), wait_for_memory(j, s));
+    const double of_one = s->deep   ? costs->deep
+                          : largest ? costs->block[0].alone
+                                    : costs->block[size_of(s)].alone * times;
+    const double alone = fmax(of_one, wait_for_memory(j, s));
 
     return blocks * fmax(alone, (double)together * full) + tile_of(p, s, together);
 }
@@ -315,7 +340,7 @@ static double cost_of(const job *j, const layout *s)
 
     if (rest)
         cost += round_of(j, s, size_div_up(rest, units), blocks);
-    if (matmul_unshared(&s->how) < tiles) {
+    if (matmul_is_shared(&s->how)) {
         /* The end of a tile, and then the beginning of the next. */
         const bool two = s->how.streams && (tiles > one || one % tiles);
 
@@ -341,7 +366,7 @@ static layout shared_best(const job *j, layout s, double *cost)
     if (matmul_batch(matmul_of(j->problem)) == 1 && (split || per_unit))
         best.how = matmul_share_as_set(j, &s.tile, split, per_unit);
     *cost = cost_of(j, &best);
-    if (split || per_unit || matmul_batch(matmul_of(j->problem)) > 1)
+    if (split || per_unit || matmul_batch(matmul_of(j->problem)) > 1 || s.deep)
         return best;
     for (size_t way = 1; way <= resident + SPLIT_MAX; way++) {
         const size_t parts = way <= resident ? 0 : way - resident;
@@ -375,21 +400,26 @@ static void stage_alone(const job *j, layout *s)
 
 static layout layout_of(const job *j, bool tensor)
 {
-    static const size_t sizes[][2] = {{128, 128}, {64, 128}, {128, 64}, {64, 64}, {32, 64},
-                                      {64, 32},   {32, 32},  {16, 64},  {64, 16}};
+    static const struct {
+        size_t m, n;
+        bool deep;
+    } sizes[] = {{128, 128}, {64, 128}, {128, 64}, {64, 64}, {64, 64, true},
+                 {32, 64},   {64, 32},  {32, 32},  {16, 64}, {64, 16}};
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    layout best = layout_for(j, tensor, 128, 128);
+    layout best = layout_for(j, tensor, 128, 128, false);
     double least = DBL_MAX;
     bool found = false;
 
     if (p->m == 0 || p->n == 0)
         return best;
     for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
-        layout s = layout_for(j, tensor, sizes[i][0], sizes[i][1]);
-        const bool fits = (!tensor || size_min(sizes[i][0], sizes[i][1]) > 16) && is_whole(&s) &&
+        layout s = layout_for(j, tensor, sizes[i].m, sizes[i].n, sizes[i].deep);
+        const bool fits = (!tensor || size_min(sizes[i].m, sizes[i].n) > 16) && is_whole(&s) &&
                           s.local <= j->device->large_local;
         double cost = DBL_MAX;
 
+        if (sizes[i].deep && !s.deep)
+            continue; /* a tunable says otherwise */
         if (fits)
             s = shared_best(j, s, &cost);
         /* Where none fits, the last one says why. */

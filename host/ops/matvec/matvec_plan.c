@@ -359,7 +359,7 @@ void matvec_plan_cut(const job *j, const matvec_cut *c, plan *out)
     command_operand(s, MATVEC_X);
     command_operand(s, MATVEC_Y);
     command_workspace(s);
-    command_group_counters(s, last);
+    command_group_counters(s, last != LAST_GROUP_NONE);
     pass_call(j, &call, s);
     s->flops = j->problem->op->work(j->problem);
     if (c->parts == 1 || last) {

@@ -21,7 +21,7 @@ static command *launch(const tsr_sort_problem *s, unsigned entry, bool lanes,
     if (lanes)
         command_workspace(c);
     else
-        command_no_buffer(c);
+        command_operand(c, SORT_KEYS);
     segsort_arguments(c, call);
     return c;
 }

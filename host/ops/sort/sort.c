@@ -209,7 +209,7 @@ enum {
     WORDS_LEAST_ALONE = 4097,
     TILE_WITH_8_BYTES = 4096, /* keys with as much beside each */
     TILE_WITH_4_BYTES = 8192,
-    WORDS_TILE_ALONE = 4608, /* the network is faster than larger ones */
+    WORDS_TILE_ALONE = 8192, /* the network is faster than larger ones */
     BYTES_TILE_ALONE = 9216
 };
 

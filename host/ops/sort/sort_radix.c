@@ -124,8 +124,7 @@ static void lay_out(const tsr_sort_problem *p, layout *s)
         s->loads_at + (s->passes > 1 || s->payload == PAYLOAD_VALUE ? p->n * s->payload_bytes : 0),
         LINE);
     s->states_at = s->counts_at + (s->chunks + 1) * counted_digits(s) * sizeof(uint32_t);
-    s->workspace =
-        one_tile(s) ? size_max(s->keys_at, LINE) : s->states_at + states(s) * sizeof(uint32_t);
+    s->workspace = one_tile(s) ? s->keys_at : s->states_at + states(s) * sizeof(uint32_t);
 }
 
 static size_t local_limit(const job *j, const layout *s)
@@ -140,12 +139,43 @@ static bool sweeps_keys(const layout *s)
     return s->way == WAY_SWEEP && s->payload == PAYLOAD_NONE;
 }
 
+/* Keys of 16 bits alone that one tile takes in groups of 512, with fewer for each work-item:
+ * float16 6100 take 10.5 us of an H200, 8100 13.0, and by the network 12.7 and 13.2, in more
+ * launches. */
+enum { TILE_ITEMS = 12, TILE_ITEMS_MOST = 16 };
+
+static bool is_tile_of_words(const tsr_sort_problem *p, const layout *s)
+{
+    return sweeps_keys(s) && s->warps && tsr_type_size(p->type) == 2 &&
+           p->n > GROUP_SWEEP * TILE_ITEMS && p->n <= GROUP_WARPS * TILE_ITEMS_MOST;
+}
+
+/* Keys of 8 bits, which are one digit, and more beside each: 20278104 uint8 with 4-byte values take
+ * 204 us of an H200, in tiles of 512 x 16 247, argsort 164 and 209; 3000001 in tiles of 512 x 12
+ * 44.2 and 46.4, with 8-byte values 57.7, and in tiles of 512 x 8 59.7. */
+enum { SOME_BYTES = 1 << 20, SOME_ITEMS = 12, MANY_BYTES = 1 << 23, MANY_ITEMS = 24 };
+
+static bool sweeps_bytes_with(const tsr_sort_problem *p, const layout *s, size_t least)
+{
+    return s->way == WAY_SWEEP && s->warps && s->payload != PAYLOAD_NONE &&
+           tsr_type_size(p->type) == 1 && p->n >= least;
+}
+
+static bool sweeps_many_bytes_with(const tsr_sort_problem *p, const layout *s)
+{
+    return sweeps_bytes_with(p, s, MANY_BYTES) && s->payload_bytes <= 4;
+}
+
 static uint32_t usual_group(const job *j, const layout *s)
 {
+    const tsr_sort_problem *p = sort_of(j->problem);
+
     if (j->device->kind == DEVICE_CPU)
         return (uint32_t)group_fit(j->device, 0, ITEMS_ON_CPU);
     if (s->warps)
-        return sweeps_keys(s) ? GROUP_SWEEP : GROUP_WARPS;
+        return (sweeps_keys(s) && !is_tile_of_words(p, s)) || sweeps_many_bytes_with(p, s)
+                   ? GROUP_SWEEP
+                   : GROUP_WARPS;
     return (uint32_t)group_fit(j->device, 0, GROUP_ALONE);
 }
 
@@ -183,8 +213,14 @@ static uint32_t usual_items(const job *j, const layout *s)
     const size_t widest = size_max(size_max(tsr_type_size(p->type), s->payload_bytes), 4);
     uint32_t items = (uint32_t)(BYTES_USUAL / widest);
 
+    if (is_tile_of_words(p, s) && s->group == GROUP_WARPS)
+        return p->n <= GROUP_WARPS * TILE_ITEMS ? TILE_ITEMS : TILE_ITEMS_MOST;
     if (sweeps_keys(s))
         items = (uint32_t)(BYTES_SWEEP / widest);
+    else if (sweeps_many_bytes_with(p, s) && s->group == GROUP_SWEEP)
+        items = MANY_ITEMS;
+    else if (sweeps_bytes_with(p, s, SOME_BYTES) && j->device->large_local >= WIDE_LOCAL)
+        items = SOME_ITEMS;
     else if (s->way == WAY_SWEEP && s->warps && widest == 8 && s->payload_bytes <= 4 &&
              p->n >= MANY_WIDE_KEYS && j->device->large_local >= WIDE_LOCAL)
         items = WIDE_ITEMS;
@@ -477,9 +513,14 @@ static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, pl
         plan_launch_1d(out, RADIX_SCATTER, (sweep ? s->tiles : s->chunks) * s->group, s->group);
 
     add_arrays(c, p, s, from_copy, to_copy);
-    command_workspace(c);
-    if (sweep)
+    if (one_tile(s)) { /* which counts nothing before, and waits for nobody */
+        command_no_buffer(c);
+        command_no_buffer(c);
+    } else {
         command_workspace(c);
+        if (sweep)
+            command_workspace(c);
+    }
     if (sweep && !one_tile(s)) {
         /* The sums of the pass, its states, and its ticket behind all states. */
         call.offset_counts += s->chunks * counted_digits(s) + (pass << s->bits);
