@@ -41,6 +41,13 @@ static inline uint merges_of(uint n)
     return n > BLOCK ? 32 - clz((n - 1) / BLOCK) : 0;
 }
 
+/* Whether a segment is longer than the caller says that any is: there are no lanes for it, and it
+ * stays as it is. */
+static inline bool is_too_long(const segment *s, segsort_call call)
+{
+    return merges_of(s->n) > call.stage;
+}
+
 /* Where a segment's lanes stand with `left` merges before them. */
 static inline __global sortable *lanes_of(const arrays *a, const segment *s, uint left)
 {
@@ -73,6 +80,8 @@ segsort_cpu_block(__global word *keys, __global ulong *index, __global sortable 
     while (walk_on(&w)) {
         const destination to = destination_of(&a, &w.found, merges_of(w.found.n));
 
+        if (is_too_long(&w.found, call))
+            continue;
         block_sort(p, to.keys, 0, &to, (uint)w.at, w.found.n);
         most = max(most, w.found.n);
     }
@@ -100,6 +109,8 @@ segsort_cpu_merge(__global word *keys, __global ulong *index, __global sortable 
         const uint begin = (uint)w.at, stop = begin + min(w.found.n - begin, piece);
         const destination to = destination_of(&a, &w.found, left - 1);
 
+        if (is_too_long(&w.found, call))
+            continue;
         merge_piece(lanes_of(&a, &w.found, left), &to, w.found.n, call.length, begin, stop,
                     piece);
     }

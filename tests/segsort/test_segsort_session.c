@@ -73,6 +73,55 @@ static void segments_stay_in_their_buffers(void **state)
     tsr_session_close(s);
 }
 
+/* A length that is none, of which blocks and merges are too few: what is around the keys and the
+ * index stays, and so do the arrays of the workspace, as another sort shows that follows. */
+static void a_false_longest_reaches_nothing_outside(void **state)
+{
+    fixture *f = *state;
+    enum { N = 100000, AROUND = 4096, ALL = N + 2 * AROUND };
+    static const size_t longest[] = {1, 600, 20000};
+    tsr_session *s = adopt(f, 0);
+    const uint64_t offsets[] = {0, 40, 70000, N};
+    cl_event done = NULL;
+    const tsr_run run = {.variant = "cpu-segments", .done = &done};
+    static uint32_t keys[ALL], got[ALL];
+    static int64_t index[ALL];
+    tsr_error err = {0};
+
+    for (uint32_t n = 0; n < ALL; n++)
+        keys[n] = n * 2654435761u >> 8;
+    for (size_t turn = 0; turn < 2 * (sizeof(longest) / sizeof(longest[0])); turn++) {
+        const tsr_segsort_problem p = {{.type = TSR_U32,
+                                        .n = N,
+                                        .argsort = turn % 2,
+                                        .offset_keys = AROUND,
+                                        .offset_index = AROUND},
+                                       .segments = 3,
+                                       .segment_longest = longest[turn / 2]};
+        cl_mem k = buffer_of(f, keys, sizeof(keys)), o = buffer_of(f, offsets, sizeof(offsets));
+        cl_mem i;
+
+        memset(index, 0x5A, sizeof(index));
+        i = buffer_of(f, index, sizeof(index));
+        if (tsr_segsort_enqueue(s, &p, &(tsr_segsort_buffers){k, turn % 2 ? i : NULL, NULL, o},
+                                &run, NULL, &err))
+            fail_msg("%s", err.message);
+        assert_int_equal(clWaitForEvents(1, &done), CL_SUCCESS);
+        clEnqueueReadBuffer(f->queue, k, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL);
+        clEnqueueReadBuffer(f->queue, i, CL_TRUE, 0, sizeof(index), index, 0, NULL, NULL);
+        for (size_t n = 0; n < AROUND; n++)
+            for (size_t at = n; at < ALL; at += N + AROUND) {
+                assert_int_equal(got[at], keys[at]);
+                assert_int_equal(index[at], 0x5A5A5A5A5A5A5A5A);
+            }
+        clReleaseEvent(done);
+        clReleaseMemObject(k);
+        clReleaseMemObject(i);
+        clReleaseMemObject(o);
+    }
+    tsr_session_close(s);
+}
+
 /* Offsets in host memory are looked at before anything is sorted. */
 static void broken_segments_are_refused(void **state)
 {
@@ -110,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(segments_stay_in_their_buffers),
+        TEST(a_false_longest_reaches_nothing_outside),
         TEST(broken_segments_are_refused),
     };
 

@@ -52,6 +52,7 @@ static const char *plan_segments(const job *j, plan *out)
         return NULL;
     call.noted = merges && !p->segment_longest;
     call.offset_lanes = sort_lanes_offset(s);
+    call.stage = merges;
     if (arrays)
         out->workspace = (call.offset_lanes + arrays * s->n) * sort_lane_bytes(s);
     if (call.noted) { /* behind the lanes */
