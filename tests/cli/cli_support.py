@@ -89,6 +89,10 @@ def run(command, variables=None, between=lambda: None, attempts=ATTEMPTS, **opti
     return done
 
 
+# Rows of bench in little time, in place of a second for each.
+BRIEF = ("--seconds", "0.05")
+
+
 @functools.lru_cache(maxsize=None)
 def cache_with_limits():
     """A folder for TESSERA_CACHE_DIR.  The limits of the CPU's device are in it, which take a quarter of a

@@ -8,14 +8,12 @@ import subprocess
 import time
 import unittest
 
-from cli_support import COMMAND, EXAMPLES, OPERATIONS, SANITIZED, SOME, Case, environment, has_opencl
+from cli_support import BRIEF, COMMAND, EXAMPLES, OPERATIONS, SANITIZED, SOME, Case, environment, has_opencl
 
 # One row is done however soon the budget ends.
 QUICK = ("--budget", "0.4")
 # Of the first operation, so long that a line says what goes on.
 SLOW_SIZE = "700" if SANITIZED else "2000"
-# In little time, in place of a second for each row.
-BRIEF = ("--seconds", "0.05")
 
 
 def rows_of(text):
@@ -107,12 +105,12 @@ class Jobs(Bench):
         jobs = self.jobs("# a comment", "", *(
             f"bench {op} --size {EXAMPLES[op]['SIZE']}  # of {op}" for op in SOME),
             f"  bench {OPERATIONS[0]} --size {EXAMPLES[OPERATIONS[0]]['SIZE']} --seed 7")
-        rows = self.rows(*jobs, "--seed", "5", *BRIEF)
+        rows = self.rows(*jobs, "--seed", "5")
         self.assertEqual([row["op"] for row in rows], [*SOME, OPERATIONS[0]])
         self.assertEqual([row["seed"] for row in rows], ["5"] * len(SOME) + ["7"])
         for row in rows:
             self.check_row(row)
-        r = self.bench(*jobs, "-o", "rows", *BRIEF)
+        r = self.bench(*jobs, "-o", "rows")
         with open(self.path("rows"), encoding="utf-8") as f:
             self.assertEqual(len(rows_of(f.read())), len(rows))
         self.assertIn(f"{len(rows)} of {len(rows)}, ", r.err)
@@ -158,7 +156,7 @@ class Jobs(Bench):
         """They keep blanks and '#', and are left out."""
         op, size = OPERATIONS[0], EXAMPLES[OPERATIONS[0]]["SIZE"]
         rows = self.rows(*self.jobs(f"bench '{op}' --size \"{size}\" --seed '7' # 'of it",
-                                    f"ben'ch' {op} '--size={size}'"), *BRIEF)
+                                    f"ben'ch' {op} '--size={size}'"))
         self.assertEqual([row["seed"] for row in rows][0], "7")
         self.assertEqual(len(rows), 2)
         r = self.tessera("bench", *self.jobs(f"bench {op} --size 'a # b'"), *self.device)

@@ -9,9 +9,9 @@ import time
 import unittest
 
 import test_bench
-from cli_support import (ATTEMPTS, COMMAND, SANITIZER_CRASH, environment,
+from cli_support import (ATTEMPTS, BRIEF, COMMAND, SANITIZER_CRASH, environment,
                          has_opencl)
-from test_bench import QUICK, BRIEF, rows_of
+from test_bench import QUICK, rows_of
 
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
@@ -35,8 +35,7 @@ class Kernels(test_bench.Bench):
         self.assertFalse(tiny["cold"], "a thousand sets of 192 bytes stay in the cache")
 
     def test_settings(self):
-        rows = self.rows("matmul", "--size", "64", "--kernel", "tiled", "--set", "TILE=8,16",
-                         *BRIEF)
+        rows = self.rows("matmul", "--size", "64", "--kernel", "tiled", "--set", "TILE=8,16")
         self.assertEqual([r["parameters"] for r in rows], ["TILE=8", "TILE=16"])
         self.assertIn("-DTILE=16", rows[1]["options"])
 
@@ -299,7 +298,7 @@ class Errors(test_bench.Bench):
 
 class Host(test_bench.Bench):
     def test_variants_in_c(self):
-        rows = self.rows("matmul", "--kernel", "all", "--size", "40x50x60", *BRIEF)
+        rows = self.rows("matmul", "--kernel", "all", "--size", "40x50x60")
         self.assertIn("ijk", [r["name"] for r in rows])
         for row in rows:
             if not row["unsupported"]:

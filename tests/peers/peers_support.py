@@ -8,7 +8,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from cli_support import Case  # noqa: E402
+from cli_support import BRIEF, Case  # noqa: E402
 
 FAKES = os.environ["FAKE_PEERS"]
 REAL = os.environ["REAL_PEERS"]
@@ -18,7 +18,7 @@ DEVICE = ("--device", "host")
 class Peers(Case):
     def bench(self, *args, device=DEVICE, status=0, **env):
         """In little time for each row, unless the arguments say in how much."""
-        brief = () if "--seconds" in args else ("--seconds", "0.05")
+        brief = () if "--seconds" in args else BRIEF
         r = self.tessera("bench", *args, "--peers", *device, *brief,
                          env={"TESSERA_PEER_DIR": FAKES, **env})
         self.assertEqual(r.status, status, r)

@@ -7,7 +7,7 @@ import unittest
 
 import test_bench
 from cli_support import has_opencl
-from test_bench import QUICK, BRIEF, rows_of
+from test_bench import QUICK, rows_of
 
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
@@ -19,7 +19,7 @@ class Kernels(test_bench.Bench):
         n = 5000
         row, explained = rows_of(self.bench(
             "sort", "--kernel", "two-phase-registers", "--size", "5000", "--argsort", "--explain",
-            "--set", "STAGES=1", "--set", "GROUP=1024", "--json", "--quiet", *BRIEF).out)
+            "--set", "STAGES=1", "--set", "GROUP=1024", "--json", "--quiet").out)
         self.check_row(row)
         self.assertEqual(explained["schema"], "tessera-explain-1")
         same = ("op", "problem", "name", "parameters", "device", "device_id")
@@ -171,7 +171,7 @@ class Host(test_bench.Bench):
 
     def test_files(self):
         """-o takes the rows while the table goes to standard output; CSV on request."""
-        r = self.bench("sort", "--size", "100", "--size", "200", "-o", "r.json", *BRIEF)
+        r = self.bench("sort", "--size", "100", "--size", "200", "-o", "r.json")
         self.assertIn("kernel", r.out)
         with open(self.path("r.json"), encoding="utf-8") as f:
             rows = rows_of(f.read())

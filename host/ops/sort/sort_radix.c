@@ -518,10 +518,9 @@ static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, pl
         command_no_buffer(c);
     } else {
         command_workspace(c);
-        if (sweep)
-            command_workspace(c);
     }
     if (sweep && !one_tile(s)) {
+        command_workspace(c);
         /* The sums of the pass, its states, and its ticket behind all states. */
         call.offset_counts += s->chunks * counted_digits(s) + (pass << s->bits);
         call.offset_tickets = call.offset_states + s->passes * states_of_pass(s) + pass;
