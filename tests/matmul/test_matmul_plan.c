@@ -987,7 +987,8 @@ static void boxes_serve_what_gains(void **state)
     }
 }
 
-/* Blocks of small tiles of float64 are short where units have several of them. */
+/* Blocks of small tiles of float64 are short where units have several of them, and strips are a
+ * warp's then; the squares of four warps have long ones. */
 static void blocks_are_short_where_groups_share_units(void **state)
 {
     device_facts d = hopper();
@@ -996,10 +997,12 @@ static void blocks_are_short_where_groups_share_units(void **state)
     (void)state;
     d.compute_units = 132;
     matmul_in(&p)->type = TSR_F64;
-    expect_params("mma-f64", NULL, &p, &d, "TILE_M=32 TILE_N=32 DEPTH=16");
+    expect_params("mma-f64", NULL, &p, &d, "TILE_M=32 TILE_N=32 WARP_M=32 WARP_N=8 DEPTH=16");
     p = product(300, 300, 300);
     matmul_in(&p)->type = TSR_F64;
-    expect_params("mma-f64", NULL, &p, &d, "TILE_M=32 TILE_N=32 DEPTH=32");
+    expect_params("mma-f64", NULL, &p, &d, "TILE_M=32 TILE_N=32 WARP_M=16 WARP_N=16 DEPTH=32");
+    expect_params("mma-f64", "TILE_M=32 TILE_N=32 DEPTH=16", &p, &d, "WARP_M=32 WARP_N=8");
+    expect_params("mma-f64", "TILE_M=32 TILE_N=32 WARP_N=8", &p, &d, "WARP_M=32 DEPTH=32");
 }
 
 /* Tiles of 64 x 64 of float64 have eight warps and long blocks where each has a unit to itself. */
@@ -1017,6 +1020,12 @@ static void eight_warps_take_a_unit(void **state)
     p = product(701, 699, 331);
     matmul_in(&p)->type = TSR_F64;
     expect_params("mma-f64", NULL, &p, &d, deep);
+    p = product(572, 450, 418);
+    matmul_in(&p)->type = TSR_F64;
+    matmul_in(&p)->beta = 1;
+    expect_params("mma-f64", NULL, &p, &d, deep);
+    p = product(701, 699, 331);
+    matmul_in(&p)->type = TSR_F64;
     expect_params("mma-f64", "TILE_M=64 TILE_N=64 WARP_N=32", &p, &d, "WARP_M=32 DEPTH=16");
     expect_params("mma-f64", "TILE_M=64 TILE_N=64 SPLIT=2", &p, &d, "WARP_N=32 DEPTH=16");
     expect_params("mma-f64", "TILE_M=32 TILE_N=32", &p, &d, "DEPTH=16");

@@ -71,70 +71,62 @@ static void check_defined(const char *name, device_facts d, tsr_sort_problem q,
 static void test_tiles_are_the_problem_s(void **state)
 {
     const tsr_sort_problem keys = {.type = TSR_U32, .n = 10000000};
-    const tsr_sort_problem wide = {.type = TSR_U64, .n = 10000000, .argsort = true};
-    const tsr_sort_problem values = {.type = TSR_U32, .n = 10000000, .value_bytes = 8};
-    const tsr_sort_problem wide_values = {.type = TSR_U64, .n = 10000000, .value_bytes = 4};
-    const tsr_sort_problem few = {.type = TSR_U32, .n = 10000};
-    const tsr_sort_problem bytes = {.type = TSR_U8, .n = 10000000};
-    const tsr_sort_problem few_bytes = {.type = TSR_U8, .n = 2048, .value_bytes = 4};
+    static const struct {
+        tsr_sort_problem problem;
+        const char *expected;
+    } swept[] = {
+        {{.type = TSR_U32, .n = 10000000},
+         " -DBITS=8 -DGROUP=384 -DITEMS=24 -DCOPIES=16 -DPAYLOAD=PAYLOAD_NONE -DWARPS=1 "
+         "-DPASSES=4 -DSTATES=STATES_PTX"},
+        {{.type = TSR_U64, .n = 10000000, .argsort = true},
+         " -DBITS=8 -DGROUP=512 -DITEMS=12 -DCOPIES=8 -DPAYLOAD=PAYLOAD_INDEX -DWARPS=1 "
+         "-DPASSES=8"},
+        {{.type = TSR_U32, .n = 10000000, .value_bytes = 8},
+         " -DITEMS=12 -DCOPIES=16 -DPAYLOAD=PAYLOAD_VALUE"},
+        {{.type = TSR_U32, .n = 10000}, " -DGROUP=384 -DITEMS=12 "},
+        /* One digit, and one tile of it. */
+        {{.type = TSR_U8, .n = 10000000}, " -DBITS=8 -DGROUP=384 -DITEMS=24 "},
+        {{.type = TSR_U8, .n = 10000000}, " -DPASSES=1 -DONE_TILE=0 "},
+        {{.type = TSR_U8, .n = 2048, .value_bytes = 4}, " -DGROUP=512 -DITEMS=4 "},
+        {{.type = TSR_U8, .n = 2048, .value_bytes = 4}, " -DPASSES=1 -DONE_TILE=1 "},
+        /* The tiles by which sort.c prefers it. */
+        {{.type = TSR_U8, .n = 9216}, " -DONE_TILE=1 "},
+        {{.type = TSR_F16, .n = 4608}, " -DGROUP=384 -DITEMS=12 "},
+        {{.type = TSR_F16, .n = 4608}, " -DONE_TILE=1 "},
+        {{.type = TSR_U16, .n = 8192, .value_bytes = 4}, " -DONE_TILE=1 "},
+        {{.type = TSR_U16, .n = 4096, .value_bytes = 8}, " -DONE_TILE=1 "},
+        {{.type = TSR_F16, .n = 4609}, " -DGROUP=512 -DITEMS=12 "},
+        {{.type = TSR_U16, .n = 6145}, " -DGROUP=512 -DITEMS=16 "},
+        {{.type = TSR_U16, .n = 8192}, " -DONE_TILE=1 "},
+        {{.type = TSR_F16, .n = 20000}, " -DGROUP=384 "},
+        /* Pairs: the smallest tiles of which the units take all at once; of more 512 x 12. */
+        {{.type = TSR_F16, .n = 8193, .value_bytes = 4}, " -DGROUP=512 -DITEMS=4 "},
+        {{.type = TSR_F64, .n = 270336, .value_bytes = 8}, " -DGROUP=512 -DITEMS=4 "},
+        {{.type = TSR_F16, .n = 270337, .value_bytes = 4}, " -DGROUP=512 -DITEMS=8 "},
+        {{.type = TSR_U8, .n = 540673, .value_bytes = 8}, " -DGROUP=512 -DITEMS=12 "},
+        {{.type = TSR_U32, .n = 811009, .argsort = true}, " -DGROUP=512 -DITEMS=16 "},
+        {{.type = TSR_F64, .n = 1081345, .value_bytes = 8}, " -DGROUP=512 -DITEMS=12 "},
+        {{.type = TSR_U16, .n = 40000000, .value_bytes = 8}, " -DGROUP=512 -DITEMS=12 "},
+        {{.type = TSR_F32, .n = 30000000, .value_bytes = 4}, " -DGROUP=512 -DITEMS=16 "},
+        /* Digits of many bytes with up to 4 bytes beside each. */
+        {{.type = TSR_U8, .n = 10000000, .value_bytes = 4}, " -DGROUP=384 -DITEMS=24 "},
+        {{.type = TSR_I8, .n = 10000000, .argsort = true}, " -DGROUP=384 -DITEMS=24 "},
+        {{.type = TSR_U8, .n = 3000000, .value_bytes = 4}, " -DGROUP=512 -DITEMS=12 "},
+        {{.type = TSR_U8, .n = 10000000, .value_bytes = 8}, " -DGROUP=512 -DITEMS=12 "},
+    };
+
+    device_facts d = nvidia();
 
     (void)state;
+    d.compute_units = 132;
     check_defined("radix", gpu(), keys,
                   " -DBITS=4 -DGROUP=256 -DITEMS=16 -DCOPIES=8 -DPAYLOAD=PAYLOAD_NONE -DWARPS=0");
     check_defined("radix-warp", nvidia(), keys,
                   " -DBITS=8 -DGROUP=512 -DITEMS=16 -DCOPIES=32 -DPAYLOAD=PAYLOAD_NONE -DWARPS=1");
-    check_defined("onesweep", nvidia(), keys,
-                  " -DBITS=8 -DGROUP=384 -DITEMS=24 -DCOPIES=16 -DPAYLOAD=PAYLOAD_NONE -DWARPS=1 "
-                  "-DPASSES=4 -DSTATES=STATES_PTX");
-    check_defined("onesweep", nvidia(), wide,
-                  " -DBITS=8 -DGROUP=512 -DITEMS=12 -DCOPIES=8 -DPAYLOAD=PAYLOAD_INDEX -DWARPS=1 "
-                  "-DPASSES=8");
-    check_defined("onesweep", nvidia(), values, " -DITEMS=8 -DCOPIES=16 -DPAYLOAD=PAYLOAD_VALUE");
-    check_defined("onesweep", nvidia(), wide_values, " -DITEMS=12 ");
-    check_defined("onesweep", nvidia(), few, " -DGROUP=384 -DITEMS=12 ");
-    check_defined("onesweep", nvidia(), bytes, " -DBITS=8 -DGROUP=384 -DITEMS=24 ");
-    check_defined("onesweep", nvidia(), bytes, " -DPASSES=1 -DONE_TILE=0 ");
-    check_defined("onesweep", nvidia(), few_bytes, " -DGROUP=512 -DITEMS=4 ");
-    check_defined("onesweep", nvidia(), few_bytes, " -DPASSES=1 -DONE_TILE=1 ");
-    /* The tiles by which sort.c prefers it. */
-    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_U8, .n = 9216},
-                  " -DONE_TILE=1 ");
-    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_F16, .n = 4608},
-                  " -DGROUP=384 -DITEMS=12 ");
-    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_F16, .n = 4608},
-                  " -DONE_TILE=1 ");
-    check_defined("onesweep", nvidia(),
-                  (tsr_sort_problem){.type = TSR_U16, .n = 8192, .value_bytes = 4},
-                  " -DONE_TILE=1 ");
-    check_defined("onesweep", nvidia(),
-                  (tsr_sort_problem){.type = TSR_U16, .n = 4096, .value_bytes = 8},
-                  " -DONE_TILE=1 ");
-    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_F16, .n = 4609},
-                  " -DGROUP=512 -DITEMS=12 ");
-    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_U16, .n = 6145},
-                  " -DGROUP=512 -DITEMS=16 ");
-    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_U16, .n = 8192},
-                  " -DONE_TILE=1 ");
-    check_defined("onesweep", nvidia(), (tsr_sort_problem){.type = TSR_F16, .n = 20000},
-                  " -DGROUP=384 ");
-    /* Digits of many bytes with something beside each. */
-    check_defined("onesweep", nvidia(),
-                  (tsr_sort_problem){.type = TSR_U8, .n = 10000000, .value_bytes = 4},
-                  " -DGROUP=384 -DITEMS=24 ");
-    check_defined("onesweep", nvidia(),
-                  (tsr_sort_problem){.type = TSR_I8, .n = 10000000, .argsort = true},
-                  " -DGROUP=384 -DITEMS=24 ");
-    check_defined("onesweep", nvidia(),
-                  (tsr_sort_problem){.type = TSR_U8, .n = 3000000, .value_bytes = 4},
-                  " -DGROUP=512 -DITEMS=12 ");
-    check_defined("onesweep", nvidia(),
-                  (tsr_sort_problem){.type = TSR_U8, .n = 10000000, .value_bytes = 8},
-                  " -DGROUP=512 -DITEMS=12 ");
-    check_defined("onesweep", nvidia(),
-                  (tsr_sort_problem){.type = TSR_U8, .n = 1000000, .value_bytes = 8},
-                  " -DGROUP=512 -DITEMS=8 ");
     check_defined("onesweep", gpu(), keys, " -DSTATES=STATES_ATOMICS");
     check_defined("radix", cpu(), keys, " -DBITS=8 -DGROUP=16 -DITEMS=16 -DCOPIES=1 ");
+    for (size_t i = 0; i < sizeof(swept) / sizeof(swept[0]); i++)
+        check_defined("onesweep", d, swept[i].problem, swept[i].expected);
 }
 
 /* ---- what is refused ------------------------------------------------------------------------- */

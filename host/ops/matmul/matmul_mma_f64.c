@@ -139,6 +139,15 @@ static bool may_be_deep(const job *j)
            param(j->params, "SPLIT") <= 1 && !param(j->params, "PER_UNIT");
 }
 
+/* Whether four warps have squares of a tile of 32 x 32 with long blocks, where no tunable says
+ * otherwise: they read fewer fragments than strips of 32 x 8, 97x210x333 takes 6.9 us of an H200,
+ * and 8.2. */
+static bool is_square_of_four(const layout *s)
+{
+    return !s->tensor && !s->warp_m && !s->warp_n && s->tile.rows == 32 && s->tile.columns == 32 &&
+           s->tile.depth > DEPTH;
+}
+
 /* A layout with tiles of this size, where no tunable sets another; deep where it is to be, and
  * tunables agree. */
 static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n, bool deep)
@@ -160,6 +169,8 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
         s.tile.depth = 2 * DEPTH;
     else if (!tensor)
         s.tile.depth = depth_of(j, area, size_min(s.tile.rows, s.tile.columns));
+    if (is_square_of_four(&s))
+        s.warp_m = s.warp_n = 16;
     if (!s.warp_m)
         s.warp_m = area >= 128 * 128 ? 64 : size_min(s.tile.rows, 32);
     if (!s.warp_n) /* four warps or more */
@@ -203,25 +214,31 @@ static bool is_whole(const layout *s)
 
 /* Microseconds, by the size of the tile: fitted to 102 timings on an H200, from 90x97x102 to
  * 14145x16384x16384, most of them at odd distances of rows, within 11% (RMS), those of tiles of 32
- * x 64 and 64 x 128 where groups fill a unit to 60 more; and of boxes to 33, from 490x444x444 to
- * 7550x8817x10702, within 5%, and to 39 of small products where both kernels were timed: the one
- * that is chosen takes 1.01 times as long as the faster one in the mean. */
+ * x 64 and 64 x 128 where groups fill a unit to 60 more, of 16 x 64 there to 6; and of boxes to 33,
+ * from 490x444x444 to 7550x8817x10702, within 5%, and to 39 of small products where both kernels
+ * were timed: the one that is chosen takes 1.01 times as long as the faster one in the mean. */
 static const struct costs {
     /* Of a block along k of a tile: of a group alone on a unit, and of each where groups fill it.
      */
     struct {
         double alone, full;
-    } block[5];
+    } block[6];
     double deep;  /* of a layout that is, whose group is alone on a unit, */
     double odd;   /* times as long in the largest tiles where not all lines are aligned, */
     double even;  /* and in others where all are */
     double group; /* to begin and end, and for each tile more */
     double launch;
-    double turn;   /* for the last group of a tile to find that it is, */
-    double sharer; /* and to add up what a group kept of 64 x 64 or less */
-    double output; /* to store it, */
-    double again;  /* so many times as long where what it was is read first */
-} usual = {.block = {{1.20, 1.04}, {0.79, 0.79}, {0.63, 0.42}, {0.308, 0.265}, {0.19, 0.184}},
+    double turn;       /* for the last group of a tile to find that it is, */
+    double sharer;     /* and to add up what a group kept of 64 x 64 or less */
+    double output;     /* to store it, */
+    double again;      /* so many times as long where what it was is read first, */
+    double deep_again; /* in a layout that is deep */
+} usual = {.block = {{1.20, 1.04},
+                     {0.79, 0.79},
+                     {0.63, 0.42},
+                     {0.308, 0.265},
+                     {0.19, 0.184},
+                     {0.19, 0.29}},
            .deep = 0.44,
            .odd = 1.23,
            .even = 1.15,
@@ -230,7 +247,8 @@ static const struct costs {
            .turn = 2.6,
            .sharer = 0.145,
            .output = 0.58e-3,
-           .again = 1.7},
+           .again = 1.7,
+           .deep_again = 1.25},
   of_boxes = {.block = {{1.19, 1.10}, {0.64, 0.59}, {0.41, 0.32}, {0.24, 0.19}, {0.27, 0.175}},
               .odd = 1,
               .even = 1,
@@ -244,16 +262,17 @@ static const struct costs {
 /* Bytes that memory moves in a microsecond. */
 static const double moved_a_us = 3.6e6;
 
-/* By the outputs of a tile: 128 x 128, 64 x 128, 64 x 64, 32 x 64, 32 x 32. */
+/* By the outputs of a tile: 128 x 128, 64 x 128, 64 x 64, 32 x 64, 32 x 32; and 16 x 64. */
 static size_t size_of(const layout *s)
 {
     const size_t area = (size_t)s->tile.rows * s->tile.columns;
 
-    return area >= 128 * 128  ? 0
-           : area >= 64 * 128 ? 1
-           : area >= 64 * 64  ? 2
-           : area >= 32 * 64  ? 3
-                              : 4;
+    return area >= 128 * 128                              ? 0
+           : area >= 64 * 128                             ? 1
+           : area >= 64 * 64                              ? 2
+           : area >= 32 * 64                              ? 3
+           : size_min(s->tile.rows, s->tile.columns) > 16 ? 4
+                                                          : 5;
 }
 
 /* Groups that find registers and local memory on a unit. */
@@ -299,8 +318,8 @@ static bool aligned(const matmul_matrix *x)
 static double tile_of(const tsr_matmul_problem *p, const layout *s, size_t together)
 {
     const struct costs *costs = s->tensor ? &of_boxes : &usual;
-    const double outputs =
-        (double)s->tile.rows * s->tile.columns * (matmul_reads_c(p) ? costs->again : 1);
+    const double again = s->deep ? costs->deep_again : costs->again;
+    const double outputs = (double)s->tile.rows * s->tile.columns * (matmul_reads_c(p) ? again : 1);
 
     return costs->group + (double)together * outputs * costs->output;
 }

@@ -150,20 +150,20 @@ static bool is_tile_of_words(const tsr_sort_problem *p, const layout *s)
            p->n > GROUP_SWEEP * TILE_ITEMS && p->n <= GROUP_WARPS * TILE_ITEMS_MOST;
 }
 
-/* Keys of 8 bits, which are one digit, and more beside each: 20278104 uint8 with 4-byte values take
- * 204 us of an H200, in tiles of 512 x 16 247, argsort 164 and 209; 3000001 in tiles of 512 x 12
- * 44.2 and 46.4, with 8-byte values 57.7, and in tiles of 512 x 8 59.7. */
-enum { SOME_BYTES = 1 << 20, SOME_ITEMS = 12, MANY_BYTES = 1 << 23, MANY_ITEMS = 24 };
-
-static bool sweeps_bytes_with(const tsr_sort_problem *p, const layout *s, size_t least)
+/* Keys of warps that sweep, and more beside each. */
+static bool sweeps_pairs(const layout *s)
 {
-    return s->way == WAY_SWEEP && s->warps && s->payload != PAYLOAD_NONE &&
-           tsr_type_size(p->type) == 1 && p->n >= least;
+    return s->way == WAY_SWEEP && s->warps && s->payload != PAYLOAD_NONE;
 }
+
+/* Many keys of 8 bits, which are one digit, with up to 4 bytes beside each: 20278104 uint8 with
+ * 4-byte values take 204 us of an H200, in tiles of 512 x 16 247, argsort 164 and 209. */
+enum { MANY_BYTES = 1 << 23, MANY_ITEMS = 24 };
 
 static bool sweeps_many_bytes_with(const tsr_sort_problem *p, const layout *s)
 {
-    return sweeps_bytes_with(p, s, MANY_BYTES) && s->payload_bytes <= 4;
+    return sweeps_pairs(s) && tsr_type_size(p->type) == 1 && p->n >= MANY_BYTES &&
+           s->payload_bytes <= 4;
 }
 
 static uint32_t usual_group(const job *j, const layout *s)
@@ -193,9 +193,24 @@ static uint32_t usual_copies(const job *j, const layout *s)
     return copies;
 }
 
-/* Many keys of 64 bits with up to 4 bytes beside each: larger tiles, where there is room for them.
- */
-enum { MANY_WIDE_KEYS = 1 << 22, WIDE_ITEMS = 12, WIDE_LOCAL = 64 << 10 };
+/* Pairs: the smallest tiles of which the units take all at once, and of more 512 x 12, but of many
+ * words with 4 bytes beside each.  On an H200, tiles of 512 x 8, 12 and 16: 400000 float16 with
+ * 4-byte values take 26.1, 28.0 and 30.3 us, 1000000 37.6, 40.4 and 34.6, 40000000 761, 642 and
+ * 766; 10000000 float64 with 8-byte values 1119, 1015 and 1132; 30000000 float32 with 4-byte values
+ * 1183, 988 and 945. */
+enum { PAIR_ITEMS_MOST = 16, PAIR_ITEMS = 12, MANY_WORDS = 1 << 24, PAIR_LOCAL = 72 << 10 };
+
+static uint32_t items_of_pairs(const job *j, const layout *s)
+{
+    const tsr_sort_problem *p = sort_of(j->problem);
+    const size_t side_by_side = (size_t)j->device->compute_units * s->group;
+    const bool words = tsr_type_size(p->type) == 4 && s->payload_bytes == 4;
+
+    for (uint32_t items = 4; items <= PAIR_ITEMS_MOST; items += 4)
+        if (p->n <= items * side_by_side)
+            return items;
+    return words && p->n >= MANY_WORDS ? PAIR_ITEMS_MOST : PAIR_ITEMS;
+}
 
 /* Keys that a work-group takes at once: no more for each work-item than they need, and of those
  * that the tunable takes. */
@@ -211,21 +226,16 @@ static uint32_t usual_items(const job *j, const layout *s)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t widest = size_max(size_max(tsr_type_size(p->type), s->payload_bytes), 4);
-    uint32_t items = (uint32_t)(BYTES_USUAL / widest);
+    const uint32_t items = (uint32_t)((sweeps_keys(s) ? BYTES_SWEEP : BYTES_USUAL) / widest);
 
     if (is_tile_of_words(p, s) && s->group == GROUP_WARPS)
         return p->n <= GROUP_WARPS * TILE_ITEMS ? TILE_ITEMS : TILE_ITEMS_MOST;
-    if (sweeps_keys(s))
-        items = (uint32_t)(BYTES_SWEEP / widest);
-    else if (sweeps_many_bytes_with(p, s) && s->group == GROUP_SWEEP)
-        items = MANY_ITEMS;
-    else if (sweeps_bytes_with(p, s, SOME_BYTES) && j->device->large_local >= WIDE_LOCAL)
-        items = SOME_ITEMS;
-    else if (s->way == WAY_SWEEP && s->warps && widest == 8 && s->payload_bytes <= 4 &&
-             p->n >= MANY_WIDE_KEYS && j->device->large_local >= WIDE_LOCAL)
-        items = WIDE_ITEMS;
+    if (sweeps_many_bytes_with(p, s) && s->group == GROUP_SWEEP)
+        return MANY_ITEMS;
     if (s->way == WAY_SWEEP && p->n <= (size_t)s->group * items)
         return items_of_one_tile(p, s, items);
+    if (sweeps_pairs(s) && (widest == 4 || j->device->large_local >= PAIR_LOCAL))
+        return items_of_pairs(j, s);
     return 2 * p->n < j->device->compute_units * s->group * items ? items / 2 : items;
 }
 
