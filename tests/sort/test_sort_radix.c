@@ -83,7 +83,6 @@ static void test_tiles_are_the_problem_s(void **state)
          "-DPASSES=8"},
         {{.type = TSR_U32, .n = 10000000, .value_bytes = 8},
          " -DITEMS=12 -DCOPIES=16 -DPAYLOAD=PAYLOAD_VALUE"},
-        {{.type = TSR_U32, .n = 10000}, " -DGROUP=384 -DITEMS=12 "},
         /* One digit, and one tile of it. */
         {{.type = TSR_U8, .n = 10000000}, " -DBITS=8 -DGROUP=384 -DITEMS=24 "},
         {{.type = TSR_U8, .n = 10000000}, " -DPASSES=1 -DONE_TILE=0 "},
@@ -99,8 +98,16 @@ static void test_tiles_are_the_problem_s(void **state)
         {{.type = TSR_U16, .n = 6145}, " -DGROUP=512 -DITEMS=16 "},
         {{.type = TSR_U16, .n = 8192}, " -DONE_TILE=1 "},
         {{.type = TSR_F16, .n = 20000}, " -DGROUP=384 "},
-        /* Pairs: the smallest tiles of which the units take all at once; of more 512 x 12. */
-        {{.type = TSR_F16, .n = 8193, .value_bytes = 4}, " -DGROUP=512 -DITEMS=4 "},
+        /* The smallest tiles of which the units take all at once; of more the largest, */
+        {{.type = TSR_U32, .n = 10000}, " -DGROUP=384 -DITEMS=4 "},
+        {{.type = TSR_F32, .n = 202753}, " -DGROUP=384 -DITEMS=8 "},
+        {{.type = TSR_U16, .n = 405505}, " -DGROUP=384 -DITEMS=12 "},
+        {{.type = TSR_I16, .n = 608257}, " -DGROUP=384 -DITEMS=16 "},
+        {{.type = TSR_I32, .n = 811009}, " -DGROUP=384 -DITEMS=24 "},
+        {{.type = TSR_F64, .n = 1 << 20}, " -DGROUP=384 -DITEMS=12 "},
+        /* and of pairs 512 x 12. */
+        {{.type = TSR_F16, .n = 135168, .value_bytes = 4}, " -DGROUP=512 -DITEMS=2 "},
+        {{.type = TSR_U32, .n = 135169, .argsort = true}, " -DGROUP=512 -DITEMS=4 "},
         {{.type = TSR_F64, .n = 270336, .value_bytes = 8}, " -DGROUP=512 -DITEMS=4 "},
         {{.type = TSR_F16, .n = 270337, .value_bytes = 4}, " -DGROUP=512 -DITEMS=8 "},
         {{.type = TSR_U8, .n = 540673, .value_bytes = 8}, " -DGROUP=512 -DITEMS=12 "},
@@ -335,8 +342,8 @@ static void check_sweep_from(const device_facts *d)
         tsr_type type;
         bool argsort;
         size_t value_bytes, least;
-    } cases[] = {{TSR_I16, false, 0, 1 << 14}, {TSR_F32, false, 0, 1 << 17},
-                 {TSR_U32, true, 0, 1 << 16},  {TSR_I32, false, 4, 1 << 15},
+    } cases[] = {{TSR_I16, false, 0, 1 << 14}, {TSR_F32, false, 0, (1 << 16) + 1},
+                 {TSR_U32, true, 0, 1 << 14},  {TSR_I32, false, 4, 8193},
                  {TSR_F16, true, 0, 1025},     {TSR_U8, false, 8, 257},
                  {TSR_I8, true, 0, 257}};
 
@@ -363,9 +370,7 @@ static void check_merges_between(const device_facts *d)
     } cases[] = {
         {TSR_F64, true, 0, 8193, (1 << 20) - 1, "counted", "onesweep"},
         {TSR_I64, false, 8, 8193, (1 << 20) - 1, "counted", "onesweep"},
-        {TSR_U64, false, 0, (1 << 14) + 1, (1 << 20) - 1, "fused-passes-warp", "onesweep"},
-        {TSR_F32, true, 0, (1 << 14) + 1, (1 << 16) - 1, "fused-passes-warp", "onesweep"},
-        {TSR_U32, false, 4, (1 << 14) + 1, (1 << 15) - 1, "fused-passes-warp", "onesweep"}};
+        {TSR_U64, false, 0, (1 << 14) + 1, (1 << 20) - 1, "fused-passes-warp", "onesweep"}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         tsr_sort_problem q = {.type = cases[i].type,
@@ -429,7 +434,7 @@ static void test_preferences(void **state)
 {
     const device_facts ours = nvidia(), other = gpu(), processor = cpu();
     const tsr_sort_problem huge = {.type = TSR_U8, .n = ((size_t)1 << 31) + 1};
-    tsr_sort_problem keys = {.type = TSR_U32, .n = 1 << 17};
+    tsr_sort_problem keys = {.type = TSR_U32, .n = (1 << 16) + 1};
     const tsr_sort_problem wide = {.type = TSR_U64, .n = 1 << 20, .argsort = true};
     const tsr_sort_problem many = {.type = TSR_U32, .n = 1 << 26};
 
