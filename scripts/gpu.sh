@@ -49,25 +49,29 @@ build() {
 verify() {
     local out=$results/part-verify-$1-$2-$3-$4.txt options=()
     [ "$4" = all ] || options+=(--type "$4")
-    [ "$1" = gpu ] || [[ $3 =~ ^(item-.*|(rows|columns)-vector)$ ]] || options+=(--defaults)
+    [ "$1" = gpu ] || [[ $3 =~ ^(cpu-.*|.*(rows|columns)-vector)$ ]] || options+=(--defaults)
     OMP_NUM_THREADS=1 "$tessera" verify "$2" "$3" --device "$1" "${options[@]}" > "$out" 2>&1 ||
         grep -q 'nothing ran$' "$out"
 }
 
 # Lines "DEVICE OP VARIANT TYPE" of all variants on all devices.  A matmul variant has most to
-# compile, so its types are apart; on CPUs, whose compilers take long over 16 bits, tests cover those.
+# compile, so its types are apart; on CPUs, whose compilers take long over 16 bits, tests cover those
+# and the rarer types.
 variants() {
-    local device op types type
-    for op in matmul matvec sort; do
-        for device in "${devices[@]}"; do
-            types=all
-            [ "$op" != matmul ] || types="f32 f64"
-            [ "$op $device" != "matmul gpu" ] || types="f32 f64 f16 bf16"
-            "$tessera" kernels "$op" --device "$device" > "$results/part-kernels.txt" || return 1
-            for type in $types; do
-                sed -n "s/^  \([a-z0-9-]*\): .*/$device $op \1 $type/p" "$results/part-kernels.txt"
-            done
-        done
+    local device
+    for device in "${devices[@]}"; do
+        "$tessera" kernels --device "$device" --json > "$results/part-kernels.json" || return 1
+        python3 -c 'import json, sys
+device = sys.argv[1]
+for o in json.load(open(sys.argv[2]))["operations"]:
+    types = ["all"]
+    if o["op"] == "matmul":
+        types = o["types"] if device == "gpu" else ["float32", "float64"]
+    for v in o["variants"]:
+        if v["runs_on"] != "host":
+            for t in types:
+                print(device, o["op"], v["name"], t)' "$device" "$results/part-kernels.json" ||
+            return 1
     done
 }
 
