@@ -35,8 +35,7 @@ typedef enum peer_place {
  * until close().  An operand that is only written may be NULL, but its bytes count.
  */
 typedef struct peer_problem {
-    const void *problem;   /* the public structure, as tsr_reduce_problem; dense: no offsets, and no
-                              gaps between rows */
+    const void *problem;   /* the public structure; dense: no offsets, and no gaps between rows */
     int type;              /* of the first operand: a tsr_type */
     const char *precision; /* "f32", "tf32", "f64", "f16", "bf16": the peer's own where it has one;
                               "" for an operation without */

@@ -5,10 +5,10 @@
     scripts/shapes.py --device cpu --largest 2048 --most 2^24 -o data/results/shapes-NAME.jsonl
     scripts/shapes.py --report data/results/shapes-NAME.jsonl [--draw docs/images]
 
-Groups are products in each precision, matvec and sort.  Those of a group are drawn by the seed:
-sides are log-uniform, a third of the products has sides within a factor of two, a third has one
-side of at most 64; all four transposes, a result that is added to in half of them, and leading
-dimensions longer than rows in a fifth.  One run of `tessera bench --jobs` measures them all beside
+Groups are products in each precision, products with a vector, and sorts.  Those of a group are
+drawn by the seed: sides are log-uniform, a third of the products has sides within a factor of two,
+a third has one side of at most 64; all four transposes, a result that is added to in half of them,
+and leading dimensions longer than rows in a fifth.  One run of `tessera bench --jobs` measures them all beside
 peers, verified before.  With --held their kernels are built first, on all cores of the host.
 
 The report has for each group the ratios of the fastest peer's time and Tessera's: above 1 Tessera
@@ -319,7 +319,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--largest", type=int, default=16384, help="side of a product")
     parser.add_argument("--most", type=number, default=2 ** 27,
-                        help="keys of a sort, elements of a matrix for matvec (2^27)")
+                        help="keys of a sort, elements of a matrix that a vector multiplies (2^27)")
     parser.add_argument("--seconds", type=float, default=0.02, help="of samples for a row")
     parser.add_argument("--budget", type=float, help="seconds, behind which no shape is begun")
     parser.add_argument("--held", nargs="?", const="held", choices=("held", "both"),

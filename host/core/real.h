@@ -1,6 +1,6 @@
 /**
- * What matmul and matvec share: their element types, and the error that
- * floating-point sums of products may have.
+ * What operations on sums of products share: their element types, and the error
+ * that such sums have in floating point.
  */
 #ifndef CORE_REAL_H
 #define CORE_REAL_H

@@ -12,8 +12,8 @@
  * above 1, a precision that is not the type's own, choices, names of flags that are set where they
  * enter so, a letter for each other flag (t or n), and the extents.
  *
- *     "float32 tf32 nn 1024x1x64"  matmul: M from 1024 to 2047, N 1, K from 64 to 127
- *     "float32-n-6x2"              matvec, to powers of 4: 4^6 to 4^7 - 1 rows
+ *     "float32 tf32 nn 1024x1x64"  M from 1024 to 2047, N 1, K from 64 to 127
+ *     "float32-n-6x2"              named by its operation, to powers of 4: 4^6 to 4^7 - 1 rows
  */
 void tuning_class(const problem *p, text *out);
 

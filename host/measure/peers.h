@@ -21,7 +21,7 @@ void peers_close(peers *p);
 
 /**
  * Message i about a library of the operation that has no module here: "CLBlast: no
- * peer_matvec_clblast.so in FOLDER; it comes with libclblast-dev ..."; NULL beyond the last.  Valid
+ * peer_OP_clblast.so in FOLDER; it comes with libclblast-dev ..."; NULL beyond the last.  Valid
  * until the next call.
  */
 const char *peers_missing(peers *p, bool nvidia, size_t i);

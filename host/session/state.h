@@ -94,7 +94,7 @@ tsr_status session_check(const tsr_session *s, tsr_error *err);
 /** What the device can do, with the probed features known so far. */
 const device_facts *session_facts(const tsr_session *s);
 
-/** Tell the watch that something is built, "compiling sort.cl" for instance, or that this is over.
+/** Tell the watch that something is built, "compiling FILE.cl" for instance, or that this is over.
  */
 void session_building(tsr_session *s, const char *doing, const char *what);
 void session_built(tsr_session *s);

@@ -67,7 +67,7 @@ class Compare(Case):
         self.rows("b.json", slowed(self.base, 0.9, "tiled"))
         r = self.fail_with(3, "compare", "a.json", "b.json", "--fail-below", "0.95",
                            says=["below 0.95 times the earlier file's: "
-                                 "matmul 256x256x256 float32, f32, cold, device time: tiled (0.900 "
+                                 f"{IN_FLOPS} 256x256x256 float32, f32, cold, device time: tiled (0.900 "
                                  "of that in a.json, within the noise 0.9", " at most, in b.json)",
                                  "5 of "])
         self.assertNotIn("naive", r.err)
@@ -170,7 +170,7 @@ class Compare(Case):
         """Of each device the fastest variant, its ratio to the first, and the limit that binds it."""
         self.rows("b.json", made_up_rows.cpu())
         r = self.succeed("compare", "a.json", "b.json")
-        job = r"matmul 4096x4096x4096 float32, f32, cold, device time\n"
+        job = rf"{IN_FLOPS} 4096x4096x4096 float32, f32, cold, device time\n"
         gpu = r" +\[1\] +(\S+) TFLOP/s +warp-tile, (\S+)% of fp32\n"
         cpu = r" +\[2\] +(\S+) GFLOP/s +(\S+) x \[1\] +cpu-block, (\S+)% of fp32\n"
         found = re.search(job + gpu + cpu, r.out)

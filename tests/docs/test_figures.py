@@ -61,7 +61,7 @@ class Table(unittest.TestCase):
         got = cells(ours(20000), peer("OpenBLAS", "host", 90000),
                     peer("CLBlast", "device", 15.5), peer("Slow CL", "device", 10),
                     peer("cuBLAS", "cuda", 40000))
-        self.assertEqual(got, [[GPU["device"], "matmul 1024x1024x1024 float32",
+        self.assertEqual(got, [[GPU["device"], f"{IN_FLOPS} 1024x1024x1024 float32",
                                 "20.0 TFLOP/s, `block`", "cuBLAS 40.0 TFLOP/s", "0.50",
                                 "CLBlast 15.5 GFLOP/s", "1,290"]])
 
@@ -70,7 +70,7 @@ class Table(unittest.TestCase):
         got = cells(ours(600, *job), peer("CUB", "cuda", 900, *job, **refused("no such device")),
                     peer("wrong", "host", 900, *job, verified=False),
                     peer("std::sort", "host", 150, *job))
-        self.assertEqual(got, [[CPU["device"], "sort 2^20 uint32", "600 Mkeys/s, `block`",
+        self.assertEqual(got, [[CPU["device"], f"{IN_KEYS} 2^20 uint32", "600 Mkeys/s, `block`",
                                 "std::sort 150 Mkeys/s", "4.00", "", ""]])
 
     def test_missing_peers(self):
@@ -94,7 +94,7 @@ class Table(unittest.TestCase):
         got = cells(ours(10), peer("cuBLAS TF32", "cuda", 90, precision="tf32",
                                    problem="1024x1024x1024 float32 tf32"), peer("b", "cuda", 20))
         self.assertEqual([line[1:5] for line in got], [
-            ["matmul 1024x1024x1024 float32", "10.0 GFLOP/s, `block`", "b 20.0 GFLOP/s", "0.50"]])
+            [f"{IN_FLOPS} 1024x1024x1024 float32", "10.0 GFLOP/s, `block`", "b 20.0 GFLOP/s", "0.50"]])
 
     def test_by_the_clock_of_the_device(self):
         """In a table of their own, beside what ran through CUDA, and in no other."""
@@ -104,7 +104,7 @@ class Table(unittest.TestCase):
                 ours(70, n=64, **held), peer("cuBLAS", "cuda", 1, n=64, **refused("too small"))]
         self.assertEqual(cells(*rows), [])
         text = figures.held_table(named(*rows))
-        self.assertIn(f"| {GPU['device']} | matmul 1024x1024x1024 float32 | 2.50 us, `block` "
+        self.assertIn(f"| {GPU['device']} | {IN_FLOPS} 1024x1024x1024 float32 | 2.50 us, `block` "
                       "| cuBLAS 3.12 us | 1.25 |\n\n- ", text)
         self.assertNotIn("64x64", text)
         self.assertEqual(figures.held_table(named(ours(100), peer("cuBLAS", "cuda", 50))),
@@ -132,18 +132,19 @@ class Table(unittest.TestCase):
                              (GPU, IN_FLOPS, 256), (GPU, IN_BYTES, 32)):
             rows += [ours(10, op, n, where), peer("a", "device", 10, op, n, where)]
         self.assertEqual([line[:2] for line in cells(*rows)], [
-            [GPU["device"], "matmul 256x256x256 float32"], ["", "matmul 2048x2048x2048 float32"],
-            ["", "matmul 9x9x9 float64"], ["", "matvec 32x32 float32"], ["", "sort 512 uint32"],
-            [CPU["device"], "matvec 64x64 float32"]])
+            [GPU["device"], f"{IN_FLOPS} 256x256x256 float32"],
+            ["", f"{IN_FLOPS} 2048x2048x2048 float32"], ["", f"{IN_FLOPS} 9x9x9 float64"],
+            ["", f"{IN_BYTES} 32x32 float32"], ["", f"{IN_KEYS} 512 uint32"],
+            [CPU["device"], f"{IN_BYTES} 64x64 float32"]])
 
     def test_jobs(self):
         for fields, text in (
-                (dict(problem="65536 uint32 descending"), "sort 2^16 uint32 descending"),
-                (dict(problem="65537 uint32"), "sort 65537 uint32"),
-                (dict(problem="32768 uint32"), "sort 32768 uint32"),
-                (dict(problem="10000000 uint32"), "sort 10M uint32"),
-                (dict(problem="1000000x10 float32"), "sort 1000000x10 float32"),
-                (dict(problem="1024 uint32", cold=False), "sort 1024 uint32, warm")):
+                (dict(problem="65536 uint32 descending"), f"{IN_KEYS} 2^16 uint32 descending"),
+                (dict(problem="65537 uint32"), f"{IN_KEYS} 65537 uint32"),
+                (dict(problem="32768 uint32"), f"{IN_KEYS} 32768 uint32"),
+                (dict(problem="10000000 uint32"), f"{IN_KEYS} 10M uint32"),
+                (dict(problem="1000000x10 float32"), f"{IN_KEYS} 1000000x10 float32"),
+                (dict(problem="1024 uint32", cold=False), f"{IN_KEYS} 1024 uint32, warm")):
             self.assertEqual(figures.job_text(ours(1, IN_KEYS, **fields)), text)
 
     def test_rates(self):
@@ -178,18 +179,18 @@ class ShortTable(unittest.TestCase):
         return [[c.strip() for c in s.strip("|").split("|")] for s in lines[2:]]
 
     def test_order_and_arithmetic(self):
-        job = "matmul 1024x1024x1024 float32"
+        job = f"{IN_FLOPS} 1024x1024x1024 float32"
         split = ours(20000, name="wgmma-3xtf32-fused", precision="f32")
         strict = dict(precision="f32-strict", problem="1024x1024x1024 float32 f32-strict")
         keys = dict(op=IN_KEYS, n=512, where=CPU, precision="")
-        got = self.lines(((CPU["device"], "sort 512 uint32"), (GPU["device"], job + " f32-strict"),
-                          (GPU["device"], job), (GPU["device"], "matmul 1x1x1 float32")),
+        got = self.lines(((CPU["device"], f"{IN_KEYS} 512 uint32"), (GPU["device"], job + " f32-strict"),
+                          (GPU["device"], job), (GPU["device"], f"{IN_FLOPS} 1x1x1 float32")),
                          split, peer("cuBLAS", "cuda", 10000, precision="f32"),
                          ours(3, **strict), peer("cuBLAS", "cuda", 2, **strict),
                          ours(5, **keys), peer("std::sort", "host", 1, **keys),
                          ours(1, n=2048), peer("cuBLAS", "cuda", 1, n=2048))
         self.assertEqual([line[:4] + line[5:6] for line in got], [
-            [CPU["device"], "sort 512 uint32", "exact", "5.00 Mkeys/s, `block`", "5.00"],
+            [CPU["device"], f"{IN_KEYS} 512 uint32", "exact", "5.00 Mkeys/s, `block`", "5.00"],
             [GPU["device"], job + " f32-strict", "FP32 multiply-adds", "3.00 GFLOP/s, `block`",
              "1.50"],
             ["", job, "three TF32 products; cuBLAS: FP32",

@@ -237,7 +237,7 @@ class Traces(unittest.TestCase):
             self.assertFalse([run["id"] for run in lesson["runs"] if run["id"].startswith("without")])
             self.assertEqual(len(lesson["left_out"]), 2)
             tasks = "\n".join(lesson["exercise"])
-            self.assertIn("tessera verify matmul tiled --kernel-file %s\n" % path, tasks)
+            self.assertIn("tessera verify %s tiled --kernel-file %s\n" % (own["op"], path), tasks)
             self.assertNotIn("> " + path, tasks)
             if simulator:
                 self.assertFalse(lesson["runs"][0]["right"])

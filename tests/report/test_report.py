@@ -179,7 +179,7 @@ class Charts(Page):
                  for some in (rows, rows + transposed, rows + transposed + held)]
         lines = [len(self.figures(page, "sizes")) for page in pages]
         self.assertEqual(lines, [lines[0], lines[0] + 1, lines[0] + 2])
-        self.assertRegex(pages[1], r">matvec [^<]*, transposed<")
+        self.assertRegex(pages[1], rf">{IN_BYTES} [^<]*, transposed<")
         self.assertNotIn("calls back to back<", pages[1])
         self.assertIn("device time of calls back to back<", pages[2])
 
