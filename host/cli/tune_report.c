@@ -14,10 +14,12 @@
 
 void tune_candidate_text(const tune_candidate *c, text *out)
 {
+    text parameters = {0};
+
     text_append(out, c->variant->name);
-    if (c->params.count)
-        text_append(out, " ");
-    params_describe(&c->params, out);
+    params_describe(&c->params, &parameters);
+    params_append_fixed(text_get(&parameters), out);
+    text_free(&parameters);
 }
 
 void tune_print_error(const operation *op, const tune_candidate *c)

@@ -20,7 +20,7 @@ void tune_report_print(const tune_report *r);
 /** The same with every candidate. */
 json_t *tune_report_json(const tune_report *r);
 
-/** "cpu-block ROWS=4 VECTORS=3" */
+/** "cpu-block ROWS=4 VECTORS=3", without tunables that the call chooses. */
 void tune_candidate_text(const tune_candidate *c, text *out);
 
 /** Say on standard error that a result is wrong. */

@@ -82,34 +82,38 @@ static void print_chosen(tsr_session *s, const problem *p)
 {
     selection sel;
     tsr_error err = {0};
-    text parameters = {0};
+    text parameters = {0}, fixed = {0};
 
     if (dispatch_select(s, p, NULL, IN_ARRAYS, &sel, &err) != TSR_OK) {
         print_line(2, "runs nothing: %s", err.message);
         return;
     }
     params_describe(&sel.params, &parameters);
-    print_line(2, "runs %s%s%s (%s)", sel.variant->name, parameters.length ? " " : "",
-               text_get(&parameters), sel.chosen);
+    params_append_fixed(text_get(&parameters), &fixed);
+    print_line(2, "runs %s%s (%s)", sel.variant->name, text_get(&fixed), sel.chosen);
     text_free(&parameters);
+    text_free(&fixed);
 }
 
 void tuning_list_print(tsr_session *s, const problem *p)
 {
     tuning *list = NULL;
     const size_t n = in_force(s, p->op, &list);
-    text holds = {0};
+    text holds = {0}, fixed = {0};
 
     print_chosen(s, p);
     for (size_t i = 0; i < n; i++) {
         text_clear(&holds);
+        text_clear(&fixed);
         tuning_class_text(p->op, list[i].problem_class, &holds);
-        print_line(2, "tuned for %s: %s%s%s (%s entry of %s%s%s%s)", text_get(&holds),
-                   list[i].variant, list[i].parameters[0] ? " " : "", list[i].parameters,
-                   list[i].level, list[i].where, list[i].embedded ? ", embedded" : "",
+        params_append_fixed(list[i].parameters, &fixed);
+        print_line(2, "tuned for %s: %s%s (%s entry of %s%s%s%s)", text_get(&holds),
+                   list[i].variant, text_get(&fixed), list[i].level, list[i].where,
+                   list[i].embedded ? ", embedded" : "",
                    *list[i].faster_than ? "; on arrays faster than " : "", list[i].faster_than);
     }
     text_free(&holds);
+    text_free(&fixed);
     list_ignored(p->op, NULL);
     free(list);
 }

@@ -227,6 +227,17 @@ void params_describe_in(const params *p, char *out, size_t size)
     text_free(&t);
 }
 
+void params_append_fixed(const char *parameters, text *out)
+{
+    while (*(parameters += strspn(parameters, " "))) {
+        const size_t name = strcspn(parameters, "="), whole = strcspn(parameters, " ");
+
+        if (strncmp(parameters + name, "=0", whole - name) != 0)
+            text_format(out, " %.*s", (int)whole, parameters);
+        parameters += whole;
+    }
+}
+
 void params_rename(const variant *v, const char *parameters, text *out)
 {
     while (*(parameters += strspn(parameters, " "))) {

@@ -52,6 +52,10 @@ void params_describe(const params *p, text *out);
 /** The same, as far as it fits into `size` bytes with its end. */
 void params_describe_in(const params *p, char *out, size_t size);
 
+/** Those of parameters, as params_describe writes them, that are not 0, which stands for what each
+ *  call chooses; a blank before each. */
+void params_append_fixed(const char *parameters, text *out);
+
 /**
  * NULL, or why a variant cannot run a job: wrong side (host or device), a
  * probed feature that is absent, or the variant's own reason.  Every feature in

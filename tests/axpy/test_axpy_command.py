@@ -109,6 +109,20 @@ class Axpy(Case):
         rows = [json.loads(line) for line in r.out.splitlines()]
         self.assertTrue(any("in place" in json.dumps(row) for row in rows), r.out)
 
+    def test_tunables_that_calls_choose_are_left_out(self):
+        """Of what tune and kernels print for people; in JSON they stand."""
+        env = {"TESSERA_TUNING_DIR": self.path("tuning")}
+        r = self.succeed("tune", "axpy", "--device", "cpu", "--size", "1000", "--kernel", "general",
+                         "--set", "GROUP=0", "--set", "VECTORS=0,1", "--set", "VEC=0", "--budget", "9",
+                         env=env)
+        self.assertRegex(r.out, r"(?m)^  general  ")
+        self.assertRegex(r.out, r"(?m)^  general VECTORS=1  ")
+        kernels = ("kernels", "axpy", "--device", "cpu")
+        text = self.succeed(*kernels, env=env).out
+        self.assertRegex(text, r"\n  tuned for .*: general( VECTORS=1)? \(device entry of ")
+        (o,) = json.loads(self.succeed(*kernels, "--json", env=env).out)["operations"]
+        self.assertRegex(o["tuning"]["entries"][0]["parameters"], r"^GROUP=0 VECTORS=[01] VEC=0$")
+
 
 if __name__ == "__main__":
     unittest.main()

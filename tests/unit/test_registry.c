@@ -286,6 +286,9 @@ static void settings_are_applied(void **state)
     text_clear(&t);
     params_rename(v, "SIDE=8 DEEP=16  GONE=1", &t);
     assert_string_equal(text_get(&t), "SIDE=8 DEPTH=16 GONE=1");
+    text_clear(&t);
+    params_append_fixed("GROUP=0 SIDE=10 DEPTH=0 BLOCK=1", &t);
+    assert_string_equal(text_get(&t), " SIDE=10 BLOCK=1");
     text_free(&t);
 }
 
