@@ -1,8 +1,8 @@
 /* The library's own time of a warm enqueued product of 64 x 64 matrices, in nanoseconds:
  *
- *     call_time DEVICE [MOST]
+ *     call_time DEVICE [MAX]
  *
- * Fails where it is above MOST.  The session knows the call, and the driver does nothing: the
+ * Fails where it is above MAX.  The session knows the call, and the driver does nothing: the
  * functions of OpenCL that such a call uses are defined here and return at once.  Of many rounds
  * the shortest counts, by the processor's time of this thread, so that other work on the machine
  * disturbs little.
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
     size_t n;
 
     if (argc < 2) {
-        fputs("Usage: call_time DEVICE [MOST]\n", stderr);
+        fputs("Usage: call_time DEVICE [MAX]\n", stderr);
         return 2;
     }
     st = tsr_devices_find(&list, &err);
