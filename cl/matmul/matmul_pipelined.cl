@@ -85,7 +85,7 @@
 
 /* Where vector e of a tile of `size` lines begins: line x, and y along k.  `along`: the matrix has
  * neighbours along k as neighbours in memory; a warp then takes 32 bytes of each of 16 lines, which
- * it stores across rows of the tile without meeting itself in a bank. */
+ * it stores across rows of the tile without bank conflicts. */
 static inline uint2 place(bool along, uint size, uint e)
 {
     return along ? (uint2)(e / 2 % size, (e / (2 * size) * 2 + e % 2) * 4)

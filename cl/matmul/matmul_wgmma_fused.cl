@@ -305,7 +305,7 @@ IN_REGISTERS void produce(const product *p, const tile *t, bool whole, __local f
         const uint full = t->full + 8 * stage, raw = t->memory + RAW_AT + stage * RAW_BYTES;
         uint lead;
 
-        /* What follows from it is computed anew each time: for more there are no registers. */
+        /* What depends on the producer is recomputed in each round, to save registers. */
         if (!whole)
             FORGET(producer);
         lead = t->memory + LEAD_AT + slot + producer * 16;

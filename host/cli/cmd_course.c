@@ -470,7 +470,7 @@ static bool keep_point(const result_row *row, void *context)
 /* "NAME" or "NAME SIZE": an experiment is run once for all rows that show points of it. */
 static tsr_status find_points(classroom *c, char *name, const points **out, tsr_error *err)
 {
-    enum { SMALL = 64, SMALL_MOST = 128 };
+    enum { SMALL = 64, SMALL_MAX = 128 };
     const bool small = c->run.o->given[OPTION_SMALL];
     char *size = strchr(name, ' '), *end = NULL;
     const size_t asked = size ? strtoull(size, &end, 10) : 0;
@@ -497,7 +497,7 @@ static tsr_status find_points(classroom *c, char *name, const points **out, tsr_
     c->points = p;
     p += c->points_count++;
     *p = (points){.what = e, .size = asked};
-    how.size = !e->counted ? 0 : !asked ? how.size : small ? size_min(asked, SMALL_MOST) : asked;
+    how.size = !e->counted ? 0 : !asked ? how.size : small ? size_min(asked, SMALL_MAX) : asked;
     how.context = p;
     p->st = lab_run(c->session, e, &how, &p->err);
     *out = p;

@@ -33,7 +33,7 @@ BUGS = {
         ("general", "common/fp8.clh", "((1 << (FP8_DROPPED - 1)) - 1)", 0,
          "(1 << FP8_DROPPED)", []),
     "sweep-fp8-saturation":
-        ("general", "common/fp8.clh", "fmin(fabs(x), (float##n)FP8_MOST)", 0, "fabs(x)", []),
+        ("general", "common/fp8.clh", "fmin(fabs(x), (float##n)FP8_MAX)", 0, "fabs(x)", []),
     # Scales of rows and columns.
     "sweep-fp8-scale-of-the-next-row":
         ("general", "matmul/matmul_scales.clh", "s->a[i]", 0, "s->a[i ^ 1]", []),

@@ -13,7 +13,7 @@ enum {
     END = 33 * STEPS % WORDS,
     BARRIERS = 64,
     MEMBERS = 32,
-    SIZE_MOST = 8
+    CLUSTER_MAX = 8
 };
 
 /* NVIDIA's OpenCL driver launches clusters from a kernel alone, and its compiler has no word for
@@ -300,7 +300,7 @@ static tsr_status measure_clusters(lab *l, tsr_error *err)
     else
         st = st ? st : build_address(l, &x, err);
     if (on_device)
-        for (x.size = 2; x.size <= SIZE_MOST && !st; x.size *= 2)
+        for (x.size = 2; x.size <= CLUSTER_MAX && !st; x.size *= 2)
             st = measure_clusters_of(l, &x, err);
     if (on_device)
         clReleaseCommandQueue(on_device);

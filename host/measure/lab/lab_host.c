@@ -128,7 +128,7 @@ const experiment lab_launches = {
 
 /* ---- transfers ------------------------------------------------------------------------------ */
 
-enum { TRANSFER_LEAST = 4 << 10, TRANSFER_MOST = 64 << 20 };
+enum { TRANSFER_MIN = 4 << 10, TRANSFER_MAX = 64 << 20 };
 
 typedef enum transfer_way {
     TO_PAGEABLE,
@@ -296,7 +296,7 @@ static tsr_status measure_size(lab *l, size_t bytes, const pinned *memory, uint3
 
 static tsr_status measure_transfers(lab *l, tsr_error *err)
 {
-    const size_t most = l->rig.cpu ? TRANSFER_MOST / 4 : TRANSFER_MOST;
+    const size_t most = l->rig.cpu ? TRANSFER_MAX / 4 : TRANSFER_MAX;
     uint32_t *pageable = malloc(most), *source = malloc(most);
     pinned memory = {0};
     tsr_status st = pageable && source
@@ -307,7 +307,7 @@ static tsr_status measure_transfers(lab *l, tsr_error *err)
         source[i] = (uint32_t)i * 2654435761u;
     if (!st && !shares_memory(l))
         lab_skip(l, "to, shared", "", "the device has no shared virtual memory");
-    for (size_t bytes = TRANSFER_LEAST; bytes <= most && !st; bytes *= 4)
+    for (size_t bytes = TRANSFER_MIN; bytes <= most && !st; bytes *= 4)
         st = measure_size(l, bytes, &memory, pageable, source, err);
     pinned_drop(l->rig.session, &memory);
     free(source);
@@ -434,7 +434,7 @@ static tsr_status measure_allocation(lab *l, tsr_error *err)
     tsr_status st = TSR_OK;
 
     for (int is_pinned = 0; is_pinned < 2; is_pinned++) {
-        for (size_t bytes = TRANSFER_LEAST; bytes <= TRANSFER_MOST && !st; bytes *= 16) {
+        for (size_t bytes = TRANSFER_MIN; bytes <= TRANSFER_MAX && !st; bytes *= 16) {
             allocated x = {.l = l, .is_pinned = is_pinned, .bytes = bytes};
 
             st = lab_measure(l,
@@ -445,7 +445,7 @@ static tsr_status measure_allocation(lab *l, tsr_error *err)
                                           .state = &x,
                                           .amount = 1,
                                           .wall = true,
-                                          .base = !is_pinned && bytes == TRANSFER_LEAST},
+                                          .base = !is_pinned && bytes == TRANSFER_MIN},
                              err);
         }
     }

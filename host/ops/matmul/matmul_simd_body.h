@@ -19,7 +19,7 @@ const matmul_tiling PUBLIC(matmul_tiling) = {TILE_M, NAMED(TILE_N), NAMED(BLOCK_
 #ifdef FEW
 _Static_assert(FEW_K *NAMED(TILE_N) / MATMUL_FEW_OF_TILE <= NAMED(TILE_N) * BLOCK_K,
                "a copy of few lines has the place of that of a slab");
-enum { NAMED(FEW_MOST) = (int)NAMED(TILE_N) / (int)MATMUL_FEW_OF_TILE };
+enum { NAMED(FEW_MAX) = (int)NAMED(TILE_N) / (int)MATMUL_FEW_OF_TILE };
 #endif
 
 /* A part of a factor: `count` lines of k elements, of which (i, p) is at from[i * line + p * step],
@@ -446,8 +446,8 @@ static inline __attribute__((always_inline)) void NAMED(turned_sums)(const NAMED
 {
     enum { L = NAMED(LANES) };
     const size_t k = x->many.k;
-    const REAL *a = x->many.from + i * x->many.line, *b[NAMED(FEW_MOST)];
-    NAMED(vector) sum[NAMED(FEW_MOST)] = {{0}}, v[L];
+    const REAL *a = x->many.from + i * x->many.line, *b[NAMED(FEW_MAX)];
+    NAMED(vector) sum[NAMED(FEW_MAX)] = {{0}}, v[L];
     size_t p = 0;
 
     for (size_t c = 0; c < most; c++)
@@ -481,11 +481,11 @@ static void NAMED(few_turned)(const NAMED(few) * x)
         const size_t lines = size_min(NAMED(LANES), x->many.count - i);
 
         if (x->few.count > 4)
-            NAMED(turned_sums)(x, i, lines, NAMED(FEW_MOST));
+            NAMED(turned_sums)(x, i, lines, NAMED(FEW_MAX));
         else if (x->few.count > 2)
-            NAMED(turned_sums)(x, i, lines, size_min(4, NAMED(FEW_MOST)));
+            NAMED(turned_sums)(x, i, lines, size_min(4, NAMED(FEW_MAX)));
         else
-            NAMED(turned_sums)(x, i, lines, size_min(2, NAMED(FEW_MOST)));
+            NAMED(turned_sums)(x, i, lines, size_min(2, NAMED(FEW_MAX)));
     }
 }
 

@@ -177,7 +177,7 @@ enum { SHUFFLED_ROW = 128, SHUFFLED_ALONE = 4096 };
 /* Of one row of keys with an index, or of 64 bits, on a GPU: up to so many comparing all with all
  * is the fastest, but for the least, which one work-group sorts by the network; 64 bits with an
  * index have none. */
-enum { COUNTED_LEAST = 1024, COUNTED_MOST = 8192 };
+enum { COUNTED_MIN = 1024, COUNTED_MAX = 8192 };
 
 /* From so many keys on of one row, digits that work-items rank alone are faster than the network,
  * which does more the more keys there are.  The network takes a key and its index in 64 bits,
@@ -196,17 +196,17 @@ static size_t radix_keys_of_warps(const tsr_sort_problem *s)
         return narrow ? 1 << 14 : (1 << 16) + 1;
     if (!sort_with_index(s))
         return 1 << 18;
-    return narrow || s->value_bytes ? COUNTED_MOST + 1 : 1 << 14;
+    return narrow || s->value_bytes ? COUNTED_MAX + 1 : 1 << 14;
 }
 
 /* Keys of 8 and 16 bits have one digit and two, which one work-group sorts in one launch as long as
  * its tile has room for all: on an H200 sooner than the network, or comparing all with all, from so
  * many keys on.  Above a tile of 8 bits alone their counts are faster than anything else. */
 enum {
-    BYTES_LEAST_WITH = 257, /* with an index or values */
-    BYTES_LEAST_ALONE = 2049,
-    WORDS_LEAST_WITH = 1025,
-    WORDS_LEAST_ALONE = 4097,
+    BYTES_MIN_WITH = 257, /* with an index or values */
+    BYTES_MIN_ALONE = 2049,
+    WORDS_MIN_WITH = 1025,
+    WORDS_MIN_ALONE = 4097,
     TILE_WITH_8_BYTES = 4096, /* keys with as much beside each */
     TILE_WITH_4_BYTES = 8192,
     WORDS_TILE_ALONE = 8192, /* the network is faster than larger ones */
@@ -224,10 +224,10 @@ static const char *preferred_for_digits(const tsr_sort_problem *s, const device_
     if (one_digit && !with && s->n > BYTES_TILE_ALONE)
         return "value-counts";
     if (one_digit) {
-        least = with ? BYTES_LEAST_WITH : BYTES_LEAST_ALONE;
+        least = with ? BYTES_MIN_WITH : BYTES_MIN_ALONE;
         most = SIZE_MAX;
     } else {
-        least = with ? WORDS_LEAST_WITH : WORDS_LEAST_ALONE;
+        least = with ? WORDS_MIN_WITH : WORDS_MIN_ALONE;
         most = !with ? WORDS_TILE_ALONE : wide ? TILE_WITH_8_BYTES : TILE_WITH_4_BYTES;
     }
     /* Other GPUs do not promise that groups that have started get on; one tile was timed on
@@ -239,16 +239,16 @@ static bool prefers_counted(const tsr_sort_problem *s)
 {
     if (sort_rows(s) > 1 || sort_held_bytes(s) == 4)
         return false;
-    return s->n <= COUNTED_MOST && (!sort_packs(s) || s->n > COUNTED_LEAST);
+    return s->n <= COUNTED_MAX && (!sort_packs(s) || s->n > COUNTED_MIN);
 }
 
 /* Keys of 64 bits: from so many on merges are faster than the network or comparing all with all,
  * and their eight digits are not before so many. */
-enum { MERGED_FROM = 1 << 14, MERGED_MOST = 1 << 20 };
+enum { MERGED_FROM = 1 << 14, MERGED_MAX = 1 << 20 };
 
 /* A tile of merges has 7/8 of a power of 2 keys: of the last eighth before a power of 2 they take a
  * launch more than of the others.  Up to so many keys of 64 bits the network is faster there. */
-enum { NETWORK_MOST = 1 << 16 };
+enum { NETWORK_MAX = 1 << 16 };
 
 static bool has_launch_more(size_t n)
 {
@@ -261,9 +261,9 @@ static bool prefers_merges(const tsr_sort_problem *s)
 {
     if (sort_rows(s) > 1 || tsr_type_size(s->type) < 8)
         return false;
-    if (sort_packs(s) && s->n <= NETWORK_MOST && has_launch_more(s->n))
+    if (sort_packs(s) && s->n <= NETWORK_MAX && has_launch_more(s->n))
         return false;
-    return s->n > (size_t)(sort_packs(s) ? MERGED_FROM : COUNTED_MOST) && s->n < MERGED_MOST;
+    return s->n > (size_t)(sort_packs(s) ? MERGED_FROM : COUNTED_MAX) && s->n < MERGED_MAX;
 }
 
 /* Up to so many keys the launches of cpu-radix take longer than the network on CPUs. */
@@ -375,12 +375,12 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
 
 /* Up to so many keys C is as fast on two cores as the fastest kernels, or nearly; on more of them
  * by no more than a millisecond slower, where compiling those takes seconds. */
-enum { IN_C_MOST = 1 << 20 };
+enum { IN_C_MAX = 1 << 20 };
 
 const char *sort_prefer_c(const problem *p, const device_facts *d)
 {
     (void)d;
-    return sort_keys(sort_of(p)) <= IN_C_MOST ? "host-radix" : NULL;
+    return sort_keys(sort_of(p)) <= IN_C_MAX ? "host-radix" : NULL;
 }
 
 /* One row of keys, alone or with their positions, goes on: C then takes as long as the fastest

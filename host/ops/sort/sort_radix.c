@@ -142,12 +142,12 @@ static bool sweeps_keys(const layout *s)
 /* Keys of 16 bits alone that one tile takes in groups of 512, with fewer for each work-item:
  * float16 6100 take 10.5 us of an H200, 8100 13.0, and by the network 12.7 and 13.2, in more
  * launches. */
-enum { TILE_ITEMS = 12, TILE_ITEMS_MOST = 16 };
+enum { TILE_ITEMS = 12, TILE_ITEMS_MAX = 16 };
 
 static bool is_tile_of_words(const tsr_sort_problem *p, const layout *s)
 {
     return sweeps_keys(s) && s->warps && tsr_type_size(p->type) == 2 &&
-           p->n > GROUP_SWEEP * TILE_ITEMS && p->n <= GROUP_WARPS * TILE_ITEMS_MOST;
+           p->n > GROUP_SWEEP * TILE_ITEMS && p->n <= GROUP_WARPS * TILE_ITEMS_MAX;
 }
 
 /* Keys of warps that sweep, and more beside each. */
@@ -233,7 +233,7 @@ static uint32_t usual_items(const job *j, const layout *s)
     const uint32_t items = (uint32_t)((sweeps_keys(s) ? BYTES_SWEEP : BYTES_USUAL) / widest);
 
     if (is_tile_of_words(p, s) && s->group == GROUP_WARPS)
-        return p->n <= GROUP_WARPS * TILE_ITEMS ? TILE_ITEMS : TILE_ITEMS_MOST;
+        return p->n <= GROUP_WARPS * TILE_ITEMS ? TILE_ITEMS : TILE_ITEMS_MAX;
     if (sweeps_many_bytes_with(p, s) && s->group == GROUP_SWEEP)
         return MANY_ITEMS;
     if (s->way == WAY_SWEEP && p->n <= (size_t)s->group * items)
