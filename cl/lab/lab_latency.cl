@@ -9,7 +9,8 @@
  *           the others of its group, too.  In lab_latency_constant_lanes each item of a group walks by
  *           itself, from a place APART words behind its neighbour's
  * Params    WORDS of the ring in local memory; IMAGE, pixels in a row of the one that holds
- *           the ring, where there is one; APART of the lanes; of the other kernels none
+ *           the ring, where there is one; APART of the lanes, and TABLE, the words that they walk
+ *           through, 256; of the other kernels none
  * Launch    1-D, one item; for local memory and lanes one group
  * Local     WORDS words
  */
@@ -47,17 +48,21 @@ __kernel void lab_latency_registers(__global uint *out, uint start, uint mul, ui
 }
 
 #ifdef APART
+#if TABLE != 256
+#error "TABLE: 256, the words of the table"
+#endif
+
 /* A table of the program: on NVIDIA's driver that is constant memory, and a __constant argument is
- * not.  i -> 5 i + 1 modulo 256 comes to every place before it comes back. */
-#define NEXT(i)  ((i) * 5 + 1) % 256
+ * not.  i -> 5 i + 1 modulo its size comes to every place before it comes back. */
+#define NEXT(i)  ((i) * 5 + 1) % TABLE
 #define NEXT4(i) NEXT(i), NEXT((i) + 1), NEXT((i) + 2), NEXT((i) + 3)
 #define NEXT16(i) NEXT4(i), NEXT4((i) + 4), NEXT4((i) + 8), NEXT4((i) + 12)
 #define NEXT64(i) NEXT16(i), NEXT16((i) + 16), NEXT16((i) + 32), NEXT16((i) + 48)
-__constant uint table[256] = {NEXT64(0), NEXT64(64), NEXT64(128), NEXT64(192)};
+__constant uint table[TABLE] = {NEXT64(0), NEXT64(64), NEXT64(128), NEXT64(192)};
 
 __kernel void lab_latency_constant_lanes(__global uint *out, uint steps)
 {
-    uint at = get_local_id(0) * APART % 256;
+    uint at = get_local_id(0) * APART % TABLE;
 
     for (uint i = 0; i < steps; i++)
         at = table[at];

@@ -1,25 +1,28 @@
 /* B := A^T: tiles by vectors of four elements, 16 bytes.
  *
  * Idea: as transpose_padded, but a work-item loads four neighbours of a row of A by one instruction,
- *     and stores four of a row of B: a quarter of the instructions, and tiles of 64 x 64 elements,
- *     whose rows are longer stretches of memory.  All loads of a work-item come before its first
- *     store.  In local memory the four go one by one: the rows of the tile have odd lengths.
- * Work split: work-group g moves tile g of A, counted row by row; its work-items are 16 across and ITEMS
- *     down, and take rows of the tile in turns.
- * Parameters: ITEMS, rows of work-items, a divisor of 64; ALIGNED: 1 where rows of A and of B begin at
- *     multiples of four elements, else 0: then a vector may be loaded in parts.
- * Launch: 1-D, work-groups of 16 * ITEMS, one for each tile that is begun.
- * Local memory: 64 * 65 floats.
+ *     and stores four of a row of B: a quarter of the instructions, and larger tiles, whose rows
+ *     are longer stretches of memory.  All loads of a work-item come before its first store.  In
+ *     local memory the four go one by one: the rows of the tile have odd lengths.
+ * Work split: work-group g moves tile g of A, counted row by row; its work-items are TILE / 4
+ *     across and ITEMS down, and take rows of the tile in turns.
+ * Parameters: TILE, rows and columns of a tile, a multiple of 4; ITEMS, rows of work-items, a
+ *     divisor of TILE; ALIGNED: 1 where rows of A and of B begin at multiples of four elements,
+ *     else 0: then a vector may be loaded in parts.
+ * Launch: 1-D, work-groups of TILE / 4 * ITEMS, one for each tile that is begun.
+ * Local memory: TILE * (TILE + 1) floats.
  * Limits: elements of 4 bytes; one matrix, row by row without gaps; fewer than 2^32 tiles.
  */
+#ifndef TILE
+#error "TILE: rows and columns of a tile, a multiple of 4"
+#endif
 #ifndef ITEMS
-#error "ITEMS: rows of work-items, a divisor of 64"
+#error "ITEMS: rows of work-items, a divisor of TILE"
 #endif
 #ifndef ALIGNED
 #error "ALIGNED: 1 where rows begin at multiples of 16 bytes, else 0"
 #endif
 
-#define TILE    64
 #define VECTORS (TILE / 4)
 
 #if ALIGNED

@@ -402,7 +402,7 @@ typedef struct lanes {
     uint32_t apart, steps;
 } lanes;
 
-/* As lab_latency.cl has its table. */
+/* By the table of lab_latency.cl. */
 static uint32_t expect_lane(const void *context, size_t lane)
 {
     const lanes *x = context;
@@ -422,7 +422,8 @@ static tsr_status measure_lanes(lab *l, uint32_t apart, tsr_error *err)
     char options[64];
     tsr_status st = rig_buffer(&l->rig, CL_MEM_WRITE_ONLY, count * sizeof(cl_uint), &out, err);
 
-    snprintf(options, sizeof(options), "-DWORDS=%d -DAPART=%u", RING_SMALL, apart);
+    snprintf(options, sizeof(options), "-DWORDS=%d -DAPART=%u -DTABLE=%d", RING_SMALL, apart,
+             LANES_TABLE);
     st = st ? st
             : lab_measure_kernel(
                   l,

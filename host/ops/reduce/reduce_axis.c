@@ -38,6 +38,12 @@ static int form_of(tsr_type type)
 /* The -Ds of reduce_values.clh; or why the device cannot. */
 static const char *define_values(const job *j, plan *out)
 {
+    static const char *const by[] = {
+        [TSR_REDUCE_SUM] = "BY_SUM",       [TSR_REDUCE_MIN] = "BY_MIN",
+        [TSR_REDUCE_MAX] = "BY_MAX",       [TSR_REDUCE_ARGMIN] = "BY_ARGMIN",
+        [TSR_REDUCE_ARGMAX] = "BY_ARGMAX", [TSR_REDUCE_MEAN] = "BY_MEAN",
+        [TSR_REDUCE_NORM2] = "BY_NORM2",   [TSR_REDUCE_ANY] = "BY_ANY",
+        [TSR_REDUCE_ALL] = "BY_ALL",       [TSR_REDUCE_COUNT] = "BY_COUNT"};
     const tsr_reduce_problem *p = reduce_of(j->problem);
     const tsr_type value = reduce_value_type(p);
     const tsr_type result = tsr_reduce_result_type(p->type, p->by);
@@ -45,7 +51,7 @@ static const char *define_values(const job *j, plan *out)
 
     if (wide && !j->device->fp64)
         return "the device has no double precision";
-    plan_define(out, "BY=%zu", p->by);
+    plan_define(out, "BY=%s", by[p->by]);
     plan_define(out, "ELEMENT=%s", plan_type_name(p->type));
     plan_define(out, "FORM=%d", form_of(p->type));
     plan_define(out, "VALUE=%s", plan_type_name(value));

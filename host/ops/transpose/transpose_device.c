@@ -194,7 +194,6 @@ static const char *too_many_tiles(size_t tiles, plan *out)
 
 static const tunable vector_tunables[] = {{"ITEMS", ITEMS_MEANING, {4, 8, 16}, 16, 4}};
 
-/* As transpose_vector.cl has it. */
 enum { VECTOR_TILE = 64, VECTOR = 4 };
 
 static const char *vector_plan(const job *j, plan *out)
@@ -213,6 +212,7 @@ static const char *vector_plan(const job *j, plan *out)
     if (why)
         return why;
     plan_define(out, "ALIGNED=%d", starts && j->device->kind != DEVICE_CPU);
+    plan_define(out, "TILE=%d", VECTOR_TILE);
     tiles = size_div_up(p->columns, VECTOR_TILE) * size_div_up(p->rows, VECTOR_TILE);
     if (!tiles || (why = too_many_tiles(tiles, out)))
         return why;
