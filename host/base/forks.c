@@ -39,8 +39,8 @@ tsr_status forks_check_since(unsigned opened, tsr_error *err)
     if (opened == forks_so_far())
         return TSR_OK;
     return tsr_fail(err, TSR_EUNSUPPORTED, 0,
-                    "OpenCL was in use before this process was forked, and its drivers do not work "
-                    "in the child; fork first, or use the device host");
+                    "OpenCL was in use before this process was forked: fork first, or use device "
+                    "host");
 }
 
 tsr_status forks_check_opencl(tsr_error *err)

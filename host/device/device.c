@@ -562,8 +562,11 @@ tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const 
         which = getenv("TESSERA_DEVICE");
     if (max == 0)
         return tsr_fail(err, TSR_EINVAL, 0, "tsr_devices_select: no room for a device");
-    if (list->count == 1 && (!which || strcmp(which, "host") != 0))
-        return tsr_fail(err, TSR_ENODEVICE, 0, "no OpenCL device was found");
+    if (list->count == 1 && (!which || strcmp(which, "host") != 0)) {
+        const tsr_status st = forks_check_opencl(err);
+
+        return st ? st : tsr_fail(err, TSR_ENODEVICE, 0, "no OpenCL device was found");
+    }
     if (!which || !*which) {
         found[0] = preferred(list);
         if (!found[0])

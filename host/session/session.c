@@ -53,8 +53,8 @@ static tsr_status find_default(tsr_device *out, text *why_host, tsr_error *err)
     if (st)
         return st;
     st = tsr_devices_select(list, NULL, &found, 1, &count, &why);
-    if (st == TSR_ENODEVICE && (!wanted || !*wanted)) {
-        const char *failure = tsr_devices_failure(list, 0);
+    if ((st == TSR_ENODEVICE || st == TSR_EUNSUPPORTED) && (!wanted || !*wanted)) {
+        const char *failure = st == TSR_ENODEVICE ? tsr_devices_failure(list, 0) : NULL;
 
         found = tsr_devices_get(list, tsr_devices_count(list) - 1);
         text_format(why_host, "%s", failure ? failure : why.message);

@@ -74,6 +74,8 @@ TSR_API const char *tsr_devices_failure(const tsr_devices *list, size_t i);
  *         TSR_ENODEVICE where no OpenCL device is usable at all, or none is of
  *         the type that "cpu", "gpu" or "accelerator" asks for, each of which
  *         names the first of its type;
+ *         TSR_EUNSUPPORTED where the list is of a child of a process that used
+ *         OpenCL, and so has `host` alone;
  *         TSR_ENAME where another name is of none, or (unless it is "all") of
  *         several.  The message lists what there is.
  */

@@ -178,10 +178,8 @@ static int in_a_child(void)
 
     if (!multiply(N, 3, NULL, &report, NULL))
         return 1;
-    return strstr(report.chosen, "; on host: OpenCL loader: OpenCL was in use before this process "
-                                 "was forked")
-               ? 0
-               : 2;
+    return strstr(report.chosen, "; on host: OpenCL was in use before this process was forked") ? 0
+                                                                                                : 2;
 }
 
 /* Children of a process that uses a device, now and then while a thread of it is in a call. */
