@@ -162,6 +162,8 @@ tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_options *
 
     if (!out)
         return tsr_fail(err, TSR_EINVAL, 0, "tsr_session_adopt: out is NULL");
+    if (!queue)
+        return tsr_fail(err, TSR_EINVAL, 0, "tsr_session_adopt: queue is NULL");
     st = forks_check_opencl(err);
     if (st)
         return st;

@@ -68,7 +68,7 @@ typedef struct tsr_scan_problem {
         TSR_F32, 0, TSR_SCAN_SUM, false, false, false, 0, 0, 0, 0, 0, 0                            \
     }
 
-/** The type of the result. */
+/** The type of the result; TSR_TYPE_COUNT of NULL. */
 TSR_API tsr_type tsr_scan_result_type(const tsr_scan_problem *problem);
 
 /**

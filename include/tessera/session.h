@@ -99,8 +99,8 @@ TSR_API tsr_status tsr_session_open(const tsr_device *device, const tsr_session_
  * @param queue    The caller's.
  * @param options  NULL for the defaults; the queue decides what `profile` would.
  * @param out      Receives the session; the caller closes it.
- * @return TSR_OK, TSR_ENOMEM, TSR_ECL, or TSR_ENODEVICE where the queue's device
- *         is none that the library can use.
+ * @return TSR_OK, TSR_ENOMEM, TSR_ECL; TSR_EINVAL where the queue or out is NULL; TSR_ENODEVICE
+ *         where the queue's device is none that the library can use.
  */
 TSR_API tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_options *options,
                                      tsr_session **out, tsr_error *err);

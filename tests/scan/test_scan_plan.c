@@ -60,10 +60,17 @@ static void ordinals_are_as_wide_as_chunks_are_many(void **state)
     }
 }
 
+static void the_result_of_no_problem_has_no_type(void **state)
+{
+    (void)state;
+    assert_int_equal(tsr_scan_result_type(NULL), TSR_TYPE_COUNT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(short_rows_are_whole),
-                                       cmocka_unit_test(ordinals_are_as_wide_as_chunks_are_many)};
+                                       cmocka_unit_test(ordinals_are_as_wide_as_chunks_are_many),
+                                       cmocka_unit_test(the_result_of_no_problem_has_no_type)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

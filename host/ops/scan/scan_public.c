@@ -4,6 +4,8 @@
 
 tsr_type tsr_scan_result_type(const tsr_scan_problem *p)
 {
+    if (!p)
+        return TSR_TYPE_COUNT;
     if (p->by != TSR_SCAN_SUM || p->same_type || type_is_real(p->type))
         return p->type;
     return type_is_signed(p->type) ? TSR_I64 : TSR_U64;
