@@ -29,6 +29,40 @@ CHROMIUM = os.environ.get("CHROMIUM", "chromium")
 SOURCE = os.environ.get("TESSERA_SOURCE", os.path.join("..", ".."))
 HAS_CHARTS = os.environ.get("REPORT_HAS_CHARTS", "1") == "1"
 
+# What charts of bars draw as text, in one line, and what of it overlaps or is outside.
+TEXTS_OF_BARS = """(() => {
+    const context = CanvasRenderingContext2D.prototype, draw = context.fillText, wrong = [];
+    let all = "", boxes;
+    context.fillText = function (text, x, y) {
+        const size = this.measureText(text), at = this.getTransform();
+        if (at.b === 0) {  /* level */
+            x += at.e / at.a;
+            y += at.f / at.a;
+            boxes.push({text: text, left: x - size.actualBoundingBoxLeft, right: x + size.actualBoundingBoxRight,
+                        top: y - size.actualBoundingBoxAscent, bottom: y + size.actualBoundingBoxDescent});
+        }
+        return draw.apply(this, arguments);
+    };
+    document.querySelectorAll("canvas").forEach(canvas => {
+        const chart = Chart.getChart(canvas);
+        if (chart.config.type !== "bar")
+            return;
+        boxes = [];
+        chart.draw();
+        boxes.forEach((a, i) => {
+            all += " " + a.text;
+            if (a.left < -1 || a.right > chart.width + 1)
+                wrong.push([a.text]);
+            boxes.slice(0, i).forEach(b => {
+                if (a.left + 1 < b.right && b.left + 1 < a.right && a.top + 1 < b.bottom && b.top + 1 < a.bottom)
+                    wrong.push([a.text, b.text]);
+            });
+        });
+    });
+    context.fillText = draw;
+    return [all, wrong];
+})()"""
+
 SECTIONS = ["roofline", "ladders", "sizes", "transfers", "peers"]
 
 
@@ -190,6 +224,36 @@ class Charts(Page):
         long = [{**r, "size": r["size"] + "0", "problem": r["size"] + "0 float32"} for r in some]
         lines = [len(self.figures(self.dump(self.report(x)), "sizes")) for x in (some, some + long)]
         self.assertEqual(lines[1], 2 * lines[0])
+
+    def check_texts_of_bars(self, page, width):
+        """No text of a chart of bars covers another one or leaves the chart; those drawn."""
+        drawn, wrong = self.show(page, width, 900).value(TEXTS_OF_BARS)
+        self.assertEqual(wrong, [], width)
+        return drawn
+
+    def test_texts_of_bars(self):
+        """A bar has its rate and its name, whatever its length; a whisker ends on the axis."""
+        row = next(r for r in made_up_rows.gpu() if r["op"] == IN_KEYS and r["kind"] == "kernel")
+        far = [{**row, **made_up_rows.CPU, "rate": row["rate"] / 1000, "name": "slow-long-name-here"}]
+        for factor in (0.1, 0.3, 1, 1.5, 2, 3):
+            near = [{**row, "rate": row["rate"] * factor, "name": "quick-sort"}]
+            for width in (500, 1400):
+                drawn = self.check_texts_of_bars(self.report(near, far), width)
+                for name in ("quick-sort", "slow-long-name-here"):
+                    self.assertIn(name, drawn, (factor, width))
+        median = row["median_ns"]
+        whisker = dict(min_ns=median / 3, low_ns=median / 3, high_ns=median * 2, max_ns=median * 2)
+        wide = [{**row, **whisker, "name": name, "limit_rate": 0} for name in ("one", "two")]
+        page = self.report(wide)
+        for width in (500, 1400):
+            self.check_texts_of_bars(page, width)
+            ends = self.show(page, width, 900).value("""(() => {
+                const chart = Chart.getChart(document.querySelector("#ladders canvas"));
+                return [chart.scales.x.max, ...chart.data.datasets[0].spans.map(s => s[1])];
+            })()""")
+            self.assertEqual(max(ends), ends[0])
+        for width in (500, 1400):
+            self.check_texts_of_bars(self.page, width)
 
     def test_units(self):
         """Rates are read in the unit of their size, in charts and tables."""
