@@ -78,10 +78,11 @@ static void text_best(const compare_job *entry, size_t column, bool mixed, size_
     append_padded(&line, text_get(&cell), 15, true);
     text_clear(&cell);
     if (b->ratio > 0) {
+        text_append(&cell, " ");
         compare_number(b->ratio, &cell);
         text_format(&cell, " x [%zu]", b->base + 1);
     }
-    append_padded(&line, text_get(&cell), 14, true);
+    append_padded(&line, text_get(&cell), 15, true);
     text_format(&line, "  %s", b->row->name);
     if (mixed)
         text_append(&line, b->wall ? ", wall time" : ", device time");
@@ -89,7 +90,7 @@ static void text_best(const compare_job *entry, size_t column, bool mixed, size_
     compare_roof(b->row, b->rate, &cell);
     text_format(&line, "%s%s", cell.length ? ", " : "", text_get(&cell));
     text_append(out, "  ");
-    append_line(out, &line, 2, 39, width);
+    append_line(out, &line, 2, 40, width);
     text_free(&line);
     text_free(&cell);
 }
@@ -160,7 +161,7 @@ static void describe_cell(const comparison *c, size_t line, size_t column, doubl
     }
 }
 
-enum { RATE_WIDTH = 12, RATIO_WIDTH = 10, NAME_MIN = 24 };
+enum { RATE_WIDTH = 12, RATIO_WIDTH = 11, NAME_MIN = 24 };
 
 /* A table: the lines of a group in the columns that fit beside their names. */
 typedef struct table {
@@ -277,11 +278,21 @@ static void text_line(const table *t, size_t line, text *out)
     text_free(&ratio);
 }
 
-/* One group, in as many tables as its columns take. */
+/* Whether a file has a row for one of its cells. */
+static bool has_rows(const table *t)
+{
+    for (size_t i = t->line; i < t->end; i++)
+        for (size_t j = t->column; j < t->last; j++)
+            if (compare_cell(t->c, i, j))
+                return true;
+    return false;
+}
+
+/* One group, in as many tables as its columns take; those of columns without a row are one line. */
 static void text_group(table *t, text *out)
 {
     size_t longest = NAME_MIN;
-    text name = {0};
+    text name = {0}, none = {0};
 
     for (size_t i = t->line; i < t->end; i++) {
         line_name(t->c, i, &name);
@@ -298,10 +309,18 @@ static void text_group(table *t, text *out)
         }
         t->name_width =
             size_min(longest, t->width > 2 + NAME_MIN + cells ? t->width - 2 - cells : NAME_MIN);
-        text_head(t, out);
-        for (size_t i = t->line; i < t->end; i++)
-            text_line(t, i, out);
+        if (has_rows(t)) {
+            text_head(t, out);
+            for (size_t i = t->line; i < t->end; i++)
+                text_line(t, i, out);
+            continue;
+        }
+        for (size_t j = t->column; j < t->last; j++)
+            text_format(&none, "%s[%zu]", none.length ? ", " : "  none of these in ", j + 1);
     }
+    if (none.length)
+        append_line(out, &none, 0, 4, t->width);
+    text_free(&none);
 }
 
 tsr_status compare_as_text(const comparison *c, double least, size_t width, text *out,

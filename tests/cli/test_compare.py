@@ -103,7 +103,7 @@ class Compare(Case):
         r = self.succeed("compare", "a.json", "a.json")
         self.assertRegex(r.out, r"\n  %s 9\.9, Haswell +[0-9]" % re.escape(name))
         self.rows("b.json", peers("SkylakeX"))
-        r = self.succeed("compare", "a.json", "b.json")
+        r = self.succeed("compare", "a.json", "b.json", env={"COLUMNS": "100"})
         self.assertRegex(r.out, r"\n  %s 9\.9, Haswell; 9\.9, SkylakeX +[0-9]" % re.escape(name))
 
     def test_faster_is_no_loss(self):
@@ -216,6 +216,31 @@ class Compare(Case):
             out = self.succeed("compare", *names, env={"COLUMNS": str(width)}).out
             self.assertLessEqual(max(map(len, out.splitlines())), width)
             self.assertIn("PARAMETER8=8", out)
+
+    def test_ratios_stand_apart(self):
+        """Also small ones, of eight characters."""
+        self.rows("b.json", slowed(self.base, 1 / 3700))
+        out = self.succeed("compare", "a.json", "b.json").out
+        self.assertRegex(out, r"/s +0\.00027 x \[1\] ")
+        self.rows("b.json", slowed(self.base, 1 / 3690))
+        out = self.succeed("compare", "a.json", "b.json").out
+        self.assertRegex(out, r"/s +0\.000271 x \[1\] ")
+        self.assertRegex(out, r"\n  tiled +[0-9.]+ +[0-9.]+ +0\.000271\n")
+
+    def test_tables_without_rows_are_one_line(self):
+        """Where columns do not fit beside one another."""
+        jobs = [r for r in self.base if r["kind"] != "limit"]
+        some = [r for r in jobs if r["problem"] == jobs[0]["problem"]]
+        self.rows("b.json", slowed(jobs, 2))
+        self.rows("c.json", slowed(some, 3))
+        out = self.succeed("compare", "a.json", "b.json", "c.json", env={"COLUMNS": "80"}).out
+        tables = out[out.index("limits of the device"):]
+        without = [r for r in self.base if r not in some]
+        groups = {(r["kind"] == "limit", r["problem"], r["timer"]) for r in without}
+        limits = sum(g[0] for g in groups)
+        self.assertEqual(tables.count("\n  none of these in [3]\n"), len(groups) - limits + 1)
+        for table in tables.split("\n\n"):
+            self.assertRegex(table, r"\n  [^\[]{24,}([0-9]|unsupported)")
 
     def test_shares_of_limits_that_came_later(self):
         """Rows that were measured before the limits of their device were known get their share."""
