@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "cli/activity.h"
@@ -374,9 +375,12 @@ static tsr_status prepare(work *w, tsr_error *err)
 {
     tsr_status st = operation_asked(w->o, w->o->command, NULL, &w->op, err);
     text warned = {0};
+    uint64_t start;
 
     st = st ? st : check_command_line(w->o, w->op, err);
+    start = clock_ns();
     st = st ? st : operands_load(w->op, w->o, &w->x, err);
+    w->report.read_ns = clock_ns() - start;
     if (!st)
         ask_for_one_channel(w);
     st = st ? st : choice_find_one(w->o, &w->choice, err);
@@ -464,6 +468,7 @@ int cmd_run(const options *o)
     tsr_error err = {0};
     tsr_status st = prepare(&w, &err);
     int status = EXIT_DONE;
+    uint64_t start;
     bool printed;
 
     st = st ? st : run_all(&w, &err);
@@ -481,9 +486,11 @@ int cmd_run(const options *o)
     if (*w.x.note && !o->given[OPTION_QUIET])
         hint("%s", w.x.note);
     printed = !st && is_printed(&w);
+    start = clock_ns();
     if (printed && !o->given[OPTION_JSON])
         st = encode_values(&w.x.array[w.op->result], put_text, stdout, &err);
     st = st ? st : write_outputs(&w, &err);
+    w.report.write_ns = clock_ns() - start;
     /* A wrong result is reported, but not written. */
     if (!st || st == TSR_EBOUND) {
         w.report.command = o->command;

@@ -57,9 +57,9 @@ static void append_copies(text *out, const run_report *r)
 
     if (x->shared && r->device->facts.kind != DEVICE_HOST)
         text_append(out, ", nothing copied");
-    if (x->chunks) {
+    if (x->chunks)
         text_format(out, ", streamed in %zu piece%s", x->chunks, x->chunks > 1 ? "s" : "");
-    } else if (!x->shared && x->to_device_ns + x->from_device_ns > 0) {
+    if (!x->shared && x->to_device_ns + x->from_device_ns > 0) {
         text_append(out, ", copied in ");
         append_time(out, x->to_device_ns);
         text_append(out, " and out ");
@@ -67,7 +67,7 @@ static void append_copies(text *out, const run_report *r)
     }
 }
 
-/* What a first call waits for beside its work, where anybody would notice. */
+/* What a command waits for beside its work, where anybody would notice. */
 static void append_waits(text *out, const run_report *r)
 {
     enum { NOTICED_NS = 100000000 };
@@ -79,6 +79,14 @@ static void append_waits(text *out, const run_report *r)
     if (r->first.build_ns >= NOTICED_NS) {
         text_append(out, r->first.build == TSR_BUILD_COMPILED ? ", compiled in " : ", loaded in ");
         append_time(out, r->first.build_ns);
+    }
+    if (r->read_ns >= NOTICED_NS) {
+        text_append(out, ", read in ");
+        append_time(out, r->read_ns);
+    }
+    if (r->write_ns >= NOTICED_NS) {
+        text_append(out, ", written in ");
+        append_time(out, r->write_ns);
     }
 }
 
@@ -140,6 +148,8 @@ void run_report_summary(const run_report *r)
     if (counted(r))
         text_format(&line, ", %zu %s", count_of(r), counted(r));
     append_copies(&line, r);
+    text_append(&line, ", wall ");
+    append_time(&line, r->fastest.wall_ns);
     append_waits(&line, r);
     append_verdict(&line, r);
     if (r->fastest.strict_tiles)
@@ -198,7 +208,8 @@ static json_t *times_json(const run_report *r)
 {
     const tsr_report *t = &r->fastest;
 
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "probe_ns",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read_ns",
+                     json_count(r->read_ns), "write_ns", json_count(r->write_ns), "probe_ns",
                      json_count(r->first.probe_ns), "build_ns", json_count(r->first.build_ns),
                      "first_wall_ns", json_count(r->first.wall_ns), "to_device_ns",
                      json_count(t->to_device_ns), "device_ns", json_count(t->device_ns),

@@ -21,6 +21,8 @@ typedef struct run_report {
     uint64_t median_ns; /* of the runs' device times */
     uint64_t median_wall_ns;
     size_t count;
+    uint64_t read_ns;  /* reading the inputs, and converting them where that is asked */
+    uint64_t write_ns; /* writing the outputs */
     bool verified;
     verdict verdict;      /* where verified */
     const array *printed; /* the result, where no file is named for it; else NULL */

@@ -5,6 +5,8 @@ import io
 import json
 import os
 import re
+import threading
+import time
 import unittest
 
 import numpy as np
@@ -362,7 +364,7 @@ class OnHost(test_run.Run):
         r = self.matmul("a.npy", "a.npy", "--verify", env=warm)
         self.assertEqual(r.out, "")
         self.assertRegex(r.err, r"^matmul 20x20x20 float32 on .*: \S+.*, device .*GFLOP/s, "
-                                r"(nothing copied, |copied in .* and out .*, )?"
+                                r"(nothing copied, |copied in .* and out .*, )?wall [^,]*, "
                                 r"(loaded in [^,]*, )?verified.*\n$")
         self.save("b.npy", random((20, 20), np.float32))
         printed = "nothing copied" in self.matmul("a.npy", "b.npy").err
@@ -418,7 +420,8 @@ class OnHost(test_run.Run):
             self.assertGreater(d["chunks"], 10)
             self.assertEqual((d["to_device"], d["from_device"]), (a.nbytes + b.nbytes, 4 * 90 * 50))
             self.assertTrue(within_bound(self.load("c.npy"), a, b))
-        self.assertIn("streamed in", r.err)
+        self.assertRegex(r.err, r", streamed in \d+ pieces, copied in [\d.]+ .?s and out [\d.]+ .?s, "
+                                r"wall [\d.]+ .?s, .*verified")
 
     def test_repeat_starts_afresh(self):
         a, c0 = random((5, 5), np.float32), random((5, 5), np.float32, 2)
@@ -470,6 +473,27 @@ class OnDevice(OnHost):
         self.assertLessEqual(parts, times["wall_ns"])
         self.assertGreater(parts, 0.9 * times["wall_ns"])
         self.assertLess(times["device_ns"], 0.2 * times["wall_ns"])
+
+    def test_times_of_files(self):
+        """Reading and writing have fields of their own, and words where they take long."""
+        self.save("a.npy", random((300, 300), np.float32))
+        pipe, slow = self.path("pipe.npy"), 0.3
+        os.mkfifo(pipe)
+
+        def write_slowly():
+            with open(self.path("a.npy"), "rb") as f, open(pipe, "wb") as to:
+                time.sleep(slow)
+                to.write(f.read())
+
+        writer = threading.Thread(target=write_slowly)
+        writer.start()
+        r = self.matmul("pipe.npy", "a.npy", "--json")
+        writer.join()
+        times = json.loads(r.out)["times"]
+        self.assertGreaterEqual(times["read_ns"], slow * 1e9 * 0.9)
+        self.assertGreater(times["write_ns"], 0)
+        self.assertLess(times["first_wall_ns"] + times["read_ns"] + times["write_ns"], 60e9)
+        self.assertRegex(r.err, r", wall [\d.]+ .?s.*, read in [\d.]+ .?s")
 
     def test_more_groups_than_a_launch_takes(self):
         """Of 65,535 along the second and third dimension: products, rows and columns beyond."""
