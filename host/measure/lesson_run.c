@@ -220,6 +220,7 @@ static tsr_status build(recording *t, tsr_error *err)
             text_append(&options, t->build);
         else
             plan_options(t->variant, session_facts(t->session), &t->call->plan, &options);
+        session_building(t->session, "compiling", t->variant->source);
         rc = build_program(t, text_get(&t->source.text), text_get(&options), &t->program);
         if (rc != CL_SUCCESS)
             st = say_why(t, text_get(&source), text_get(&options), rc, err);
@@ -289,6 +290,7 @@ static tsr_status launch(recording *t, const command *c, tsr_error *err)
     if (rc != CL_SUCCESS && !st)
         st = tsr_fail(err, TSR_ECL, rc, "launching %s, traced", name);
     st = st ? st : copy(t, t->records, 4, NULL, t->record, err);
+    session_built(t->session); /* PoCL compiles at the first launch */
     t->overflows = !st && t->record[0] > RECORDS_MAX;
     if (t->overflows)
         st = tsr_fail(err, TSR_EUNSUPPORTED, 0,
@@ -705,9 +707,12 @@ static tsr_status run(recording *t, json_t **out, tsr_error *err)
     json_t *launches = json_array();
     tsr_status st = build(t, err);
 
+    if (st || !session_facts(t->session)->compiles_late)
+        session_built(t->session);
     st = st ? st : fill_memory(t, err);
     st = st ? st : run_commands(t, launches, err);
     st = st ? st : give(t, launches, out, err);
+    session_built(t->session);
     json_decref(launches);
     close_recording(t);
     return st;

@@ -182,13 +182,13 @@ class Case(unittest.TestCase):
         self.assertEqual(r.status, 0, r)
         return r
 
-    def said_on_terminal(self, columns, *args):
+    def said_on_terminal(self, columns, *args, env=None):
         """What a run says on a terminal that is so wide: one text for each time it was redrawn."""
         terminal, user = pty.openpty()
         fcntl.ioctl(user, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         try:
             done = subprocess.run([COMMAND, *args], stdout=subprocess.DEVNULL, stderr=user,
-                                  timeout=300, cwd=self.folder, env=environment())
+                                  timeout=300, cwd=self.folder, env=environment(**(env or {})))
             os.close(user)
             said = b""
             while True:

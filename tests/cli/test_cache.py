@@ -304,6 +304,14 @@ class Entries(Case):
         lines = re.sub(r"[^\n]*\r\x1b\[K", "", shown.replace("\r\n", "\n"))
         self.assertRegex(lines, r"^%s [^\n]*\n$" % EXAMPLE["CALL"][0])
 
+    def test_a_lesson_shows_what_is_compiled(self):
+        """By the whole PoCL, as users have it: for half a second and more."""
+        os.mkdir(self.path("pocl"))
+        shown = self.said_on_terminal(100, "lesson", "tiled", "-o", "page.html", "--device", "cpu",
+                                      env={"POCL_CACHE_DIR": self.path("pocl"), "OCL_ICD_VENDORS": None,
+                                           "POCL_EXTRA_BUILD_FLAGS": None})
+        self.assertRegex("\n".join(shown), r"lesson [a-z-]+: compiling [a-z]+/[a-z_]+\.cl, \d+ s")
+
     def test_one_process_compiles_for_all(self):
         """Of many that start with an empty cache one compiles; the others wait for its entry."""
         def start():
