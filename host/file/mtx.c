@@ -221,6 +221,21 @@ static tsr_status check_triangle(mtx_reader *r, const heading *h, size_t i, size
     return TSR_OK;
 }
 
+/* Add up entries of one place; integers exactly.  The rest of a sum by Knuth's TwoSum. */
+static tsr_status add_entry(mtx_reader *r, const heading *h, size_t i, size_t j, double value,
+                            double *sum)
+{
+    const double before = *sum, after = before + value, added = after - before;
+
+    if (h->field != REAL && (before - (after - added)) + (value - added) != 0)
+        return tsr_fail(r->err, TSR_EFILE, 0,
+                        "%s: line %zu: entries at (%zu, %zu) add up to an integer that float64 "
+                        "does not hold exactly",
+                        r->name, r->line, i + 1, j + 1);
+    *sum = after;
+    return TSR_OK;
+}
+
 static tsr_status read_coordinate(mtx_reader *r, const heading *h, double *dense)
 {
     for (size_t e = 0; e < h->entries; e++) {
@@ -244,7 +259,9 @@ static tsr_status read_coordinate(mtx_reader *r, const heading *h, double *dense
         if (status)
             return status;
         /* An entry, and its mirror image where the matrix has one. */
-        dense[i * h->cols + j] += value;
+        status = add_entry(r, h, i, j, value, &dense[i * h->cols + j]);
+        if (status)
+            return status;
         if (h->symmetry != GENERAL && i != j)
             dense[j * h->cols + i] += h->symmetry == SKEW ? -value : value;
     }

@@ -96,8 +96,9 @@ MUTANTS = {
         ("host/file/mtx.c", "if (index < 1 || index > most)", 0, "if (index < 1 || index > most + 1)",
          ARRAY),
     "mtx-duplicates-replace":
-        ("host/file/mtx.c", "dense[i * h->cols + j] += value;", 0, "dense[i * h->cols + j] = value;",
-         ARRAY),
+        ("host/file/mtx.c", "*sum = after;", 0, "*sum = value;", ARRAY),
+    "mtx-sum-rounded":
+        ("host/file/mtx.c", "if (h->field != REAL &&", 0, "if (h->field == PATTERN &&", ARRAY),
     "mtx-mirror-sign":
         ("host/file/mtx.c", "dense[j * h->cols + i] += h->symmetry == SKEW ? -value : value;", 0,
          "dense[j * h->cols + i] += value;", ARRAY),
