@@ -70,8 +70,10 @@ static void print_without_type(const listing *l)
     for (size_t i = 0; !l->op && (op = operation_at(i)); i++)
         if (!takes_type(l, op))
             text_format(&names, "%s%s", names.length ? ", " : "", op->name);
-    if (names.length)
-        printf("\nOperations without %s: %s.\n", tsr_type_name(l->o->type), text_get(&names));
+    if (names.length) {
+        puts("");
+        print_line(0, "Operations without %s: %s.", tsr_type_name(l->o->type), text_get(&names));
+    }
     text_free(&names);
 }
 
@@ -360,8 +362,11 @@ static int list_all(listing *l)
     }
     if (!list)
         print_without_type(l);
-    if (!list && !l->op)
-        puts("\n'tessera kernels OP' says what each variant does, and why one is unsupported.");
+    if (!list && !l->op) {
+        puts("");
+        print_line(0,
+                   "'tessera kernels OP' says what each variant does, and why one is unsupported.");
+    }
     if (!list)
         return EXIT_DONE;
     tuning_folder(&folder);

@@ -149,6 +149,11 @@ class Kernels(Listing):
                                           and v["runs_on"] != "host"])
         self.assertIn("'tessera kernels OP'", text)
 
+    def test_short_list_of_a_narrow_terminal(self):
+        for args in ((), ("--type", "c64")):
+            lines = self.succeed("kernels", *args, env={"COLUMNS": "60"}).out.splitlines()
+            self.assertEqual([s for s in lines if len(s) > 60], [])
+
     def test_type(self):
         """Of a type all operations are listed that take it, and the others are named."""
         takes = {o["op"]: set(o["types"]) for o in self.listing()}
