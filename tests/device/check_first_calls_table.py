@@ -3,11 +3,14 @@
     check_first_calls_table.py BARE_OPENCL
 
 Of an operation it leaves a row of two tries, the median one with the seconds of both, and what the bare
-program takes in turn with them; with no budget a file of no rows.
+program takes in turn with them; with no budget a file of no rows.  The document is what it makes of the
+recorded times, and says how many calls of a device with a target hold it.
 """
 
 import json
 import os
+import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -25,7 +28,23 @@ def measured(folder, *more):
         return json.load(f)
 
 
+def check_document():
+    script = runpy.run_path(SCRIPT)
+    variables = script["write_document"].__globals__
+    with open(script["DOCUMENT"], encoding="utf-8") as f:
+        page = f.read()
+    with tempfile.TemporaryDirectory() as folder:
+        variables["DOCUMENT"] = os.path.join(folder, "page.md")
+        script["write_document"]()
+        with open(variables["DOCUMENT"], encoding="utf-8") as f:
+            assert f.read() == page, "docs/first_calls.md is not what scripts/first_calls.py writes"
+    for name in ("h200", "pocl3-xeon2"):
+        assert re.search(r"## %s\n[^#]*\(\d+ of them at most [^#]*\(\d+ of them at most " % name,
+                         page.replace("cache.md#", "")), "%s has no target" % name
+
+
 def main(bare_opencl):
+    check_document()
     listing = subprocess.run([os.environ["TESSERA"], "kernels", "--json"], capture_output=True, check=True)
     op = json.loads(listing.stdout)["operations"][0]["op"]
     with tempfile.TemporaryDirectory() as folder:
