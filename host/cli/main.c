@@ -7,8 +7,11 @@
 #include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #endif
 
+#include "base/sizes.h"
 #include "base/standard_error.h"
 #include "base/text.h"
 #include "cli/activity.h"
@@ -848,12 +851,40 @@ static int run(int argc, char **argv)
     return command_find(word, &c) ? run_command(&c, argc - 1, argv + 1) : command_unknown(word);
 }
 
+#ifdef _OPENMP
+/* At most as many threads as have room for their stacks in a quarter of the address space that
+ * `ulimit -v` leaves; `most` without such a limit. */
+static size_t threads_in_memory(size_t most)
+{
+    unsigned long pages = 0;
+    size_t stack = 0, used;
+    pthread_attr_t attributes;
+    struct rlimit space;
+    FILE *f;
+
+    if (getrlimit(RLIMIT_AS, &space) || space.rlim_cur == RLIM_INFINITY)
+        return most;
+    f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%lu", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    if (pthread_attr_init(&attributes) == 0) {
+        pthread_attr_getstacksize(&attributes, &stack);
+        pthread_attr_destroy(&attributes);
+    }
+    used = size_min(pages * (size_t)sysconf(_SC_PAGESIZE), space.rlim_cur);
+    return stack ? size_min(most, 1 + (space.rlim_cur - used) / 4 / stack) : most;
+}
+#endif
+
 /* OMP_NUM_THREADS may ask for more threads than the machine can start, which ends the process. */
 static void bound_threads(void)
 {
 #ifdef _OPENMP
     enum { THREADS_PER_PROCESSOR_MAX = 4 };
-    const int most = THREADS_PER_PROCESSOR_MAX * omp_get_num_procs();
+    const int most =
+        (int)threads_in_memory(THREADS_PER_PROCESSOR_MAX * (size_t)omp_get_num_procs());
 
     if (omp_get_max_threads() > most)
         omp_set_num_threads(most);

@@ -1,12 +1,13 @@
 """Bad input of tessera matmul."""
 
 import io
+import subprocess
 import unittest
 
 import numpy as np
 
 import test_bad_input
-from cli_support import npy
+from cli_support import COMMAND, SANITIZED, environment, npy
 
 
 class Bad(test_bad_input.Bad):
@@ -187,6 +188,17 @@ class Operands(Bad):
         for variant in ("openmp", "ijk"):
             self.succeed("matmul", "big.npy", "big.npy", "-o", "out.npy", "--verify", "--device",
                          "host", "--kernel", variant, env={"OMP_NUM_THREADS": "999999"})
+
+    @unittest.skipIf(SANITIZED, "a sanitizer takes more address space")
+    def test_threads_without_address_space(self):
+        """Of 60 MB eight threads with stacks of 8 MiB have too little."""
+        self.save("big.npy", np.ones((200, 200), np.float32))
+        done = subprocess.run(
+            ["bash", "-c", 'ulimit -s 8192 -v 60000; exec "$@"', "bash", COMMAND, "matmul", "big.npy",
+             "big.npy", "-o", "out.npy", "--device", "host", "--kernel", "openmp"],
+            cwd=self.folder, env=environment(OMP_NUM_THREADS="999"), stderr=subprocess.PIPE,
+            check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 if __name__ == "__main__":
