@@ -312,8 +312,9 @@ class Courses(Case):
         if SANITIZED:
             courses = [min(courses, key=lambda c: sum(len(t["rows"]) for t in c["tables"]))]
         name = courses[0]["name"] if SANITIZED else "all"
+        limits = {} if SANITIZED else {"TESSERA_CACHE_DIR": cache_with_limits()}
         self.succeed("course", name, "--small", "--repeat", "2", "--seconds", "0.01", "--device",
-                     "cpu", "-o", "rows.jsonl")
+                     "cpu", "-o", "rows.jsonl", env=limits)
         with open(self.path("rows.jsonl"), encoding="utf-8") as f:
             rows = rows_of(f.read())
         self.assertEqual(len(rows), sum(len(t["rows"]) for c in courses for t in c["tables"]))
