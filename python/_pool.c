@@ -14,11 +14,11 @@
 #include <string.h>
 
 enum {
-    STEP = 512,          /* sizes of up to SMALL are multiples of this */
-    SMALL = 1 << 20,     /* and larger ones of 1/8 of the power of two below */
-    SMALL_BITS = 20,     /* SMALL is 2 to this */
-    MOST_BUFFERS = 1024, /* a driver keeps account of each */
-    EIGHTHS_BITS = 3     /* 1/8 is 2 to the minus this */
+    STEP = 512,         /* sizes of up to SMALL are multiples of this */
+    SMALL = 1 << 20,    /* and larger ones of 1/8 of the power of two below */
+    SMALL_BITS = 20,    /* SMALL is 2 to this */
+    BUFFERS_MAX = 1024, /* a driver keeps account of each */
+    EIGHTHS_BITS = 3    /* 1/8 is 2 to the minus this */
 };
 
 /* Memory in a pool, in two lists: of all by the time that they were given back, and of its size. */
@@ -85,7 +85,7 @@ static size_t most_kept(const memory_pool *p)
 /* Release the oldest until there are no more than so many bytes. */
 static void shrink(memory_pool *p, size_t bytes)
 {
-    while (p->kept_bytes > bytes || p->kept > MOST_BUFFERS) {
+    while (p->kept_bytes > bytes || p->kept > BUFFERS_MAX) {
         kept_memory *k = p->oldest;
 
         unlink_memory(p, k);

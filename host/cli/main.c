@@ -852,8 +852,8 @@ static int run(int argc, char **argv)
 }
 
 #ifdef _OPENMP
-/* At most as many threads as have room for their stacks in a quarter of the address space that
- * `ulimit -v` leaves; `most` without such a limit. */
+/* At most as many threads as have room for their stacks, of the usual size, in a quarter of the
+ * address space that `ulimit -v` leaves; `most` without such a limit. */
 static size_t threads_in_memory(size_t most)
 {
     unsigned long pages = 0;

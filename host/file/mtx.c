@@ -228,10 +228,11 @@ static tsr_status add_entry(mtx_reader *r, const heading *h, size_t i, size_t j,
     const double before = *sum, after = before + value, added = after - before;
 
     if (h->field != REAL && (before - (after - added)) + (value - added) != 0)
-        return tsr_fail(r->err, TSR_EFILE, 0,
-                        "%s: line %zu: entries at (%zu, %zu) add up to an integer that float64 "
-                        "does not hold exactly",
-                        r->name, r->line, i + 1, j + 1);
+        return tsr_fail(
+            r->err, TSR_EFILE, 0,
+            "%s: line %zu: entries at (%zu, %zu) up to here add up to an integer that float64 "
+            "does not hold exactly",
+            r->name, r->line, i + 1, j + 1);
     *sum = after;
     return TSR_OK;
 }

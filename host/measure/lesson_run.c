@@ -283,6 +283,8 @@ static tsr_status launch(recording *t, const command *c, tsr_error *err)
         rc = set_argument(t, kernel, i, c);
     if (rc == CL_SUCCESS)
         rc = clSetKernelArg(kernel, c->n_args, sizeof(cl_mem), &t->records);
+    if (session_facts(t->session)->compiles_late)
+        session_building(t->session, "compiling", t->variant->source);
     if (rc == CL_SUCCESS && !st)
         rc = clEnqueueNDRangeKernel(t->session->queue, kernel, c->dims,
                                     c->start[1] || c->start[2] ? c->start : NULL, c->global,
@@ -290,7 +292,7 @@ static tsr_status launch(recording *t, const command *c, tsr_error *err)
     if (rc != CL_SUCCESS && !st)
         st = tsr_fail(err, TSR_ECL, rc, "launching %s, traced", name);
     st = st ? st : copy(t, t->records, 4, NULL, t->record, err);
-    session_built(t->session); /* PoCL compiles at the first launch */
+    session_built(t->session);
     t->overflows = !st && t->record[0] > RECORDS_MAX;
     if (t->overflows)
         st = tsr_fail(err, TSR_EUNSUPPORTED, 0,
@@ -707,12 +709,10 @@ static tsr_status run(recording *t, json_t **out, tsr_error *err)
     json_t *launches = json_array();
     tsr_status st = build(t, err);
 
-    if (st || !session_facts(t->session)->compiles_late)
-        session_built(t->session);
+    session_built(t->session);
     st = st ? st : fill_memory(t, err);
     st = st ? st : run_commands(t, launches, err);
     st = st ? st : give(t, launches, out, err);
-    session_built(t->session);
     json_decref(launches);
     close_recording(t);
     return st;

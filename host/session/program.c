@@ -369,8 +369,8 @@ static tsr_status prepare(const tsr_session *s, const char *source_file, const c
 }
 
 /* The kernels that are compiled alone; "": all of the file together.  PoCL compiles a kernel when
- * it is first launched, so the others cost nothing there, and version 3.1 runs a kernel wrongly
- * that is alone in its program, though not every one. */
+ * it is first launched, so the others cost nothing there, and version 3.1 runs some
+ * kernels wrongly where they are alone in their program. */
 static const char *compiled_alone(const tsr_session *s, const char *runs)
 {
     return s->device.facts.compiles_late ? "" : runs;

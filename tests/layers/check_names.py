@@ -1,4 +1,4 @@
-"""What names an operation: its own folders, and no other file.
+"""No file outside an operation's own folders names it, but for EXCEPTIONS.
 
     check_names.py TREE       read host/, bench/, scripts/ and tests/ of a source tree
     check_names.py --control  show that names of each kind are found, in a tree made up
@@ -60,7 +60,7 @@ def named(tree):
                 if not name.endswith(KINDS) or file.startswith(own):
                     continue
                 with open(os.path.join(tree, file), encoding="utf-8", errors="replace") as f:
-                    for number, line in enumerate(f, 1):
+                    for number, line in enumerate([name, *f]):  # its own name is line 0
                         match = pattern.search(line)
                         if match:
                             found.setdefault(file, (number, match[match.lastgroup]))
@@ -87,7 +87,8 @@ def control():
            '"$tessera" sort x', "run('sort')", "/* sort_warp.cl */", '#include "tessera/sort.h"']
     cases = [({}, 0), ({"host/ops/operations.c": "none"}, 1)]
     cases += [({"host/core/b.c": "int x;\n%s\n" % text}, 1) for text in one]
-    cases += [({"tests/cli/t.py": "run('rank')"}, 1), ({"bench/peer.cu": "rank"}, 1)]
+    cases += [({"tests/cli/t.py": "run('rank')"}, 1), ({"bench/peer.cu": "rank"}, 1),
+              ({"tests/cli/test_rank.py": "run()"}, 1)]
     for changes, expected in cases:
         with tempfile.TemporaryDirectory() as tree:
             for name, text in {**good, **changes}.items():

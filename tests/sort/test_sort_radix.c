@@ -114,7 +114,8 @@ static void test_tiles_are_the_problem_s(void **state)
         {{.type = TSR_U32, .n = 811009, .argsort = true}, " -DGROUP=512 -DITEMS=16 "},
         {{.type = TSR_F64, .n = 1081345, .value_bytes = 8}, " -DGROUP=512 -DITEMS=12 "},
         {{.type = TSR_U16, .n = 40000000, .value_bytes = 8}, " -DGROUP=512 -DITEMS=12 "},
-        {{.type = TSR_F32, .n = 30000000, .value_bytes = 4}, " -DGROUP=512 -DITEMS=16 "},
+        {{.type = TSR_U32, .n = (1 << 24) - 1, .argsort = true}, " -DGROUP=512 -DITEMS=12 "},
+        {{.type = TSR_F32, .n = 1 << 24, .value_bytes = 4}, " -DGROUP=512 -DITEMS=16 "},
         /* Digits of many bytes with up to 4 bytes beside each. */
         {{.type = TSR_U8, .n = 10000000, .value_bytes = 4}, " -DGROUP=384 -DITEMS=24 "},
         {{.type = TSR_I8, .n = 10000000, .argsort = true}, " -DGROUP=384 -DITEMS=24 "},
@@ -134,6 +135,16 @@ static void test_tiles_are_the_problem_s(void **state)
     check_defined("radix", cpu(), keys, " -DBITS=8 -DGROUP=16 -DITEMS=16 -DCOPIES=1 ");
     for (size_t i = 0; i < sizeof(swept) / sizeof(swept[0]); i++)
         check_defined("onesweep", d, swept[i].problem, swept[i].expected);
+    d.large_local = 64 << 10; /* no more items than have room */
+    check_defined("onesweep", d,
+                  (tsr_sort_problem){.type = TSR_F64, .n = 1000000, .value_bytes = 8},
+                  " -DITEMS=12 ");
+    d.large_local = 0;
+    check_defined("onesweep", d,
+                  (tsr_sort_problem){.type = TSR_F64, .n = 1000000, .value_bytes = 8},
+                  " -DITEMS=8 ");
+    check_defined("onesweep", d, (tsr_sort_problem){.type = TSR_F32, .n = 1000000, .argsort = true},
+                  " -DITEMS=16 ");
 }
 
 /* ---- what is refused ------------------------------------------------------------------------- */
@@ -447,6 +458,13 @@ static void test_preferences(void **state)
     check_preferred(&ours, wide, "onesweep");
     check_preferred(&other, keys, NULL);
     check_preferred(&other, many, "radix");
+    check_preferred(&other, (tsr_sort_problem){.type = TSR_F32, .n = 65535, .argsort = true},
+                    "merge-path");
+    check_preferred(&other, (tsr_sort_problem){.type = TSR_I32, .n = 32767, .value_bytes = 4},
+                    "merge-path");
+    check_preferred_somewhere(&other,
+                              (tsr_sort_problem){.type = TSR_I32, .n = 32768, .value_bytes = 4},
+                              "merge-path", false);
     check_preferred(&other, wide, "radix");
     check_preferred(&processor, keys, NULL);
     check_preferred(&processor, keys, "cpu-merges");

@@ -337,8 +337,9 @@ static double round_of(const job *j, const layout *s, size_t together, double bl
                           : largest ? costs->block[0].alone
                                     : costs->block[size_of(s)].alone * times;
     const double alone = fmax(of_one, wait_for_memory(j, s));
+    const double all = together > 1 || largest ? (double)together * full : 0;
 
-    return blocks * fmax(alone, (double)together * full) + tile_of(p, s, together);
+    return blocks * fmax(alone, all) + tile_of(p, s, together);
 }
 
 static double cost_of(const job *j, const layout *s)

@@ -177,7 +177,7 @@ enum { SHUFFLED_ROW = 128, SHUFFLED_ALONE = 4096 };
 /* Of one row of keys with an index, or of 64 bits, on a GPU: up to so many comparing all with all
  * is the fastest, but for the least, which one work-group sorts by the network; 64 bits with an
  * index have none. */
-enum { COUNTED_MIN = 1024, COUNTED_MAX = 8192 };
+enum { COUNTED_MIN = 1025, COUNTED_MAX = 8192 };
 
 /* From so many keys on of one row, digits that work-items rank alone are faster than the network,
  * which does more the more keys there are.  The network takes a key and its index in 64 bits,
@@ -196,7 +196,7 @@ static size_t radix_keys_of_warps(const tsr_sort_problem *s)
         return narrow ? 1 << 14 : (1 << 16) + 1;
     if (!sort_with_index(s))
         return 1 << 18;
-    return narrow || s->value_bytes ? COUNTED_MAX + 1 : 1 << 14;
+    return narrow || sort_values_go_along(s) ? COUNTED_MAX + 1 : 1 << 14;
 }
 
 /* Keys of 8 and 16 bits have one digit and two, which one work-group sorts in one launch as long as
@@ -239,12 +239,12 @@ static bool prefers_counted(const tsr_sort_problem *s)
 {
     if (sort_rows(s) > 1 || sort_held_bytes(s) == 4)
         return false;
-    return s->n <= COUNTED_MAX && (!sort_packs(s) || s->n > COUNTED_MIN);
+    return s->n <= COUNTED_MAX && (!sort_packs(s) || s->n >= COUNTED_MIN);
 }
 
-/* Keys of 64 bits: from so many on merges are faster than the network or comparing all with all,
- * and their eight digits are not before so many. */
-enum { MERGED_FROM = 1 << 14, MERGED_MAX = 1 << 20 };
+/* Keys of 64 bits, and of 32 with an index where warps do not sweep: from so many on merges are
+ * faster than the network or comparing all with all, and up to so many faster than digits. */
+enum { MERGED_MIN = (1 << 14) + 1, MERGED_MAX = (1 << 20) - 1, MERGED_WORDS_MAX = (1 << 16) - 1 };
 
 /* A tile of merges has 7/8 of a power of 2 keys: of the last eighth before a power of 2 they take a
  * launch more than of the others.  Up to so many keys of 64 bits the network is faster there. */
@@ -257,13 +257,19 @@ static bool has_launch_more(size_t n)
     return n > power / 8 * 7;
 }
 
-static bool prefers_merges(const tsr_sort_problem *s)
+static bool prefers_merges(const tsr_sort_problem *s, const device_facts *d)
 {
-    if (sort_rows(s) > 1 || tsr_type_size(s->type) < 8)
+    const size_t key = tsr_type_size(s->type);
+    const bool words = key == 4 && d->nv_capability < 70;
+
+    if (sort_rows(s) > 1 || sort_held_bytes(s) == 4 || (key < 8 && !words))
         return false;
+    if (words)
+        return s->n >= MERGED_MIN &&
+               s->n <= (s->value_bytes ? MERGED_WORDS_MAX / 2 : MERGED_WORDS_MAX);
     if (sort_packs(s) && s->n <= NETWORK_MAX && has_launch_more(s->n))
         return false;
-    return s->n > (size_t)(sort_packs(s) ? MERGED_FROM : COUNTED_MAX) && s->n < MERGED_MAX;
+    return s->n >= (size_t)(sort_packs(s) ? MERGED_MIN : COUNTED_MAX + 1) && s->n <= MERGED_MAX;
 }
 
 /* Up to so many keys the launches of cpu-radix take longer than the network on CPUs. */
@@ -311,7 +317,7 @@ static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char 
     const bool fused = sort_packs(sort_of(p));
     size_t n = 0;
 
-    if (prefers_merges(sort_of(p)))
+    if (prefers_merges(sort_of(p), d))
         out[n++] = "merge-path";
     /* Other GPUs do not promise that groups that have started get on. */
     if (d->nv_capability >= 70 && keys >= (fused ? radix_keys_of_warps(sort_of(p)) : 1)) {

@@ -193,7 +193,7 @@ static uint32_t usual_copies(const job *j, const layout *s)
     return copies;
 }
 
-/* Of warps that sweep: the smallest tiles of which the units take all at once.  On an H200, 40000
+/* Of warps that sweep: the smallest tiles of which each unit has one at most.  On an H200, 40000
  * uint32 with 4-byte values take 31.5 us in tiles of 512 x 2, 33.4 of 4 and 39.1 of 8; 400000
  * float16 with 4-byte values 26.1 of 8, 28.0 of 12 and 30.3 of 16, and 1000000 37.6, 40.4 and 34.6;
  * 110000 uint16 alone 19.4 of 384 x 4 and 21.3 of 12.
@@ -201,19 +201,35 @@ static uint32_t usual_copies(const job *j, const layout *s)
  * bytes beside each: 40000000 float16 with 4-byte values take 761 us of 8, 642 of 12 and 766 of 16,
  * 10000000 float64 with 8-byte values 1119, 1015 and 1132; 30000000 float32 with 4-byte values
  * 1183, 988 and 945. */
-enum { PAIR_ITEMS_MAX = 16, PAIR_ITEMS = 12, MANY_WORDS = 1 << 24, PAIR_LOCAL = 72 << 10 };
+enum { PAIR_ITEMS_MAX = 16, PAIR_ITEMS = 12, MANY_WORDS = 1 << 24 };
 
-static uint32_t items_side_by_side(const job *j, const layout *s, uint32_t most)
+static uint32_t items_for_one_wave(const job *j, const layout *s, uint32_t most)
 {
     static const uint32_t items[] = {2, 4, 8, 12, 16};
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t units_take = (size_t)j->device->compute_units * s->group;
     const bool words = tsr_type_size(p->type) == 4 && s->payload_bytes == 4;
+    uint32_t fit = items[0];
 
-    for (size_t i = sweeps_keys(s) ? 1 : 0; i < ARRAY_COUNT(items) && items[i] <= most; i++)
-        if (p->n <= items[i] * units_take)
-            return items[i];
-    return sweeps_keys(s) || (words && p->n >= MANY_WORDS) ? most : PAIR_ITEMS;
+    for (size_t i = sweeps_keys(s) ? 1 : 0; i < ARRAY_COUNT(items) && items[i] <= most; i++) {
+        fit = items[i];
+        if (p->n <= fit * units_take)
+            return fit;
+    }
+    if (sweeps_keys(s))
+        return most;
+    return words && p->n >= MANY_WORDS ? fit : (uint32_t)size_min(fit, PAIR_ITEMS);
+}
+
+/* Keys for each work-item of a tile that finds room in local memory, beside what ranks its digits.
+ */
+enum { RANKS_BYTES = 8 << 10 };
+
+static uint32_t items_in_local(const job *j, const layout *s, size_t widest)
+{
+    const size_t room = size_max(local_limit(j, s), RANKS_BYTES) - RANKS_BYTES;
+
+    return (uint32_t)size_min(PAIR_ITEMS_MAX, room / (s->group * widest));
 }
 
 /* Keys that a work-group takes at once: no more for each work-item than they need, and of those
@@ -225,7 +241,8 @@ static uint32_t items_of_one_tile(const tsr_sort_problem *p, const layout *s, ui
     return items;
 }
 
-/* Half as many where units would have no tile. */
+/* Keys of a work-item; of those that do not sweep by warps half as many where units would have no
+ * tile. */
 static uint32_t usual_items(const job *j, const layout *s)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
@@ -239,9 +256,9 @@ static uint32_t usual_items(const job *j, const layout *s)
     if (s->way == WAY_SWEEP && p->n <= (size_t)s->group * items)
         return items_of_one_tile(p, s, items);
     if (s->warps && sweeps_keys(s))
-        return items_side_by_side(j, s, items);
-    if (sweeps_pairs(s) && (widest == 4 || j->device->large_local >= PAIR_LOCAL))
-        return items_side_by_side(j, s, PAIR_ITEMS_MAX);
+        return items_for_one_wave(j, s, items);
+    if (sweeps_pairs(s))
+        return items_for_one_wave(j, s, items_in_local(j, s, widest));
     return 2 * p->n < j->device->compute_units * s->group * items ? items / 2 : items;
 }
 
