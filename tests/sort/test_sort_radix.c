@@ -441,6 +441,32 @@ static void check_one_tile(const device_facts *ours, const device_facts *other)
                               "value-counts", false);
 }
 
+static bool runs_in_c(tsr_sort_problem q)
+{
+    const device_facts d = cpu();
+    const problem whole = sort_problem(q);
+    const char *name = operation_sort.prefer_c(&whole, &d);
+
+    return name && !strcmp(name, "host-radix");
+}
+
+/* Of one row, keys of any number, and positions of as many keys of 64 bits or of fewer others. */
+static void test_sorts_in_c(void **state)
+{
+    const size_t many = (size_t)1 << 28;
+
+    (void)state;
+    assert_true(runs_in_c((tsr_sort_problem){.type = TSR_F32, .n = many}));
+    assert_true(runs_in_c((tsr_sort_problem){.type = TSR_U8, .n = many}));
+    assert_true(runs_in_c((tsr_sort_problem){.type = TSR_I64, .n = many, .argsort = true}));
+    assert_true(runs_in_c((tsr_sort_problem){.type = TSR_U32, .n = 1 << 24, .argsort = true}));
+    assert_false(
+        runs_in_c((tsr_sort_problem){.type = TSR_U32, .n = (1 << 24) + 1, .argsort = true}));
+    assert_true(runs_in_c((tsr_sort_problem){.type = TSR_F64, .n = 1 << 20, .value_bytes = 4}));
+    assert_false(runs_in_c((tsr_sort_problem){.type = TSR_F64, .n = many, .value_bytes = 4}));
+    assert_false(runs_in_c((tsr_sort_problem){.type = TSR_F32, .n = many / 2, .rows = 2}));
+}
+
 static void test_preferences(void **state)
 {
     const device_facts ours = nvidia(), other = gpu(), processor = cpu();
@@ -486,6 +512,7 @@ int main(void)
         cmocka_unit_test(test_settings_refused),
         cmocka_unit_test(test_devices_refused),
         cmocka_unit_test(test_arrays_of_no_payload),
+        cmocka_unit_test(test_sorts_in_c),
         cmocka_unit_test(test_preferences),
     };
 

@@ -134,7 +134,7 @@ const char *sort_prefer_c(const problem *p, const device_facts *d);
 
 /** Keys that C takes some seconds longer to sort than the fastest kernels, which take as long, and
  * up to 20 s, to compile. */
-#define SORT_IN_C_FIRST ((size_t)1 << 28)
+#define SORT_IN_C_FIRST ((size_t)1 << 30)
 
 /** operation.prefer_first of an operation on keys that has the kernels of sort. */
 const char *sort_prefer_first(const problem *p, const device_facts *d);
