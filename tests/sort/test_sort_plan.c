@@ -252,7 +252,7 @@ static void test_rows_share_tiles(void **state)
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "counted");
     assert_string_equal(names[1], "fused-passes-warp");
-    sort_in(&q)->n = 8193;
+    sort_in(&q)->n = 9217;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "fused-passes-warp");
     sort_in(&q)->type = TSR_F64; /* for which the network has no room */
@@ -261,7 +261,7 @@ static void test_rows_share_tiles(void **state)
     sort_in(&q)->type = TSR_U32;
     sort_in(&q)->argsort = false;
     /* Long rows take passes over memory, of which a GPU saves most. */
-    sort_in(&q)->n = 5000;
+    sort_in(&q)->n = 10000;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "fused-passes-warp");
     assert_string_equal(names[1], "fused-passes");

@@ -354,7 +354,7 @@ static void check_sweep_from(const device_facts *d)
         bool argsort;
         size_t value_bytes, least;
     } cases[] = {{TSR_I16, false, 0, 1 << 14}, {TSR_F32, false, 0, (1 << 16) + 1},
-                 {TSR_U32, true, 0, 1 << 14},  {TSR_I32, false, 4, 8193},
+                 {TSR_U32, true, 0, 1 << 14},  {TSR_I32, false, 4, 9217},
                  {TSR_F16, true, 0, 1025},     {TSR_U8, false, 8, 257},
                  {TSR_I8, true, 0, 257}};
 
@@ -426,6 +426,10 @@ static void check_one_tile(const device_facts *ours, const device_facts *other)
     check_preferred(ours, (tsr_sort_problem){.type = TSR_F16, .n = 4097}, "onesweep");
     check_preferred(ours, (tsr_sort_problem){.type = TSR_F16, .n = 8192}, "onesweep");
     check_preferred(ours, (tsr_sort_problem){.type = TSR_F16, .n = 8193}, "fused-passes-warp");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_F32, .n = 4096}, "rows-shfl");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_F32, .n = 4097}, "counted");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_U32, .n = 9216}, "counted");
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_U32, .n = 9217}, "fused-passes-warp");
     check_preferred(ours, (tsr_sort_problem){.type = TSR_U16, .n = 4096, .value_bytes = 8},
                     "onesweep");
     check_preferred(ours, (tsr_sort_problem){.type = TSR_U16, .n = 4097, .value_bytes = 8},

@@ -377,11 +377,13 @@ static void mtx_duplicates_are_summed(void **state)
     reads_mtx(BANNER("coordinate real general") "1 1 2\n1 1 9007199254740992\n1 1 1\n", 1, 1,
               (double[]){0x1p53});
     refuses_mtx(BANNER("coordinate integer general") "2 2 3\n1 1 9007199254740992\n2 2 1\n1 1 1\n",
-                "a.mtx: line 5: entries at (1, 1) add up to an integer that float64 does not hold "
+                "a.mtx: line 5: entries at (1, 1) up to here add up to an integer that float64 "
+                "does not hold "
                 "exactly");
     refuses_mtx(
         BANNER("coordinate integer skew-symmetric") "2 2 2\n2 1 -3\n2 1 -9007199254740992\n",
-        "a.mtx: line 4: entries at (2, 1) add up to an integer that float64 does not hold "
+        "a.mtx: line 4: entries at (2, 1) up to here add up to an integer that float64 does not "
+        "hold "
         "exactly");
 }
 
