@@ -492,7 +492,8 @@ static tsr_status check(const options *o, const json_t *lessons, tsr_error *err)
     if (o->given[OPTION_JSON] && json_array_size(lessons) > 1)
         return tsr_fail(err, TSR_ENAME, 0, "--json takes one lesson");
     if (o->given[OPTION_JSON] == o->given[OPTION_OUTPUT])
-        return tsr_fail(err, TSR_ENAME, 0, "a lesson needs one output: either -o FILE.html or --json");
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "a lesson needs one output: either -o FILE.html or --json");
     return json_array_size(lessons) > 1 ? find_folder(o->value[OPTION_OUTPUT], err) : TSR_OK;
 }
 
