@@ -122,7 +122,7 @@ test_sanitized() {
         -DTESSERA_SANITIZE=address,undefined -DTESSERA_WERROR=OFF -DTESSERA_PEERS=OFF \
         -DTESSERA_MANUAL=OFF || return 0
     step "gcc, sanitizers: tests" run_ctest test-asan timing -L 'quick|device|cli|examples' \
-        -E '^(docs|layers|manual)/|^cli/test_[a-z]+_(bench|tune)$|^unit/test_isa_whole$' \
+        -E '^(docs|headers|layers|manual)/|^cli/test_[a-z]+_(bench|tune)$|^unit/test_isa_whole$' \
         --repeat until-pass:8 || true
     step "gcc, sanitizers: failing calls" run_ctest test-asan timing -L faults || true
 }

@@ -64,8 +64,8 @@ BUGS = {
         ("cpu-vectors", "sort/sort_vectors.clh", "(vector)(position + i) + LANE_NUMBERS", 0,
          "(vector)(position) + LANE_NUMBERS", ["BITS=128", "BLOCK=64", "LEVELS=3"]),
     "sweep-item-vectors-end":
-        ("cpu-vectors", "sort/sort_vectors.clh", "from_order((word)(part[l] >> 32))", 0,
-         "from_order((word)part[l])", ["BITS=128", "BLOCK=64", "LEVELS=3"]),
+        ("cpu-vectors", "sort/sort_vectors.clh", "from_order((word)(part[l - i] >> 32))", 0,
+         "from_order((word)part[l - i])", ["BITS=128", "BLOCK=64", "LEVELS=3"]),
     "oclgrind-radix-room-barrier":
         ("radix", "sort/sort_radix_tile.clh",
          "/* Counters are read before keys take their room. */\n    " + BARRIER, 0, "", RADIX),
