@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/isa.h"
 #include "core/registry.h"
@@ -63,14 +64,17 @@ static bool processor_has(isa which)
 #endif
 }
 
-/* The whole sweep of the processor's best is device/OP/host. */
+/* Each has the tiny sweep.  The whole one of the processor's best is device/OP/host; of the others
+ * the best has it here, all of them with TESSERA_LONG=1. */
 static bool is_due(isa which)
 {
-    const isa next = (isa)(which + 1);
+    isa best = ISA_BASE;
 
-    if (whole && which > ISA_BASE && (next == ISA_COUNT || !processor_has(next)))
-        return false;
-    return processor_has(which);
+    while (best + 1 < ISA_COUNT && processor_has((isa)(best + 1)))
+        best++;
+    if (!whole)
+        return which <= best;
+    return which + 1 == best || (which < best && getenv("TESSERA_LONG")) || best == ISA_BASE;
 }
 
 static void every_instruction_set_is_right(void **state)
@@ -83,7 +87,9 @@ static void every_instruction_set_is_right(void **state)
     if (tsr_devices_find_host(&list, &err) ||
         tsr_session_open(tsr_devices_get(list, 0), NULL, &s, &err))
         fail_msg("%s", err.message);
-    for (now = ISA_BASE; now < ISA_COUNT && is_due(now); now++) {
+    for (now = ISA_BASE; now < ISA_COUNT; now++) {
+        if (!is_due(now))
+            continue;
         rows = 0;
         run_all(s);
         assert_true(rows > 0);
