@@ -20,8 +20,8 @@
 
 /* Under a sanitizer: PoCL's compiler gives threads another stack for signals, and a process that
  * ends beside a thread leaves what that has. */
-const char *__asan_default_options(void); /* NOLINT(bugprone-reserved-identifier) */
-const char *__asan_default_options(void)  /* NOLINT(bugprone-reserved-identifier) */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
 {
     return "use_sigaltstack=0:detect_leaks=0";
 }

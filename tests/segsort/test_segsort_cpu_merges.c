@@ -22,7 +22,7 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
 
-#define __global     // NOLINT(bugprone-reserved-identifier)
+#define __global
 #define min(a, b)    ((a) < (b) ? (a) : (b))
 #define segsort_call kernel_call // the host's is of the same name
 #include "../../cl/segsort/segsort_units.clh"

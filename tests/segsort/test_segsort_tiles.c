@@ -31,8 +31,8 @@ static uint least_of(size_t a, size_t b)
 static bool with_index;
 static uint shift_least; /* 0, or of a work-item that holds so many keys */
 
-#define __global // NOLINT(bugprone-reserved-identifier)
-#define __local  // NOLINT(bugprone-reserved-identifier)
+#define __global
+#define __local
 #define CLK_LOCAL_MEM_FENCE
 #define barrier(fence)
 #define get_local_id(dimension)  0

@@ -29,8 +29,8 @@ typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
-#define __global // NOLINT(bugprone-reserved-identifier)
-#define __local  // NOLINT(bugprone-reserved-identifier)
+#define __global
+#define __local
 
 /* Three times, so every name that it defines gets another one. */
 #define KEY              half
