@@ -309,6 +309,7 @@ static void warn_unlimited(const work *w)
 static tsr_status verify(work *w, tsr_error *err)
 {
     const void *before[OPERANDS_MAX] = {0}, *after[OPERANDS_MAX] = {0};
+    const uint64_t start = clock_ns();
     tsr_status st;
 
     for (size_t i = 0; i < w->x.count; i++) {
@@ -319,6 +320,7 @@ static tsr_status verify(work *w, tsr_error *err)
     st = verify_result(&w->x.problem, session_facts(w->session), before, after, NULL,
                        &w->report.verdict, err);
     activity_end();
+    w->report.verify_ns = clock_ns() - start;
     w->report.verified = !st || st == TSR_EBOUND;
     return st;
 }
@@ -383,10 +385,14 @@ static tsr_status prepare(work *w, tsr_error *err)
     w->report.read_ns = clock_ns() - start;
     if (!st)
         ask_for_one_channel(w);
+    start = clock_ns();
     st = st ? st : choice_find_one(w->o, &w->choice, err);
+    w->report.open_ns = clock_ns() - start;
     st = st ? st : open_outputs(w, err);
     st = st ? st : keep_operands(w, err);
+    start = clock_ns();
     st = st ? st : choice_open(w->choice.device[0], w->o, &w->session, err);
+    w->report.open_ns += clock_ns() - start;
     st = st ? st : pin_operands(w, err);
     if (!st)
         tuning_warn(w->session, &w->x.problem, w->o, &warned);

@@ -220,7 +220,7 @@ static void report_class(tuning_run *r, const tune_report *report)
         too_short(found->seconds, found->build_seconds, &why);
     if (found->undecided)
         fprintf(stderr, "tessera: %s: tuning unchanged: %s\n", r->o->command, text_get(&why));
-    if (found->alone)
+    if (found->alone && r->classes) /* a table says so itself */
         fprintf(stderr, "tessera: %s: tuning unchanged: %s was the only candidate\n", r->o->command,
                 found->before->variant->name);
     text_free(&why);

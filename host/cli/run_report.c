@@ -37,6 +37,8 @@ static void append_time(text *out, uint64_t ns)
         text_format(out, "%.3f s", (double)ns / 1e9);
 }
 
+enum { NOTICED_NS = 100000000 }; /* what takes less is not worth a word */
+
 static void append_verdict(text *out, const run_report *r)
 {
     if (!r->verified)
@@ -48,6 +50,11 @@ static void append_verdict(text *out, const run_report *r)
     text_append(out, r->verdict.sampled ? ", verified by samples" : ", verified");
     if (r->verdict.worst > 0)
         text_format(out, " %.2g of bound", r->verdict.worst);
+    if (r->verify_ns >= NOTICED_NS) {
+        text_append(out, " (");
+        append_time(out, r->verify_ns);
+        text_append(out, ")");
+    }
 }
 
 /* Copies, which are no part of the device's time; of a stream they run beside it. */
@@ -70,8 +77,10 @@ static void append_copies(text *out, const run_report *r)
 /* What a command waits for beside its work, where anybody would notice. */
 static void append_waits(text *out, const run_report *r)
 {
-    enum { NOTICED_NS = 100000000 };
-
+    if (r->open_ns >= NOTICED_NS) {
+        text_append(out, ", opened the device in ");
+        append_time(out, r->open_ns);
+    }
     if (r->first.probe_ns >= NOTICED_NS) {
         text_append(out, ", probed the device in ");
         append_time(out, r->first.probe_ns);
@@ -208,14 +217,15 @@ static json_t *times_json(const run_report *r)
 {
     const tsr_report *t = &r->fastest;
 
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read_ns",
-                     json_count(r->read_ns), "write_ns", json_count(r->write_ns), "probe_ns",
-                     json_count(r->first.probe_ns), "build_ns", json_count(r->first.build_ns),
-                     "first_wall_ns", json_count(r->first.wall_ns), "to_device_ns",
-                     json_count(t->to_device_ns), "device_ns", json_count(t->device_ns),
-                     "from_device_ns", json_count(t->from_device_ns), "wall_ns",
-                     json_count(t->wall_ns), "median_device_ns", json_count(r->median_ns),
-                     "median_wall_ns", json_count(r->median_wall_ns), "runs", json_count(r->count));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read_ns",
+        json_count(r->read_ns), "open_ns", json_count(r->open_ns), "verify_ns",
+        json_count(r->verify_ns), "write_ns", json_count(r->write_ns), "probe_ns",
+        json_count(r->first.probe_ns), "build_ns", json_count(r->first.build_ns), "first_wall_ns",
+        json_count(r->first.wall_ns), "to_device_ns", json_count(t->to_device_ns), "device_ns",
+        json_count(t->device_ns), "from_device_ns", json_count(t->from_device_ns), "wall_ns",
+        json_count(t->wall_ns), "median_device_ns", json_count(r->median_ns), "median_wall_ns",
+        json_count(r->median_wall_ns), "runs", json_count(r->count));
 }
 
 static json_t *bytes_json(const run_report *r)

@@ -21,8 +21,10 @@ typedef struct run_report {
     uint64_t median_ns; /* of the runs' device times */
     uint64_t median_wall_ns;
     size_t count;
-    uint64_t read_ns;  /* reading the inputs, and converting them where that is asked */
-    uint64_t write_ns; /* writing the outputs */
+    uint64_t read_ns;   /* reading the inputs, and converting them where that is asked */
+    uint64_t open_ns;   /* finding the device and opening it, which loads its driver */
+    uint64_t verify_ns; /* comparing the result with the reference */
+    uint64_t write_ns;  /* writing the outputs */
     bool verified;
     verdict verdict;      /* where verified */
     const array *printed; /* the result, where no file is named for it; else NULL */

@@ -493,7 +493,11 @@ class OnDevice(OnHost):
         self.assertGreaterEqual(times["read_ns"], slow * 1e9 * 0.9)
         self.assertGreater(times["write_ns"], 0)
         self.assertLess(times["first_wall_ns"] + times["read_ns"] + times["write_ns"], 60e9)
+        self.assertGreater(times["open_ns"], 0)
+        self.assertEqual(times["verify_ns"], 0)
         self.assertRegex(r.err, r", wall [\d.]+ .?s.*, read in [\d.]+ .?s")
+        r = self.matmul("a.npy", "a.npy", "--json", "--verify")
+        self.assertGreater(json.loads(r.out)["times"]["verify_ns"], 0)
 
     def test_more_groups_than_a_launch_takes(self):
         """Of 65,535 along the second and third dimension: products, rows and columns beyond."""

@@ -37,7 +37,7 @@ class OnHost(Products):
         self.assertRegex(r.out, r"\n  jik .*  chosen\n")
 
     def test_the_winner_is_kept_and_used(self):
-        d = self.tune("matmul", "--device", "host", "--size", "48", "--budget", "2")
+        d = self.tune("matmul", "--device", "host", "--size", "48", "--budget", "1")
         (c,) = d["classes"]
         self.assertEqual(d["schema"], "tessera-tune-1")
         timed = [t for t in c["tried"] if t["outcome"] in ("timed", "final")]
@@ -67,7 +67,7 @@ class OnHost(Products):
 
     def test_several_sizes(self):
         d = self.tune("matmul", "--device", "host", "--size", "40", "--size", "100", "--size",
-                      "41", "--budget", "2")
+                      "41", "--budget", "1")
         self.assertEqual([len(c["problems"]) for c in d["classes"]], [2, 1])
         self.assertEqual(len(self.entries()), 2)
 
@@ -159,8 +159,8 @@ class LookUp(Products):
         self.save("a.npy", np.ones((16, 16), np.float32))
         run = ("matmul", "a.npy", "a.npy", "-o", "c.npy", "--device", "host")
         bench = ("bench", "matmul", "--size", "16", "--size", "17", "--device", "host", "--budget",
-                 "1")
-        tune = ("tune", "matmul", "--size", "16", "--device", "host", "--budget", "0.3")
+                 "0.4")
+        tune = ("tune", "matmul", "--size", "16", "--device", "host", "--budget", "0.2")
         self.put("matmul-good.json", [self.entry()])
         for content, why in (
                 ("{ nothing", "not JSON: line 1"),
@@ -204,7 +204,7 @@ class LookUp(Products):
 class OnDevice(Products):
     def test_tunables_are_searched(self):
         (c,) = self.tune("matmul", "--kernel", "tiled", "--set", "TILE=8,16", "--size", "64",
-                         "--budget", "12")["classes"]
+                         "--budget", "6")["classes"]
         tried = {t["parameters"]: t["outcome"] for t in c["tried"] if t["variant"] == "tiled"}
         self.assertEqual(sorted(tried), ["TILE=16", "TILE=8"], c)
         self.assertIn(c["best"]["parameters"], tried)
@@ -281,7 +281,7 @@ class OnDevice(Products):
             [COMMAND, "tune", "matmul", "--size", "64", "--size", "128", "--budget", "600",
              "--json"], cwd=self.folder, env=environment(**self.env()),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(5)
+        time.sleep(3)
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=120)
         self.assertEqual(child.returncode, 130, err)
