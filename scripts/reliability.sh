@@ -105,8 +105,9 @@ for name in $parts; do
         ;;
     sweeps)
         build reliability -DCMAKE_BUILD_TYPE=Release
-        cmake --build "$builds/reliability" --target variant_tests sweep
-        TESSERA_LONG=1 ctest --test-dir "$builds/reliability" -R '^device/[a-z]+/' \
+        cmake --build "$builds/reliability" --target variant_tests sweep test_isa
+        TESSERA_LONG=1 ctest --test-dir "$builds/reliability" \
+            -R '^device/[a-z]+/|^unit/test_isa_whole$' \
             -j "$(nproc)" --output-on-failure || failed=1
         ;;
     mutants)

@@ -85,9 +85,8 @@ check_format() {
         xargs -0 -P "$jobs" -n 50 clang-format --dry-run --Werror
 }
 
-# In processes for some files each: with -j cppcheck 2.10 keeps no more than one core busy.  As with -j
-# it does not follow pointers into the functions that are called (ctunullpointer), where it takes a NULL
-# that is meant for an error.
+# One process for a few files: with -j cppcheck 2.10 keeps one core busy.  As with -j ctunullpointer is
+# off, which reports a NULL that is meant.
 check_with_cppcheck() {
     find "$root/host" "$root/blas" -name '*.c' -print0 |
         xargs -0 -P "$jobs" -n 12 cppcheck --quiet --error-exitcode=1 --std=c11 \

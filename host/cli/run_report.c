@@ -43,12 +43,10 @@ static void append_verdict(text *out, const run_report *r)
 {
     if (!r->verified)
         return;
-    if (!r->verdict.ok) {
-        text_append(out, ", WRONG");
-        return;
-    }
-    text_append(out, r->verdict.sampled ? ", verified by samples" : ", verified");
-    if (r->verdict.worst > 0)
+    text_append(out, !r->verdict.ok       ? ", WRONG"
+                     : r->verdict.sampled ? ", verified by samples"
+                                          : ", verified");
+    if (r->verdict.ok && r->verdict.worst > 0)
         text_format(out, " %.2g of bound", r->verdict.worst);
     if (r->verify_ns >= NOTICED_NS) {
         text_append(out, " (");

@@ -23,7 +23,7 @@ typedef struct run_report {
     size_t count;
     uint64_t read_ns;   /* reading the inputs, and converting them where that is asked */
     uint64_t open_ns;   /* finding the device and opening it, which loads its driver */
-    uint64_t verify_ns; /* comparing the result with the reference */
+    uint64_t verify_ns; /* computing the reference, and comparing */
     uint64_t write_ns;  /* writing the outputs */
     bool verified;
     verdict verdict;      /* where verified */

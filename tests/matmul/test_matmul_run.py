@@ -365,7 +365,7 @@ class OnHost(test_run.Run):
         self.assertEqual(r.out, "")
         self.assertRegex(r.err, r"^matmul 20x20x20 float32 on .*: \S+.*, device .*GFLOP/s, "
                                 r"(nothing copied, |copied in .* and out .*, )?wall [^,]*, "
-                                r"(loaded in [^,]*, )?verified.*\n$")
+                                r"(opened the device in [^,]*, )?(loaded in [^,]*, )?verified.*\n$")
         self.save("b.npy", random((20, 20), np.float32))
         printed = "nothing copied" in self.matmul("a.npy", "b.npy").err
         self.assertEqual(printed, shares and not self.device)

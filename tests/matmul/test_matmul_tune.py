@@ -281,7 +281,7 @@ class OnDevice(Products):
             [COMMAND, "tune", "matmul", "--size", "64", "--size", "128", "--budget", "600",
              "--json"], cwd=self.folder, env=environment(**self.env()),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(3)
+        time.sleep(5)
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=120)
         self.assertEqual(child.returncode, 130, err)

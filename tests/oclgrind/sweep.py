@@ -1,8 +1,7 @@
 """sweep.py OP VARIANT: the tiny sweep of one variant in Oclgrind, with small tiles and groups.
 
 The operation's main type runs with every value of each tunable that has no value for simulators.  Of
-few other types each runs, of many one of two other widths, which turn from variant to variant; on a
-CPU all of them do.  Of programs those run
+many other types one of each width runs, of few each; on a CPU all of them do.  Of programs those run
 that device/verify_variant.py would compile.
 
 To look for reads of what nobody wrote takes more than all else.  The main type has that check, and one
@@ -25,11 +24,8 @@ FEW_TYPES = 4
 def main():
     op, name = sys.argv[1:]
     types, i = variant(op, name)
+    others = types[1:] if len(types) <= FEW_TYPES else one_of_each_width(types, i)
     whole = os.environ.get("TESSERA_LONG") == "1"
-    others = types[1:]
-    if len(types) > FEW_TYPES:
-        widths = one_of_each_width(types, i)
-        others = widths if whole else (widths[i % max(len(widths), 1):] + widths)[:2]
     checked = types if whole else types[:1] + others[i % max(len(others), 1):][:1]
     bad = False
     for type_name in types[:1] + others:

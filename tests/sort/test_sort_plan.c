@@ -29,6 +29,9 @@ typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
+#ifdef __clang__ /* an address space of OpenCL C has a name that C reserves */
+#pragma clang diagnostic ignored "-Wreserved-identifier"
+#endif
 #define __global
 #define __local
 
