@@ -72,29 +72,23 @@ static void append_copies(text *out, const run_report *r)
     }
 }
 
+static void append_wait(text *out, const char *what, uint64_t ns)
+{
+    if (ns < NOTICED_NS)
+        return;
+    text_format(out, ", %s in ", what);
+    append_time(out, ns);
+}
+
 /* What a command waits for beside its work, where anybody would notice. */
 static void append_waits(text *out, const run_report *r)
 {
-    if (r->open_ns >= NOTICED_NS) {
-        text_append(out, ", opened the device in ");
-        append_time(out, r->open_ns);
-    }
-    if (r->first.probe_ns >= NOTICED_NS) {
-        text_append(out, ", probed the device in ");
-        append_time(out, r->first.probe_ns);
-    }
-    if (r->first.build_ns >= NOTICED_NS) {
-        text_append(out, r->first.build == TSR_BUILD_COMPILED ? ", compiled in " : ", loaded in ");
-        append_time(out, r->first.build_ns);
-    }
-    if (r->read_ns >= NOTICED_NS) {
-        text_append(out, ", read in ");
-        append_time(out, r->read_ns);
-    }
-    if (r->write_ns >= NOTICED_NS) {
-        text_append(out, ", written in ");
-        append_time(out, r->write_ns);
-    }
+    append_wait(out, "opened the device", r->open_ns);
+    append_wait(out, "probed the device", r->first.probe_ns);
+    append_wait(out, r->first.build == TSR_BUILD_COMPILED ? "compiled" : "loaded",
+                r->first.build_ns);
+    append_wait(out, "read", r->read_ns);
+    append_wait(out, "written", r->write_ns);
 }
 
 /* Elements that are bool are uint8 to the problem. */

@@ -307,6 +307,12 @@ class Progress(Case):
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
 class Courses(Case):
+    def measured(self, *args, **options):
+        """The rows of a course in little work."""
+        self.succeed("course", *args, "--small", "--repeat", "2", "-o", "measured.jsonl", **options)
+        with open(self.path("measured.jsonl"), encoding="utf-8") as f:
+            return rows_of(f.read())
+
     def test_every_row(self):
         """All of them once, with little work; under a sanitizer those of one course.  Tables with a
         variant over which PoCL's compiler takes minutes unless it optimizes are optimized."""
@@ -320,16 +326,13 @@ class Courses(Case):
         self.assertTrue(slow)
         rows = []
         for course in courses:
-            tables = {True: [], False: []}
-            for t in course["tables"]:
-                tables[any(re.match("|".join(slow), r["command"]) for r in t["rows"])].append(t["name"])
-            for optimized, names in tables.items():
+            optimized = [t["name"] for t in course["tables"]
+                         if any(re.match("|".join(slow), r["command"]) for r in t["rows"])]
+            plain = [t["name"] for t in course["tables"] if t["name"] not in optimized]
+            for names, flags in (plain, {}), (optimized, OPTIMIZED):
                 if names:
-                    self.succeed("course", course["name"], *names, "--small", "--repeat", "2", "--seconds",
-                                 "0.01", "--device", "cpu", "-o", "some.jsonl",
-                                 env={**limits, **OPTIMIZED} if optimized else limits)
-                    with open(self.path("some.jsonl"), encoding="utf-8") as f:
-                        rows += rows_of(f.read())
+                    rows += self.measured(course["name"], *names, "--seconds", "0.01", "--device", "cpu",
+                                          env={**limits, **flags})
         self.write("rows.jsonl", "".join(json.dumps(r) + "\n" for r in rows))
         self.assertEqual(len(rows), sum(len(t["rows"]) for c in courses for t in c["tables"]))
         named = collections.Counter((r["experiment"], r["name"], r["x"]) for r in rows)
@@ -354,10 +357,7 @@ class Courses(Case):
     @unittest.skipIf(SANITIZED, "a sanitizer sees the rows of one course in test_every_row")
     def test_all_on_the_host(self):
         """Steps in C are timed, and the others say why they cannot run."""
-        self.succeed("course", "all", "--small", "--repeat", "2", "--seconds", "0.001", "--device", "host",
-                     "-o", "rows.jsonl")
-        with open(self.path("rows.jsonl"), encoding="utf-8") as f:
-            rows = rows_of(f.read())
+        rows = self.measured("all", "--seconds", "0.001", "--device", "host")
         courses = json.loads(self.succeed("course", "--json").out)["courses"]
         self.assertEqual(len(rows), sum(len(t["rows"]) for c in courses for t in c["tables"]))
         for r in rows:
