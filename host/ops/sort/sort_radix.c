@@ -197,11 +197,12 @@ static uint32_t usual_copies(const job *j, const layout *s)
  * uint32 with 4-byte values take 31.5 us in tiles of 512 x 2, 33.4 of 4 and 39.1 of 8; 400000
  * float16 with 4-byte values 26.1 of 8, 28.0 of 12 and 30.3 of 16, and 1000000 37.6, 40.4 and 34.6;
  * 110000 uint16 alone 19.4 of 384 x 4 and 21.3 of 12.
- * Of more keys alone the largest tiles, and of pairs those of 512 x 12, but of many words with 4
- * bytes beside each: 40000000 float16 with 4-byte values take 761 us of 8, 642 of 12 and 766 of 16,
- * 10000000 float64 with 8-byte values 1119, 1015 and 1132; 30000000 float32 with 4-byte values
- * 1183, 988 and 945. */
-enum { PAIR_ITEMS_MAX = 16, PAIR_ITEMS = 12, MANY_WORDS = 1 << 24 };
+ * Of more keys alone the largest tiles, and of pairs those of 512 x 12: 40000000 float16 with
+ * 4-byte values take 761 us of 8, 642 of 12 and 766 of 16, 10000000 float64 with 8-byte values
+ * 1119, 1015 and 1132.  But words with 4 bytes beside each take larger ones where that saves a
+ * round of two tiles a unit: 10000000 uint32 with 4-byte values 390 us of 12 and 357 of 16, 2100000
+ * 120 and 102, 3000000, two rounds of either, 145 and 154. */
+enum { PAIR_ITEMS_MAX = 16, PAIR_ITEMS = 12 };
 
 static uint32_t items_for_one_wave(const job *j, const layout *s, uint32_t most)
 {
@@ -218,7 +219,10 @@ static uint32_t items_for_one_wave(const job *j, const layout *s, uint32_t most)
     }
     if (sweeps_keys(s))
         return most;
-    return words && p->n >= MANY_WORDS ? fit : (uint32_t)size_min(fit, PAIR_ITEMS);
+    if (words &&
+        size_div_up(p->n, 2 * fit * units_take) < size_div_up(p->n, 2 * PAIR_ITEMS * units_take))
+        return fit;
+    return (uint32_t)size_min(fit, PAIR_ITEMS);
 }
 
 /* Keys for each work-item of a tile that finds room in local memory, beside what ranks its digits.
