@@ -589,8 +589,12 @@ static void copies_follow_the_shape(void **state)
     expect_params("cp-async", "DEPTH=16 STAGES=5", &p, &d, "TILE_M=64 DEPTH=16 STAGES=5");
     matmul_in(&p)->k = 60;
     expect_params("cp-async", NULL, &p, &d, "TILE_M=64 TILE_N=64 DEPTH=8 STAGES=4");
+    /* Of 384 tiles of 128 x 128 units would take two, and some of them two more. */
     matmul_in(&p)->k = 600;
+    expect_params("cp-async", NULL, &p, &d, "TILE_M=128 TILE_N=64 DEPTH=8 STAGES=4");
+    matmul_in(&p)->m = 1408;
     expect_params("cp-async", NULL, &p, &d, "TILE_M=128 TILE_N=128 DEPTH=8 STAGES=4");
+    matmul_in(&p)->m = 2000;
     p = matmul_problem((tsr_matmul_problem){.m = 200, .n = 32, .k = 100, .alpha = 1, .batch = 200});
     expect_params("cp-async", NULL, &p, &d, "TILE_M=32 TILE_N=32 SLICES=4");
     p = product(960, 960, 960);
@@ -902,6 +906,8 @@ static void skinny_products_share_a_long_k(void **state)
         {TSR_BF16, 398, 1, 397, false, true, "skinny-dots", "TEAM=32 VECTOR=4 SPLIT=1"},
         {TSR_F32, 1, 1353, 152, true, true, "skinny-dots", "TEAM=32 VECTOR=2 SPLIT=1"},
         {TSR_F32, 1, 654, 1306, true, true, "skinny-dots", "LINES=1 VECTOR=4 SPLIT=1"},
+        {TSR_F32, 1, 3263, 1084, false, true, "skinny-dots", "LINES=2 VECTOR=4 SPLIT=1"},
+        {TSR_F32, 1308, 1, 1283, false, false, "skinny-dots", "LINES=1 VECTOR=4 SPLIT=1"},
         {TSR_F16, 45, 1, 829, false, true, "skinny-dots", "TEAM=32 VECTOR=8 SPLIT=1"},
         {TSR_F32, 13, 26, 173, false, true, "skinny-dots", "TEAM=8 VECTOR=1 SPLIT=1"},
         {TSR_BF16, 5216, 2, 6414, false, false, "skinny-dots", "VECTOR=4"},
