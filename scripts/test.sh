@@ -117,29 +117,30 @@ test_release() {
 # for, and all that they start runs again by itself.
 # After the release build's tests, whose programs PoCL then has: compiled under the sanitizer they
 # would take several times as long.  Measuring and tuning are looked at in general, and not again for
-# each operation; and the instruction sets of C code at the sizes of test_isa alone.  What the command
-# takes from an operation's tables it takes of two operations there (SOME in tests/cli/cli_support.py),
-# and what it measures or draws once of each kind (SANITIZED): the release build has the rest.
+# each operation; plans in test_plans, which has those of all variants; and the instruction sets of C
+# code at the sizes of test_isa alone.  What the command takes from an operation's tables it takes of two
+# operations there (SOME in tests/cli/cli_support.py), and what it measures or draws once of each kind
+# (SANITIZED): the release build has the rest.
 test_sanitized() {
     step "gcc, address and undefined-behaviour sanitizers: build" build test-asan \
         -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 -DCMAKE_C_FLAGS_DEBUG=-g1 -DCMAKE_C_COMPILER=gcc \
         -DTESSERA_SANITIZE=address,undefined -DTESSERA_WERROR=OFF -DTESSERA_PEERS=OFF \
         -DTESSERA_MANUAL=OFF || return 0
     step "gcc, sanitizers: tests" run_ctest test-asan timing -L 'quick|device|cli|examples' \
-        -E '^(docs|headers|layers|manual)/|^cli/test_[a-z]+_(bench|tune)$|^unit/test_isa_whole$' \
+        -E '^(docs|headers|layers|lessons|manual)/|^cli/test_[a-z]+_(bench|tune)$|RealData$|^unit/test_(isa_whole|[a-z]+_plan)$' \
         --repeat until-pass:8 || true
     step "gcc, sanitizers: failing calls" run_ctest test-asan timing -L faults || true
 }
 
-# Optimized a little: the plans of the sorts take a third of the time then.  Documents and scripts are
-# the same whatever the compiler.
+# Documents and scripts are the same whatever the compiler; the unit tests that take longest run in the
+# other builds.
 test_clang() {
     step "clang with clang-tidy: build" build test-clang -DCMAKE_BUILD_TYPE=Debug \
-        "-DCMAKE_C_FLAGS=-O1 -Wreserved-identifier" -DCMAKE_C_FLAGS_DEBUG= -DCMAKE_C_COMPILER=clang \
+        -DCMAKE_C_FLAGS=-Wreserved-identifier -DCMAKE_C_FLAGS_DEBUG=-O0 -DCMAKE_C_COMPILER=clang \
         -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DTESSERA_CXX_PEERS=OFF -DTESSERA_MANUAL=OFF \
         "-DCMAKE_C_CLANG_TIDY=clang-tidy;--quiet;--warnings-as-errors=*" || return 0
     step "clang: quick tests and fuzzers" run_ctest test-clang timing -L 'quick|fuzz' \
-        -E '^(docs|layers|manual)/' || true
+        -E '^(docs|layers|manual)/|^unit/test_[a-z]+_(host|plan|proof)$' || true
 }
 
 step "packages" install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}" \

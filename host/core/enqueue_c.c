@@ -166,7 +166,8 @@ tsr_status c_enqueue(tsr_session *s, const kept_call *c, const cl_mem operands[]
         const size_t posed = c->order[i];
 
         if (c->operand[posed].bytes)
-            call.operand[i] = map[of[posed]].at + (origin[posed] - map[of[posed]].begin);
+            call.operand[i] =
+                map[of[posed]].at + ((ptrdiff_t)origin[posed] - (ptrdiff_t)map[of[posed]].begin);
     }
     if (!st) {
         rc = clEnqueueNativeKernel(q.queue, run, &call, sizeof(call), 0, NULL, NULL, q.n_wait,

@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from cli_support import Case
+from cli_support import SANITIZED, Case
 
 HOST = ("--device", "host", "--quiet")
 ALL = ("float32", "float64", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32",
@@ -109,11 +109,12 @@ class Axpy(Case):
         rows = [json.loads(line) for line in r.out.splitlines()]
         self.assertTrue(any("in place" in json.dumps(row) for row in rows), r.out)
 
+    @unittest.skipIf(SANITIZED, "a sanitizer sees tuning in tests of its own")
     def test_tunables_that_calls_choose_are_left_out(self):
         """Of what tune and kernels print for people; in JSON they stand."""
         env = {"TESSERA_TUNING_DIR": self.path("tuning")}
         r = self.succeed("tune", "axpy", "--device", "cpu", "--size", "1000", "--kernel", "general",
-                         "--set", "GROUP=0", "--set", "VECTORS=0,1", "--set", "VEC=0", "--budget", "9",
+                         "--set", "GROUP=0", "--set", "VECTORS=0,1", "--set", "VEC=0", "--budget", "5",
                          env=env)
         self.assertRegex(r.out, r"(?m)^  general  ")
         self.assertRegex(r.out, r"(?m)^  general VECTORS=1  ")

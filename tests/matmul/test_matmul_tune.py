@@ -204,7 +204,7 @@ class LookUp(Products):
 class OnDevice(Products):
     def test_tunables_are_searched(self):
         (c,) = self.tune("matmul", "--kernel", "tiled", "--set", "TILE=8,16", "--size", "64",
-                         "--budget", "6")["classes"]
+                         "--budget", "4")["classes"]
         tried = {t["parameters"]: t["outcome"] for t in c["tried"] if t["variant"] == "tiled"}
         self.assertEqual(sorted(tried), ["TILE=16", "TILE=8"], c)
         self.assertIn(c["best"]["parameters"], tried)
@@ -266,7 +266,7 @@ class OnDevice(Products):
         """It is fast, and an earlier candidate's result may still lie in the output."""
         folder = self.broken("matmul/matmul_tiled.cl", "if (row < m && column < n)",
                              "if (row < m && column < n && sum == 12345.5f)")
-        r = self.tessera("tune", "matmul", "--size", "32", "--budget", "12", "--kernel-dir", folder,
+        r = self.tessera("tune", "matmul", "--size", "32", "--budget", "8", "--kernel-dir", folder,
                          "--json", env=self.env())
         self.assertEqual(r.status, 3, r)
         (c,) = json.loads(r.out)["classes"]
