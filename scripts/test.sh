@@ -117,8 +117,9 @@ test_release() {
 # for, and all that they start runs again by itself.
 # After the release build's tests, whose programs PoCL then has: compiled under the sanitizer they
 # would take several times as long.  Measuring and tuning are looked at in general, and not again for
-# each operation; plans in test_plans, which has those of all variants; and the instruction sets of C
-# code at the sizes of test_isa alone.  What the command takes from an operation's tables it takes of two
+# each operation; plans in test_plans, which has those of all variants (the others run in the build of
+# clang); lessons and real data in the release build; and the instruction sets of C code at the sizes of
+# test_isa alone.  What the command takes from an operation's tables it takes of two
 # operations there (SOME in tests/cli/cli_support.py), and what it measures or draws once of each kind
 # (SANITIZED): the release build has the rest.
 test_sanitized() {
@@ -132,15 +133,15 @@ test_sanitized() {
     step "gcc, sanitizers: failing calls" run_ctest test-asan timing -L faults || true
 }
 
-# Documents and scripts are the same whatever the compiler; the unit tests that take longest run in the
-# other builds.
+# Documents and scripts are the same whatever the compiler; the unit tests of C code and of proofs, which
+# take longest, run in the other builds.
 test_clang() {
     step "clang with clang-tidy: build" build test-clang -DCMAKE_BUILD_TYPE=Debug \
         -DCMAKE_C_FLAGS=-Wreserved-identifier -DCMAKE_C_FLAGS_DEBUG=-O0 -DCMAKE_C_COMPILER=clang \
         -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DTESSERA_CXX_PEERS=OFF -DTESSERA_MANUAL=OFF \
         "-DCMAKE_C_CLANG_TIDY=clang-tidy;--quiet;--warnings-as-errors=*" || return 0
     step "clang: quick tests and fuzzers" run_ctest test-clang timing -L 'quick|fuzz' \
-        -E '^(docs|layers|manual)/|^unit/test_[a-z]+_(host|plan|proof)$' || true
+        -E '^(docs|layers|manual)/|^unit/test_[a-z]+_(host|proof)$' || true
 }
 
 step "packages" install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}" \

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -300,7 +301,7 @@ static tsr_status tune_classes(tuning_run *r, tsr_error *err)
         tuning_warn(r->session, &p->problems[i], r->o, &warned);
     text_free(&warned);
     for (size_t c = 0; c < p->class_count && st == TSR_OK && !interrupted(r); c++) {
-        left = budget - (double)(clock_ns() - start) * 1e-9;
+        left = fmax(budget - (double)(clock_ns() - start) * 1e-9, 0);
         /* The first candidate may take as long as those before it. */
         if (c && left * (double)r->tried <= r->seconds) {
             fprintf(stderr,

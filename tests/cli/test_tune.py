@@ -59,7 +59,7 @@ class OnHost(Tuned):
                                 r"classes of problems; a --budget above 0.0001 takes more of them$")
         self.assertEqual(len(self.tune(OPERATIONS[0], "--device", "host", *sizes, "--budget",
                                        "0.0001")["classes"]), 1)
-        if SANITIZED: # which has seen the search then
+        if SANITIZED:  # the search is seen above
             return
         r = self.succeed("tune", OPERATIONS[0], "--device", "host", "--size", "20", "--size", "40",
                          "--budget", "4", env=self.env())

@@ -594,7 +594,6 @@ static void copies_follow_the_shape(void **state)
     expect_params("cp-async", NULL, &p, &d, "TILE_M=128 TILE_N=64 DEPTH=8 STAGES=4");
     matmul_in(&p)->m = 1408;
     expect_params("cp-async", NULL, &p, &d, "TILE_M=128 TILE_N=128 DEPTH=8 STAGES=4");
-    matmul_in(&p)->m = 2000;
     p = matmul_problem((tsr_matmul_problem){.m = 200, .n = 32, .k = 100, .alpha = 1, .batch = 200});
     expect_params("cp-async", NULL, &p, &d, "TILE_M=32 TILE_N=32 SLICES=4");
     p = product(960, 960, 960);
