@@ -6,8 +6,7 @@
 #include "core/last_group.h"
 #include "ops/matmul/matmul_plan.h"
 
-/* Groups on a unit that are thought of; and outputs of tiles of which registers hold two at most.
- */
+/* Groups on a unit that are thought of; outputs of tiles of which registers hold two at most. */
 enum { RESIDENT_MAX = 8, PAIRED_OUTPUTS_MIN = 128 * 128 };
 
 static shares shares_of(const job *j, const share_tile *t, size_t groups, bool streams)

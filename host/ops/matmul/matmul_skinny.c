@@ -236,12 +236,20 @@ static k_parts split(const job *j, const skinny *s, const layout *x, size_t grou
     return best;
 }
 
-/* What a product takes by such groups, which share k as is best. */
-static double best_us(const job *j, const skinny *s, const layout *x)
+/* What a product takes by such groups, which share k as is best: in `k`. */
+static double best_parts_us(const job *j, const skinny *s, const layout *x, k_parts *k)
 {
     const size_t groups = size_div_up(s->many, x->outputs);
 
-    return cost_us(j, s, x, groups, split(j, s, x, groups));
+    *k = split(j, s, x, groups);
+    return cost_us(j, s, x, groups, *k);
+}
+
+static double best_us(const job *j, const skinny *s, const layout *x)
+{
+    k_parts k;
+
+    return best_parts_us(j, s, x, &k);
 }
 
 /* Whether the large factor is soon read: what counts then are the loads that wait for one another,
@@ -420,9 +428,8 @@ static layout whole_columns(const job *j, const skinny *s, layout best)
             for (size_t vector = VECTOR_BYTES / s->type;
                  vector >= 1 && lanes * vector * s->type >= WHOLE_BYTES_MIN; vector /= 2) {
                 const layout x = columns_of(j, s, vector, lanes, items);
-                const size_t groups = size_div_up(s->many, x.outputs);
-                const k_parts k = split(j, s, &x, groups);
-                const double us = cost_us(j, s, &x, groups, k);
+                k_parts k;
+                const double us = best_parts_us(j, s, &x, &k);
 
                 /* One row of sums is in local memory at least. */
                 if (k.parts == 1 && x.items == items && us < least &&
@@ -595,9 +602,8 @@ static size_t lines_by_cost(const job *j, const skinny *s, size_t vector, size_t
         return most;
     for (size_t lines = most; lines; lines /= 2) {
         const layout x = dots_of(s, vector, team, lines);
-        const size_t groups = size_div_up(s->many, x.outputs);
-        const k_parts k = split(j, s, &x, groups);
-        const double us = cost_us(j, s, &x, groups, k);
+        k_parts k;
+        const double us = best_parts_us(j, s, &x, &k);
         const bool stops_sharing = best_shares && k.parts == 1;
 
         if (stops_sharing ? us >= least : !matmul_gains_clearly(us, least))

@@ -81,18 +81,16 @@ static void multiply_part(void *context, size_t i, size_t who)
     const size_t c = size_min(p * m->terms, v->columns);
     const size_t rows = size_min(m->block, v->rows - r);
     const size_t columns = size_min(m->terms, v->columns - c);
-    const char *first =
-        columns ? m->a + (r * v->row_step + c * v->column_step) * m->of.a_size : NULL;
-    const char *x = columns ? m->x + c * size : NULL;
+    const char *first = m->a + (r * v->row_step + c * v->column_step) * m->of.a_size;
     char *sum = m->sums ? m->sums + (p * v->rows + r) * size : NULL;
 
     (void)who;
     if (v->trans)
-        m->of.columns(first, v->column_step, columns, rows, x, sum);
+        m->of.columns(first, v->column_step, columns, rows, m->x + c * size, sum);
     else if (sum)
-        m->of.dot(first, v->row_step, rows, columns, x, 1, 0, sum);
+        m->of.dot(first, v->row_step, rows, columns, m->x + c * size, 1, 0, sum);
     else
-        m->of.dot(first, v->row_step, rows, columns, x, v->alpha, v->beta, m->y + r * size);
+        m->of.dot(first, v->row_step, rows, columns, m->x, v->alpha, v->beta, m->y + r * size);
     /* Sums that are whole are put while they are near. */
     if (sum && m->parts == 1)
         m->of.put(sum, 1, rows, v->alpha, v->beta, m->y + r * size);
