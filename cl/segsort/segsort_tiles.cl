@@ -68,12 +68,11 @@ static inline void round_sort(__local word *orders, __local long *indices,
 #pragma unroll 1
 #endif
     for (uint size = 2; size <= width; size *= 2) {
-        part_exchange(orders, indices, positions, size / 2, 1);
 #if !UNROLLED
 #pragma unroll 1
 #endif
-        for (uint stride = size / 4; stride > 0; stride /= 2)
-            part_exchange(orders, indices, positions, stride, 0);
+        for (uint stride = size / 2; stride > 0; stride /= 2)
+            part_exchange(orders, indices, positions, stride, stride == size / 2);
     }
 #if !UNROLLED
 #pragma unroll 1

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -10,8 +11,19 @@ static bool guarded;
 static int kept = -1; /* a copy of standard error */
 static unsigned hidden;
 
+/* Where memory is limited (ulimit -v) a compiler may abort for want of it: its words are then the
+ * only ones. */
+static bool memory_is_limited(void)
+{
+    struct rlimit most;
+
+    return !getrlimit(RLIMIT_AS, &most) && most.rlim_cur != RLIM_INFINITY;
+}
+
 void standard_error_guard(void)
 {
+    if (memory_is_limited())
+        return;
     kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     guarded = kept >= 0;
 }

@@ -3,7 +3,7 @@
  *
  * Some drivers' compilers write "1 error generated." to standard error themselves, of probes too,
  * where an error is an answer.  A library leaves that to the program that uses it: nothing is
- * hidden before standard_error_guard(), which the command calls.
+ * hidden before standard_error_guard(), which the command calls, nor where memory is limited.
  */
 #ifndef BASE_STANDARD_ERROR_H
 #define BASE_STANDARD_ERROR_H

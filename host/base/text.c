@@ -101,6 +101,16 @@ void text_append_json(text *t, const char *document)
     }
 }
 
+/* Whether those behind it, of Unicode's controls of direction, U+202A to U+202E and U+2066 to
+ * U+2069, are shown in another order. */
+static bool turns_text(const char *s)
+{
+    const unsigned char *c = (const unsigned char *)s;
+
+    return c[0] == 0xE2 && ((c[1] == 0x80 && c[2] >= 0xAA && c[2] <= 0xAE) ||
+                            (c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9));
+}
+
 /* Bytes of the UTF-8 character at s, by its first byte and that the others follow; 0 where it is
  * none. */
 static size_t utf8_length(const char *s)
@@ -128,6 +138,8 @@ void text_make_plain(char *s, const char *kept)
             *s = '?';
         else if (is_c1(s))
             s[0] = s[1] = '?';
+        else if (turns_text(s))
+            s[0] = s[1] = s[2] = '?';
         s += length ? length : 1;
     }
 }

@@ -29,8 +29,8 @@ void text_append_json(text *t, const char *document);
 
 /**
  * Put '?' for each character that a terminal may take for a command: the control characters of
- * ASCII but those of `kept`, those of Unicode between U+0080 and U+009F, and bytes that are no
- * UTF-8.
+ * ASCII but those of `kept`, those of Unicode between U+0080 and U+009F and those that turn the
+ * direction of text, and bytes that are no UTF-8.
  */
 void text_make_plain(char *s, const char *kept);
 

@@ -60,7 +60,7 @@ static void draw(uint64_t now)
     const bool builds = line.building.what[0] &&
                         (!line.activity.what[0] || now - line.building.since >= silence_ns);
     const doing *last = builds ? &line.building : &line.activity;
-    const size_t columns = terminal_width(standard_error_fd()) - 1;
+    const size_t columns = terminal_columns(standard_error_fd()) - 1;
     const char *what = builds ? line.building.what : line.activity.what;
     text shown = {0}, tail = {0};
     size_t room;
@@ -69,6 +69,8 @@ static void draw(uint64_t now)
     room = columns > tail.length ? columns - tail.length : 0;
     if (builds && line.activity.what[0] && text_width(what) + 2 + ACTIVITY_MIN <= room) {
         text_append_cut(&shown, line.activity.what, room - text_width(what) - 2);
+        while (shown.length && shown.data[shown.length - 1] == ' ')
+            shown.data[--shown.length] = '\0';
         text_append(&shown, ": ");
         text_append(&shown, what);
     } else {

@@ -116,7 +116,7 @@ static void print_head(bench *b, const result_row *row)
 
     if (b->table && !b->headed) {
         if (folder)
-            printf("\nwith the kernel files of %s\n", folder);
+            print_plain(stdout, "\nwith the kernel files of %s\n", folder);
         row_table_head(row, false);
     }
     b->headed = true;

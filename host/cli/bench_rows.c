@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio_ext.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -82,9 +83,13 @@ tsr_status row_file_add(row_file *f, const result_row *row, tsr_error *err)
         return replace(f, err);
     fputs(text_get(&f->rows), f->stream);
     text_clear(&f->rows);
-    if (fflush(f->stream))
-        return tsr_fail(err, TSR_EFILE, 0, "%s: cannot write: %s", f->path, strerror(errno));
-    return TSR_OK;
+    if (fflush(f->stream) == 0)
+        return TSR_OK;
+    tsr_fail(err, TSR_EFILE, 0, "%s: cannot write: %s",
+             f->stream == stdout ? "standard output" : f->path, strerror(errno));
+    __fpurge(f->stream); /* it is said once: nothing is left to be written at the end */
+    clearerr(f->stream);
+    return TSR_EFILE;
 }
 
 tsr_status row_file_close(row_file *f, tsr_error *err)

@@ -398,8 +398,8 @@ static int parse_job(const bench *b, const job_line *line, options *out)
 
 static void name_line(const bench *b, const job_line *line, int status)
 {
-    fprintf(stderr, "tessera: bench: %s: line %zu: status %d: %s\n", b->command->value[OPTION_JOBS],
-            line->number, status, line->line);
+    print_plain(stderr, "tessera: bench: %s: line %zu: status %d: %s\n",
+                b->command->value[OPTION_JOBS], line->number, status, line->line);
 }
 
 /* Before the first job runs, which may take hours: what is wrong with each of them. */
@@ -461,8 +461,8 @@ static void run_jobs(bench *b, const job_file *f)
         int status;
 
         if (b->command->budget > 0 && b->job > 1 && seconds_left(b) <= 0) {
-            fprintf(stderr, "tessera: bench: %s: line %zu is left out: %s\n", path, line->number,
-                    line->line);
+            print_plain(stderr, "tessera: bench: %s: line %zu is left out: %s\n", path,
+                        line->number, line->line);
             late++;
             continue;
         }

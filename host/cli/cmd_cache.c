@@ -39,11 +39,12 @@ static int print_text(const cache *c, const cache_entry *entries, size_t count)
     char size[32];
 
     if (*c->why_off)
-        printf("%s: not used: %s\n", text_get(&c->folder), c->why_off);
+        print_plain(stdout, "%s: not used: %s\n", text_get(&c->folder), c->why_off);
     else if (*c->why_read_only)
-        printf("%s: in use, and cannot be written: %s\n", text_get(&c->folder), c->why_read_only);
+        print_plain(stdout, "%s: in use, and cannot be written: %s\n", text_get(&c->folder),
+                    c->why_read_only);
     else
-        printf("%s: in use\n", text_get(&c->folder));
+        print_plain(stdout, "%s: in use\n", text_get(&c->folder));
     for (size_t i = 0; i < count; i++) {
         format_bytes(entries[i].bytes, size, sizeof size);
         printf("%12s  %s\n", size, entries[i].title);
@@ -74,8 +75,8 @@ static int print_cleared(const cache *c, size_t count, bool json)
     if (json)
         return json_print(json_pack("{s:s, s:o, s:o}", "schema", "tessera-cache-1", "folder",
                                     json_text(text_get(&c->folder)), "removed", json_count(count)));
-    printf("removed %zu %s from %s\n", count, count == 1 ? "entry" : "entries",
-           text_get(&c->folder));
+    print_plain(stdout, "removed %zu %s from %s\n", count, count == 1 ? "entry" : "entries",
+                text_get(&c->folder));
     return EXIT_DONE;
 }
 

@@ -182,7 +182,7 @@ static tsr_status write_outputs(const options *o, const comparison *c, const com
     if (!st)
         st = write_text(&out->table, &table, err);
     if (!st && page.length && !o->given[OPTION_QUIET] && strcmp(o->value[OPTION_HTML], "-") != 0)
-        fprintf(stderr, "page: %s\n", o->value[OPTION_HTML]);
+        print_plain(stderr, "page: %s\n", o->value[OPTION_HTML]);
     text_free(&table);
     text_free(&page);
     return st;

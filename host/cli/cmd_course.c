@@ -129,7 +129,7 @@ static void list_course(const course *c)
 {
     const size_t width = terminal_width(STDOUT_FILENO);
 
-    printf("%s  %s\n", c->name, c->title);
+    print_plain(stdout, "%s  %s\n", c->name, c->title);
     for (size_t t = 0; t < c->table_count; t++) {
         text line = {0};
 
@@ -708,8 +708,8 @@ static void print_head(classroom *c, const course_table *t, size_t number, const
         if ((int)text_width(r->says) > c->says_wide)
             c->says_wide = (int)text_width(r->says);
     }
-    printf("%s%s:%s  %s: %s\n", c->run.done ? "\n" : "", c->course.name, t->lines, t->name,
-           t->title);
+    print_plain(stdout, "%s%s:%s  %s: %s\n", c->run.done ? "\n" : "", c->course.name, t->lines,
+                t->name, t->title);
     if (*t->says)
         print_paragraph("The document: ", t->says);
     c->mixed = is_mixed(c, number);
@@ -916,9 +916,9 @@ static void run_device(classroom *c, const tsr_device *device)
     c->has_limits = c->sure = false;
     device_id_text(device, id);
     if (c->run.table)
-        printf("%s%s: %s\n  on %s (%s)%s\n\n", c->run.done ? "\n" : "", c->course.name,
-               c->course.title, tsr_device_name(device), id,
-               c->scale ? "" : "\n  with little work: times and rates mean nothing");
+        print_plain(stdout, "%s%s: %s\n  on %s (%s)%s\n\n", c->run.done ? "\n" : "", c->course.name,
+                    c->course.title, tsr_device_name(device), id,
+                    c->scale ? "" : "\n  with little work: times and rates mean nothing");
     run_tables(c);
     for (size_t i = 0; i < c->points_count; i++)
         free(c->points[i].rows);

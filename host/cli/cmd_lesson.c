@@ -461,7 +461,7 @@ static int make(const options *o, tsr_session *s, const tsr_device *device, json
     else if (st)
         status = print_error(name, &err, s);
     else if (!o->given[OPTION_QUIET] && strcmp(text_get(&path), "-") != 0)
-        fprintf(stderr, "%s: %s\n", name, text_get(&path));
+        print_plain(stderr, "%s: %s\n", name, text_get(&path));
     if (st == TSR_EUNSUPPORTED)
         hint("docs/course/%s.html in the sources shows it as it ran on a device that can run it",
              name);

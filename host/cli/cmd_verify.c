@@ -33,9 +33,9 @@ static void print_row(const verify_row *row, outcome how, const counters *t)
     static const char *const words[] = {"ok  ", "FAIL", "skip"};
     const char *from = t->file ? t->file : row->variant->source ? t->folder : NULL;
 
-    printf("%s %s/%s%s%s %s on %s: ", words[how], row->op->name, row->variant->name,
-           from ? " from " : "", from ? from : "", tsr_type_name(row->type),
-           tsr_device_name(t->device));
+    print_plain(stdout, "%s %s/%s%s%s %s on %s: ", words[how], row->op->name, row->variant->name,
+                from ? " from " : "", from ? from : "", tsr_type_name(row->type),
+                tsr_device_name(t->device));
     if (how == OUTCOME_SKIP)
         printf("%s", row->detail);
     else if (how == OUTCOME_FAIL)

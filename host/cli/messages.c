@@ -107,6 +107,20 @@ int wrong_usage(const char *format, ...)
     return EXIT_USAGE;
 }
 
+void print_plain(FILE *to, const char *format, ...)
+{
+    text plain = {0};
+    va_list args;
+
+    va_start(args, format);
+    text_vformat(&plain, format, args);
+    va_end(args);
+    if (plain.data)
+        text_make_plain(plain.data, "\n\t");
+    fputs(text_get(&plain), to);
+    text_free(&plain);
+}
+
 void show_build_log(const char *log)
 {
     text plain = {0};

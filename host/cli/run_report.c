@@ -29,7 +29,7 @@ static bool has_rate(const run_report *r)
 /* "3.10 ms" */
 static void append_time(text *out, uint64_t ns)
 {
-    if (ns < 1000000)
+    if (ns < 999500) /* above, three digits of us are 1e+03 */
         text_format(out, "%.3g us", (double)ns / 1e3);
     else if (ns < 1000000000)
         text_format(out, "%.2f ms", (double)ns / 1e6);

@@ -12,7 +12,7 @@
 
 enum { WIDTH_MIN = 40 };
 
-size_t terminal_width(int fd)
+size_t terminal_columns(int fd)
 {
     const char *columns = getenv("COLUMNS");
     struct winsize size;
@@ -22,7 +22,14 @@ size_t terminal_width(int fd)
         width = size.ws_col;
     else if (columns && atoi(columns) > 0)
         width = (size_t)atoi(columns);
-    return width < WIDTH_MIN ? WIDTH_MIN : width;
+    return width;
+}
+
+size_t terminal_width(int fd)
+{
+    const size_t columns = terminal_columns(fd);
+
+    return columns < WIDTH_MIN ? WIDTH_MIN : columns;
 }
 
 size_t text_width(const char *s)
@@ -119,7 +126,7 @@ void progress_show(const char *line)
 
     text_append(&plain, empty_line);
     /* The last column stays free: some terminals begin a new line there. */
-    text_append_cut(&plain, line, terminal_width(standard_error_fd()) - 1);
+    text_append_cut(&plain, line, terminal_columns(standard_error_fd()) - 1);
     if (!plain.failed) {
         text_make_plain(plain.data + strlen(empty_line), "");
         /* A line more or less: nothing is lost where it cannot be written. */

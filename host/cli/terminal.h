@@ -11,8 +11,11 @@
 /** Columns of a line where nothing says how wide the terminal is. */
 enum { WIDTH_USUAL = 80 };
 
-/** Columns of the terminal behind a file descriptor; where it is none, what COLUMNS says, else
- *  WIDTH_USUAL. */
+/** Columns of the terminal behind a file descriptor, at least 1; where it is none, what COLUMNS
+ *  says, else WIDTH_USUAL. */
+size_t terminal_columns(int fd);
+
+/** The same, but at least 40: for text that is wrapped or cut to it. */
 size_t terminal_width(int fd);
 
 /** Characters as they stand in a column: bytes that do not continue one of UTF-8. */

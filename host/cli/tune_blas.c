@@ -808,7 +808,7 @@ static void print_times(const machine *m, const times found[2], const bool refus
                    found[0].t[type][ROUTINE_GEMM][i] * 1e3);
         }
     }
-    printf("kept in %s\n", where);
+    print_plain(stdout, "kept in %s\n", where);
 }
 
 /* ---- the command ------------------------------------------------------------------------------

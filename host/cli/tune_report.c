@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/json_print.h"
+#include "cli/messages.h"
 #include "core/fields.h"
 #include "core/registry.h"
 #include "core/tuning_class.h"
@@ -168,7 +169,7 @@ void tune_report_print(const tune_report *r)
     else if (!found->best)
         printf("  tuning unchanged: nothing ran\n");
     else if (*r->where)
-        printf("  kept for %s in %s\n", text_get(&problems), r->where);
+        print_plain(stdout, "  kept for %s in %s\n", text_get(&problems), r->where);
     print_on_arrays(r);
     text_free(&problems);
     text_free(&holds);

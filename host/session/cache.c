@@ -88,17 +88,17 @@ static uint64_t checksum(const char *key, size_t key_size, const char *log, size
                       data_size);
 }
 
-/* The header and body (key, log and data in one block) of an entry file; NULL where it is not
- * whole, or where somebody else may have written it: what it holds is run as it is. */
-static unsigned char *read_entry(const char *path, header *h)
+/* The header and body (key, log and data in one block) of an entry file; NULL, and why, where it is
+ * not whole, or where somebody else may have written it: what it holds is run as it is. */
+static unsigned char *read_entry(const char *path, header *h, text *why)
 {
     char *bytes = NULL;
-    text why = {0};
     size_t size, body;
     bool whole;
 
-    whole = file_read(path, ENTRY_MAX, FILE_OF_USER, &bytes, &size, &why) && size >= sizeof(*h);
-    text_free(&why);
+    if (!file_read(path, ENTRY_MAX, FILE_OF_USER, &bytes, &size, why))
+        return NULL;
+    whole = size >= sizeof(*h);
     if (whole) {
         memcpy(h, bytes, sizeof(*h));
         memmove(bytes, bytes + sizeof(*h), size + 1 - sizeof(*h));
@@ -110,6 +110,7 @@ static unsigned char *read_entry(const char *path, header *h)
                          h->data_size) == h->checksum;
     }
     if (!whole) {
+        text_append(why, "not whole");
         free(bytes);
         bytes = NULL;
     }
@@ -118,15 +119,16 @@ static unsigned char *read_entry(const char *path, header *h)
 
 bool cache_load(const cache *c, const char *key, unsigned char **data, size_t *data_size, text *log)
 {
-    text path = {0};
+    text path = {0}, why = {0};
     unsigned char *body;
     header h;
 
     if (c->why_off[0])
         return false;
     entry_path(c, key, &path);
-    body = read_entry(text_get(&path), &h);
+    body = read_entry(text_get(&path), &h, &why);
     text_free(&path);
+    text_free(&why);
     if (!body)
         return false;
     if (h.key_size != strlen(key) || memcmp(body, key, h.key_size) != 0) {
@@ -243,8 +245,8 @@ static bool is_ours(const char *name)
 static void describe_entry(const char *folder, const char *name, cache_entry *out)
 {
     unsigned char *body;
-    text path = {0};
-    struct stat st;
+    text path = {0}, why = {0};
+    struct stat st = {0};
     header h;
 
     *out = (cache_entry){0};
@@ -253,12 +255,15 @@ static void describe_entry(const char *folder, const char *name, cache_entry *ou
     text_format(&path, "%s/%s", folder, name);
     if (stat(text_get(&path), &st) == 0)
         out->bytes = (uint64_t)st.st_size;
-    body = read_entry(text_get(&path), &h);
+    body = read_entry(text_get(&path), &h, &why);
+    if (!body)
+        snprintf(out->title, sizeof(out->title), "%.80s%s", text_get(&why),
+                 S_ISDIR(st.st_mode) ? "; nothing can be kept in its place"
+                                     : "; it is replaced when it is needed");
     text_free(&path);
-    if (!body) {
-        snprintf(out->title, sizeof(out->title), "not whole; it is replaced when it is needed");
+    text_free(&why);
+    if (!body)
         return;
-    }
     for (size_t i = 0; i < h.key_size && body[i] != '\n' && i + 1 < sizeof(out->title); i++)
         out->title[i] = (char)body[i];
     text_make_plain(out->title, ""); /* whatever wrote the entry, it is shown */

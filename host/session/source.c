@@ -77,11 +77,11 @@ tsr_status source_check(const char *folder, tsr_error *err)
     if (!folder || !*folder || is_folder(folder))
         return TSR_OK;
     if (!length)
-        return tsr_fail(err, TSR_EFILE, 0, "kernel folder '%.400s' is no folder that can be read",
+        return tsr_fail(err, TSR_EFILE, 0, "kernel folder '%s' is no folder that can be read",
                         folder);
     if (!embedded(folder, length))
         return tsr_fail(err, TSR_EFILE, 0,
-                        "kernel folder '%.300s' is no folder, and '%.*s' no source that a file can "
+                        "kernel folder '%s' is no folder, and '%.*s' no source that a file can "
                         "replace",
                         folder, (int)(length < 100 ? length : 100), folder);
     st = read_path(folder + length + 1, &content, err);

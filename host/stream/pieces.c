@@ -36,6 +36,7 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
                      .arrivals = ends->arrivals,
                      .report = &one};
     const tsr_session *s = c->call->session;
+    const size_t launched = c->launches.count;
     kept_call *known;
     tsr_status st;
 
@@ -55,10 +56,11 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
     if (st)
         return st;
     clFlush(c->call->session->queue); /* copies on other queues wait for it */
-    if (s->watched) {
+    /* The next copies do not wait for a compiler, which their times would contain. */
+    if (c->launches.count > launched)
         first_launches_wait(&c->launches, s->queue);
+    if (s->watched)
         session_built(c->call->session);
-    }
     dispatch_add_report(c->call->report, &one);
     if (c->first)
         clReleaseEvent(first);

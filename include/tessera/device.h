@@ -63,8 +63,9 @@ TSR_API const char *tsr_devices_failure(const tsr_devices *list, size_t i);
  * Pick devices by name.
  *
  * @param which  "all" (every OpenCL device), "cpu", "gpu", "accelerator",
- *               "host", PLATFORM:DEVICE as two numbers, or any part of a
- *               platform's, vendor's or device's name, case-insensitive.
+ *               "host", PLATFORM:DEVICE as two numbers, or any part of the
+ *               name of a platform, vendor or device, or of the version of a
+ *               platform or driver, case-insensitive.
  *               NULL: the environment variable TESSERA_DEVICE, else the first
  *               GPU, else accelerator, else CPU.
  * @param out    Receives up to max devices, borrowed from the list.

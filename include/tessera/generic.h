@@ -124,7 +124,8 @@ TSR_API tsr_status tsr_operation_run(tsr_session *session, const tsr_operation *
  * Enqueue it on OpenCL buffers, likewise.
  *
  * @param buffers  As many as tsr_operation_operands describes, in that order; NULL where one has no
- *                 bytes.
+ *                 bytes.  Of those that are written, the operation's own header says which may be
+ *                 CL_MEM_WRITE_ONLY.
  */
 TSR_API tsr_status tsr_operation_enqueue(tsr_session *session, const tsr_operation *operation,
                                          const void *problem, const cl_mem buffers[],

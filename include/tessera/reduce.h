@@ -109,7 +109,7 @@ TSR_API tsr_status tsr_reduce(tsr_session *session, const tsr_reduce_problem *pr
  * The same on buffers of the session's context, enqueued; run->wait, run->done.
  *
  * @param x       Read.
- * @param result  Written.
+ * @param result  Written, and read while kernels add to it: not CL_MEM_WRITE_ONLY.
  */
 TSR_API tsr_status tsr_reduce_enqueue(tsr_session *session, const tsr_reduce_problem *problem,
                                       cl_mem x, cl_mem result, const tsr_run *run,

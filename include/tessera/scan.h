@@ -97,7 +97,7 @@ TSR_API tsr_status tsr_scan(tsr_session *session, const tsr_scan_problem *proble
  * are unspecified, and nothing outside them is touched.
  *
  * @param x                Read.
- * @param result           Written.
+ * @param result           Written, and read back by kernels: not CL_MEM_WRITE_ONLY.
  * @param segment_offsets  Read; NULL without segments.
  */
 TSR_API tsr_status tsr_scan_enqueue(tsr_session *session, const tsr_scan_problem *problem, cl_mem x,

@@ -91,7 +91,8 @@ TSR_API tsr_status tsr_select(tsr_session *session, const tsr_select_problem *pr
                               const tsr_select_arrays *arrays, const tsr_run *run,
                               tsr_report *report, tsr_error *err);
 
-/** The same on buffers of the session's context, enqueued; run->wait, run->done. */
+/** The same on buffers of the session's context, enqueued; run->wait, run->done.  Kernels add to
+ * the count: its buffer is not CL_MEM_WRITE_ONLY. */
 TSR_API tsr_status tsr_select_enqueue(tsr_session *session, const tsr_select_problem *problem,
                                       const tsr_select_buffers *buffers, const tsr_run *run,
                                       tsr_report *report, tsr_error *err);

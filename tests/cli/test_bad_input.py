@@ -199,12 +199,12 @@ class Outputs(Call):
 
     def test_full_device_of_a_table(self):
         """The cause, where standard output was flushed long before its end too."""
-        for args in (("bench", OP, "--size", "64", "--repeat", "1"), ("kernels", "--json")):
+        bench = ("bench", OP, "--size", "64", "--repeat", "1")
+        for args in (bench, (*bench, "--csv"), ("kernels", "--json")):
             with open("/dev/full", "wb") as full:
                 r = self.tessera(*args, "--device", "host", stdout=full)
             self.assertEqual(r.status, 1, r)
-            self.assertIn("No space left on device", r.err)
-            self.assertNotIn("write error", r.err)
+            self.assertEqual(r.err, "tessera: standard output: cannot write: No space left on device\n")
 
     def test_control_characters_stay_off_the_terminal(self):
         escape = "\x1b[2J\x9b1m\x7f\a.npy"
@@ -216,6 +216,20 @@ class Outputs(Call):
             self.assertNotEqual(r.status, 0, r)
             self.assertIn("?[2J", r.err)
             self.assertNotRegex(r.err, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+    def test_names_of_folders_in_results_are_plain(self):
+        """Those of the cache, of kernel files and of what is tuned stand in what is printed."""
+        folder = self.path("f\x1b[31m\u202eq")
+        os.mkdir(folder, 0o700)
+        os.mkdir(folder + "/kernels")
+        env = {"TESSERA_CACHE_DIR": folder, "TESSERA_TUNING_DIR": folder}
+        for args in (("cache",), ("cache", "--clear"),
+                     ("tune", OP, "--size", "64", "--device", "host", "--budget", "0.5"),
+                     ("bench", OP, "--size", "64", "--repeat", "1", "--device", "host",
+                      "--kernel-dir", folder + "/kernels")):
+            r = self.tessera(*args, env=env)
+            self.assertIn("f?[31m???q", r.out)
+            self.assertNotRegex(r.out, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
 
     def test_bytes_of_a_terminal_of_eight_bits(self):
         """A name that is no UTF-8."""

@@ -51,7 +51,7 @@ class Progress(Bench):
 
     def test_line_fits_the_terminal(self):
         """A longer one would leave its first part behind at each redrawing."""
-        for columns in (44, 200):
+        for columns in (17, 44, 200):
             lines = [s for s in self.on_terminal(columns) if s.startswith("[")]
             self.assertTrue(lines)
             self.assertTrue(all(len(s) < columns and "\n" not in s for s in lines), lines)

@@ -140,6 +140,18 @@ class Entries(Case):
             r = self.succeed(*args, env={"TESSERA_CACHE_DIR": self.path("cache")})
             self.assertNotRegex(r.out, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
+    def test_what_stands_in_the_place_of_an_entry(self):
+        """The list says why it is none, and whether it is replaced."""
+        self.assertEqual(self.run_once(), "compiled")
+        file = self.files()[0]
+        os.chmod(file, 0o666)
+        self.assertIn("others can write it (mode 666); it is replaced",
+                      " ".join(e["title"] for e in self.listed()))
+        os.remove(file)
+        os.mkdir(file)
+        self.assertIn("it is no regular file; nothing can be kept in its place",
+                      " ".join(e["title"] for e in self.listed()))
+
     def test_a_folder_that_others_can_write_is_not_used(self):
         os.mkdir(self.path("cache"))
         os.chmod(self.path("cache"), 0o770)

@@ -474,6 +474,15 @@ class OnDevice(OnHost):
         self.assertGreater(parts, 0.9 * times["wall_ns"])
         self.assertLess(times["device_ns"], 0.2 * times["wall_ns"])
 
+    def test_copies_of_a_streamed_first_call(self):
+        """No copy of a later piece waits until the kernel of the first one is compiled."""
+        self.save("a.npy", random((300, 300), np.float32))
+        cold = {"TESSERA_CACHE_DIR": self.path("cache"), "POCL_CACHE_DIR": self.path("pocl")}
+        os.mkdir(self.path("pocl"))
+        times = json.loads(self.matmul("a.npy", "a.npy", "--kernel", "tiled", "--json", "--copy",
+                                       "--device-memory", "100K", env=cold).out)["times"]
+        self.assertLess(times["to_device_ns"], 0.15 * times["build_ns"])
+
     def test_times_of_files(self):
         """Reading and writing have fields of their own, and words where they take long."""
         self.save("a.npy", random((300, 300), np.float32))

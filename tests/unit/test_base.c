@@ -153,6 +153,8 @@ static void messages_are_one_line(void **state)
 static void messages_move_no_cursor(void **state)
 {
     char odd[] = "a\033[2J\tb\177\xC2\x9B\xC2\xB5\n";
+    char turned[] = "txt.\xE2\x80\xAE"
+                    "exe \xE2\x80\xA9";
     tsr_error err = {0};
 
     (void)state;
@@ -160,6 +162,8 @@ static void messages_move_no_cursor(void **state)
     assert_string_equal(err.message, "a?[2J?b???\xC2\xB5 ");
     text_make_plain(odd, "\t\n");
     assert_string_equal(odd, "a?[2J\tb???\xC2\xB5\n");
+    text_make_plain(turned, "");
+    assert_string_equal(turned, "txt.???exe \xE2\x80\xA9");
 }
 
 /* A byte that is no UTF-8 may be a command to a terminal of eight bits. */

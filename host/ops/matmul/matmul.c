@@ -600,11 +600,12 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 }
 
 /* About 2 ms of an H100, where k is not too long for work-items that have it to themselves.  On a
- * CPU C takes up to a fifth longer than the kernels, which take 3 s to compile. */
+ * CPU C takes up to a fifth longer than the kernels, which take 1 to 3 s to compile; its copies of
+ * float16 and FP8 are two to four times the matrices. */
 static const char *prefer_first(const problem *p, const device_facts *d)
 {
     if (d->kind == DEVICE_CPU)
-        return work(p) <= 0x1p41 && c_has_memory(p) ? "simd" : NULL;
+        return work(p) <= 0x1p41 && (!suits_c(matmul_of(p)) || bytes(p) <= 0x1p30) ? "simd" : NULL;
     if (work(p) > 0x1p31 || matmul_of(p)->k > 4096)
         return NULL;
     return type_is_complex(matmul_of(p)->type) ? "complex-general" : "general-tiled";
