@@ -37,6 +37,7 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
                      .report = &one};
     const tsr_session *s = c->call->session;
     const size_t launched = c->launches.count;
+    cl_int rc = CL_SUCCESS;
     kept_call *known;
     tsr_status st;
 
@@ -56,11 +57,6 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
     if (st)
         return st;
     clFlush(c->call->session->queue); /* copies on other queues wait for it */
-    /* The next copies do not wait for a compiler, which their times would contain. */
-    if (c->launches.count > launched)
-        first_launches_wait(&c->launches, s->queue);
-    if (s->watched)
-        session_built(c->call->session);
     dispatch_add_report(c->call->report, &one);
     if (c->first)
         clReleaseEvent(first);
@@ -69,7 +65,12 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
     if (c->last)
         clReleaseEvent(c->last);
     c->last = last;
-    return TSR_OK;
+    /* The next copies do not wait for a compiler, which their times would contain. */
+    if (c->launches.count > launched)
+        rc = clFinish(s->queue);
+    if (s->watched)
+        session_built(c->call->session);
+    return dispatch_ended(c->call->session, piece, known->selection.variant, rc, err);
 }
 
 tsr_status pieces_outcome(const pieces *c, tsr_error *err)

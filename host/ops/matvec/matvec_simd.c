@@ -68,7 +68,7 @@ static loops loops_bf16(void)
 typedef struct cut {
     const matvec_view *v;
     const char *a, *x;
-    char *y, *sums; /* sums of parts beside y, or NULL */
+    char *y, *sums; /* of each part, or of the block that a thread has; NULL: they are y */
     loops of;
     size_t block, blocks, parts, terms;
 } cut;
@@ -82,18 +82,20 @@ static void multiply_part(void *context, size_t i, size_t who)
     const size_t rows = size_min(m->block, v->rows - r);
     const size_t columns = size_min(m->terms, v->columns - c);
     const char *first = m->a + (r * v->row_step + c * v->column_step) * m->of.a_size;
-    char *sum = m->sums ? m->sums + (p * v->rows + r) * size : NULL;
+    /* Sums that are whole are put while they are near, and their memory is used again. */
+    const size_t place = m->parts > 1 ? p * v->rows + r : who * m->block;
+    char *y = m->y + r * size, *sum = m->sums ? m->sums + place * size : y;
 
-    (void)who;
+    if (!v->trans && sum == y) {
+        m->of.dot(first, v->row_step, rows, columns, m->x, v->alpha, v->beta, y);
+        return;
+    }
     if (v->trans)
         m->of.columns(first, v->column_step, columns, rows, m->x + c * size, sum);
-    else if (sum)
-        m->of.dot(first, v->row_step, rows, columns, m->x + c * size, 1, 0, sum);
     else
-        m->of.dot(first, v->row_step, rows, columns, m->x, v->alpha, v->beta, m->y + r * size);
-    /* Sums that are whole are put while they are near. */
-    if (sum && m->parts == 1)
-        m->of.put(sum, 1, rows, v->alpha, v->beta, m->y + r * size);
+        m->of.dot(first, v->row_step, rows, columns, m->x + c * size, 1, 0, sum);
+    if (m->parts == 1 && (sum != y || v->alpha != 1))
+        m->of.put(sum, 1, rows, v->alpha, v->beta, y);
 }
 
 /* Elements of y in a block: of a transposed A few, if the terms are too few to be shared out, for
@@ -122,21 +124,24 @@ static bool multiply(const matvec_view *v, const char *a, const char *x, char *y
     const size_t blocks = size_div_up(v->rows, block);
     const size_t spare = size_min(PARTS_MAX / size_min(blocks, PARTS_MAX), v->columns / TERMS_MIN);
     const size_t parts = blocks >= BLOCKS_ENOUGH ? 1 : size_max(spare, 1);
-    const bool beside = v->trans || parts > 1;
+    const size_t threads = size_min(threads_for(v), team_threads());
+    const size_t sums = parts > 1                  ? parts * v->rows
+                        : v->trans && v->beta != 0 ? threads * block
+                                                   : 0;
     cut m = {.v = v,
              .a = a,
              .x = x,
              .y = y,
-             .sums = beside ? scratch_take(parts * v->rows * of.size) : NULL,
+             .sums = sums ? scratch_take(sums * of.size) : NULL,
              .of = of,
              .block = block,
              .blocks = blocks,
              .parts = parts,
              .terms = size_div_up(v->columns, parts)};
 
-    if (beside && !m.sums)
+    if (sums && !m.sums)
         return false;
-    team_run(size_min(threads_for(v), team_threads()), blocks * parts, multiply_part, &m);
+    team_run(threads, blocks * parts, multiply_part, &m);
     if (parts > 1)
         of.put(m.sums, parts, v->rows, v->alpha, v->beta, y);
     scratch_give(m.sums);

@@ -215,29 +215,66 @@ void PUBLIC(matvec_dot)(const void *matrix, size_t step, size_t rows, size_t col
     }
 }
 
+/* `count`, which is a constant at every call, lines of A, each times its element of x: they begin
+ * the sums, or are added to them. */
+static inline void NAMED(add_lines)(size_t count, const ELEMENT *a, size_t step, size_t columns,
+                                    const REAL *x, bool begin, REAL *restrict sums)
+{
+    const size_t lanes = NAMED(LANES), whole = columns - columns % lanes;
+
+    for (size_t c = 0; c < whole; c += lanes) {
+        NAMED(vector) pair[2] = {{0}};
+
+        UNROLLED
+        for (size_t r = 0; r < count; r++)
+            pair[r / 2 % 2] += LOAD(a + r * step + c) * x[r];
+        if (!begin)
+            pair[0] += NAMED(load)(sums + c);
+        *(NAMED(unaligned) *)(sums + c) = pair[0] + pair[1];
+    }
+    for (size_t c = whole; c < columns; c++) {
+        REAL sum = begin ? 0 : sums[c];
+
+        UNROLLED
+        for (size_t r = 0; r < count; r++)
+            sum += VALUE(a[r * step + c]) * x[r];
+        sums[c] = sum;
+    }
+}
+
 void PUBLIC(matvec_columns)(const void *matrix, size_t step, size_t rows, size_t columns,
                             const void *vector, void *result)
 {
     const ELEMENT *a = matrix;
     const REAL *x = vector;
-    REAL *restrict sums = result;
+    REAL *sums = result;
     size_t r = 0;
 
-    memset(sums, 0, columns * sizeof(REAL));
 #ifdef SPREAD
-    if (step == columns && columns <= NAMED(FLAT_COLUMNS))
+    if (step == columns && columns <= NAMED(FLAT_COLUMNS)) {
+        memset(sums, 0, columns * sizeof(REAL));
         r = NAMED(flat_columns)(a, rows, columns, x, sums);
+        if (r == rows)
+            return;
+    } else
 #endif
-    for (; r + ROWS <= rows; r += ROWS) {
-        const ELEMENT *row = a + r * step;
+    {
+        const size_t first = rows % ROWS;
 
-        for (size_t c = 0; c < columns; c++)
-            sums[c] += (VALUE(row[c]) * x[r] + VALUE(row[step + c]) * x[r + 1]) +
-                       (VALUE(row[2 * step + c]) * x[r + 2] + VALUE(row[3 * step + c]) * x[r + 3]);
+        if (first == 0)
+            memset(sums, 0, columns * sizeof(REAL));
+        else if (first == 1)
+            NAMED(add_lines)(1, a, step, columns, x, true, sums);
+        else if (first == 2)
+            NAMED(add_lines)(2, a, step, columns, x, true, sums);
+        else
+            NAMED(add_lines)(3, a, step, columns, x, true, sums);
+        r = first;
     }
+    for (; r + ROWS <= rows; r += ROWS)
+        NAMED(add_lines)(ROWS, a + r * step, step, columns, x + r, false, sums);
     for (; r < rows; r++)
-        for (size_t c = 0; c < columns; c++)
-            sums[c] += VALUE(a[r * step + c]) * x[r];
+        NAMED(add_lines)(1, a + r * step, step, columns, x + r, false, sums);
 }
 
 #ifdef SUMS

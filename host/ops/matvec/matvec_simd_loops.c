@@ -3,6 +3,7 @@
  * by x, or rows times elements of x are added to all sums.  Four rows go together, which hides
  * latencies and reads x, or writes the sums, once for four.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
