@@ -8,6 +8,8 @@
  * host waits once, for the one number that it reads.  A and B hold small whole
  * numbers, whose sums float32 holds exactly: the same in plain C is the known
  * answer, but for the rounding of the norm.  Exits with 0 only if they agree.
+ *
+ *     cc buffers.c $(pkg-config --cflags --libs tessera) -lOpenCL -lm
  */
 #include <math.h>
 #include <stdio.h>

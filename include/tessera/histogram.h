@@ -83,7 +83,8 @@ TSR_API tsr_type tsr_histogram_edge_type(tsr_type type);
  *
  * @param bins   How many, 1 and more.
  * @param low    The first edge.
- * @param high   The last edge.
+ * @param high   The last edge; where it is `low`, so is every edge: the command takes half below
+ * and above.
  * @param edges  bins + 1 numbers of tsr_histogram_edge_type(type), without an offset.
  * @return TSR_OK; TSR_EINVAL where there are no bins, or unless low <= high, both finite and
  *         not further apart than float64 holds.

@@ -252,6 +252,11 @@ def complex_number(op, name, x):
     return complex(x) if is_complex else real_number(op, name, x)
 
 
+def is_axis_of_scalar(axis, a):
+    """Whether NumPy takes an axis for that of an array of no dimension, as if it had one."""
+    return a.ndim == 0 and not isinstance(axis, tuple) and axis in (0, -1)
+
+
 def normal_axis(axis, ndim):
     try:
         axis = operator.index(axis)

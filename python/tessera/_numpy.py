@@ -7,6 +7,8 @@ import numpy as np
 
 import tessera
 
+from ._arrays import normal_axis
+
 _FUNCTIONS = {np.sort: "sort", np.argsort: "argsort", np.sum: "sum", np.mean: "mean",
               np.amin: "min", np.amax: "max", np.argmin: "argmin", np.argmax: "argmax", np.any: "any",
               np.all: "all", np.count_nonzero: "count_nonzero", np.cumsum: "cumsum",
@@ -25,18 +27,44 @@ def _norm(x, ord=None, axis=None, keepdims=False):  # pylint: disable=redefined-
     return tessera.norm(x, axis, keepdims=keepdims)
 
 
+def _squeeze(a, axis=None):
+    axes = range(a.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    dropped = {normal_axis(i, a.ndim) for i in axes if axis is not None or a.shape[i] == 1}
+    for i in dropped:
+        if a.shape[i] != 1:
+            raise ValueError("cannot squeeze axis %d, of %d elements" % (i, a.shape[i]))
+    return a[tuple(0 if i in dropped else slice(None) for i in range(a.ndim))]
+
+
+def _swapaxes(a, axis1, axis2):
+    order = list(range(a.ndim))
+    i, j = normal_axis(axis1, a.ndim), normal_axis(axis2, a.ndim)
+    order[i], order[j] = j, i
+    return a.transpose(order)
+
+
+def _dot(a, b, out=None):
+    if not 1 <= len(np.shape(a)) <= 2 or not 1 <= len(np.shape(b)) <= 2:
+        raise TypeError("dot of arrays on a device takes vectors and matrices; matmul takes batches")
+    return tessera.matmul(a, b, out)
+
+
+_VIEWS = {np.transpose: _transpose, np.linalg.norm: _norm, np.squeeze: _squeeze,
+          np.swapaxes: _swapaxes, np.dot: _dot,
+          np.reshape: lambda a, newshape: a.reshape(newshape),
+          np.broadcast_to: lambda array, shape: array.broadcast_to(shape),
+          np.copy: lambda a: a.copy(), np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
+          np.size: lambda a: a.size}
+
+
 def _product(function):
     return lambda x, y, out=(None,), **named: function(x, y, out[0], **named)
 
 
 def function_of(func):
     """Ours for a function of NumPy's, or None."""
-    if func is np.transpose:
-        return _transpose
-    if func is np.linalg.norm:
-        return _norm
-    if func is np.reshape:
-        return lambda x, shape: x.reshape(shape)
+    if func in _VIEWS:
+        return _VIEWS[func]
     name = _FUNCTIONS.get(func) or {"min": "min", "max": "max"}.get(func.__name__)
     return None if name is None else getattr(tessera, name)
 

@@ -109,7 +109,9 @@ class Histogram(Case):
         for weights, says in ((np.zeros(6), "x.npy is 2x3 and w.npy is a vector of 6: "
                                             "each element needs one weight"),
                               (np.full((2, 3), 2**63, np.uint64),
-                               "w.npy: weight 0 is 9223372036854775808")):
+                               "w.npy: weight 0 is 9223372036854775808"),
+                              (np.ones((2, 3), np.complex64),
+                               "w.npy is complex64, and weights are added up as real numbers")):
             np.save(self.path("w.npy"), weights)
             self.refuse(1, "--weights", "w.npy", says=says)
 

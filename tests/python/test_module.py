@@ -278,6 +278,21 @@ def test_reductions_by_the_names_of_functions():
     assert "norm2" in str(raised(ValueError, ts.reduce, a, "median"))
 
 
+def test_axis_of_an_array_without_one():
+    """0 and -1, as NumPy takes them; a vector is its own transpose."""
+    one = np.array(3.0)
+    for axis in (0, -1):
+        for name in ("sum", "min", "max", "any", "all", "count_nonzero", "argmin", "argmax", "cumsum"):
+            got, exact = getattr(ts, name)(one, axis=axis), getattr(np, name)(one, axis=axis)
+            assert np.shape(got) == np.shape(exact) and np.all(got == exact), name
+        assert ts.argsort(one, axis=axis).tolist() == [0]
+    for wrong in (1, (0,)):
+        raised(np.AxisError if hasattr(np, "AxisError") else np.exceptions.AxisError, ts.sum, one, wrong)
+    for x in (one, np.arange(5), np.zeros(0)):
+        got = ts.transpose(x)
+        assert np.shape(got) == x.shape and np.array_equal(got, x)
+
+
 def test_factors():
     """alpha and beta are numbers, one of them that an array without dimensions holds; what is none is
     named, with what it is."""

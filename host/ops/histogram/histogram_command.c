@@ -298,6 +298,9 @@ static tsr_status take_weights(posing *x, tsr_error *err)
         return tsr_fail(err, TSR_EINVAL, 0,
                         "%s has elements of two bytes without a type, and weights must be numbers",
                         x->file[HISTOGRAM_WEIGHTS]);
+    if (type_is_complex(a->type))
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and weights are added up as real numbers",
+                        x->file[HISTOGRAM_WEIGHTS], tsr_type_name(a->type));
     if (!type_is_real(a->type)) {
         p->weights = TSR_HISTOGRAM_I64;
         return a->type == TSR_I64 ? TSR_OK : make_int64(x, a, err);

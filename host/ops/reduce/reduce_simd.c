@@ -24,11 +24,18 @@ enum { BLOCK_MIN = 1 << 14, BLOCKS_MAX = 1024, PARALLEL_MIN = 1 << 18 };
 /* Turns that a thread has, on average: one that begins late leaves some to others. */
 enum { TURNS = 16 };
 
+/* Columns of a tile, at least, where fewer tiles than TILES_ENOUGH are cut of an array of CACHED
+ * bytes at most; and rows of a part of one, at least. */
+enum { TILE_MIN = 128, TILES_ENOUGH = 16, CACHED = 8 << 20, CHUNK_MIN = 512 };
+
 /* Rows or tiles that keep all cores busy without being cut. */
 enum { TASKS_ENOUGH = 64 };
 
 /* Rows of a few columns that follow one another are taken together, as one of up to so many. */
 enum { FOLDED_MAX = 64, FOLDED_INNER_MAX = 32 };
+
+/* Results that a thread puts together at a time, where there are parts. */
+enum { JOINED_AT_ONCE = 256 };
 
 /* Elements that lie apart are gathered, so many at a time. */
 enum { GATHERED = 1024 };
@@ -49,7 +56,7 @@ typedef struct reducing {
     void *result;           /* the array */
     size_t size;            /* of an element */
     size_t parts, chunk;    /* that a row, or the columns of a tile, are cut into; its elements */
-    size_t tiles;           /* of columns */
+    size_t tiles, width;    /* of columns, and those of a tile at most */
     reduce_part *left;      /* where there are parts: of each row or column, one after another */
     size_t tasks, at_once;  /* of one part each, and those that a thread takes at a time */
 } reducing;
@@ -219,8 +226,8 @@ static void reduce_part_of_tile(const reducing *r, size_t task)
 {
     const size_t tile_number = task % r->tiles, rest = task / r->tiles;
     const size_t part = rest % r->parts, o = rest / r->parts;
-    const size_t column = tile_number * REDUCE_TILE, first = part * r->chunk;
-    const size_t width = size_min(REDUCE_TILE, r->s.inner - column);
+    const size_t column = tile_number * r->width, first = part * r->chunk;
+    const size_t width = size_min(r->width, r->s.inner - column);
     const size_t rows = r->s.n ? size_min(r->chunk, r->s.n - first) : 0;
     const unsigned char *from =
         rows ? r->x + (o * r->s.stride + first * r->s.step + column) * r->size : NULL;
@@ -248,16 +255,22 @@ static void reduce_part_of_tile(const reducing *r, size_t task)
     }
 }
 
+/* Into tiles, narrower ones where a cache has the array and they are few, and those into parts of
+ * many rows: to join two parts of a column takes as long as to add some fifty elements. */
 static void cut_columns(reducing *r)
 {
-    size_t tasks;
+    const bool cached = r->s.outer * r->s.n * r->s.inner * r->size <= CACHED;
+    size_t tasks, chunk_min;
 
-    r->tiles = size_div_up(r->s.inner, REDUCE_TILE);
+    r->width = REDUCE_TILE;
+    while (cached && r->width > TILE_MIN &&
+           r->s.outer * size_div_up(r->s.inner, r->width) < TILES_ENOUGH)
+        r->width /= 2;
+    r->tiles = size_div_up(r->s.inner, r->width);
     tasks = r->s.outer * r->tiles;
     r->parts = tasks >= TASKS_ENOUGH ? 1 : TASKS_ENOUGH / tasks;
-    /* Each as many elements as a block has, at least. */
-    r->chunk = size_max(size_div_up(r->s.n, r->parts),
-                        size_div_up(BLOCK_MIN, size_min(r->s.inner, REDUCE_TILE)));
+    chunk_min = size_max(CHUNK_MIN, size_div_up(BLOCK_MIN, size_min(r->s.inner, r->width)));
+    r->chunk = size_max(size_div_up(r->s.n, r->parts), chunk_min);
     r->parts = size_max(size_div_up(r->s.n, r->chunk), 1);
 }
 
@@ -271,6 +284,22 @@ static void reduce_some(void *context, size_t item, size_t who)
     (void)who;
     for (size_t t = first; t < end; t++)
         (r->s.inner == 1 ? reduce_part_of_row : reduce_part_of_tile)(r, t);
+}
+
+/* Results of JOINED_AT_ONCE rows or columns, from their parts. */
+static void join_some(void *context, size_t item, size_t who)
+{
+    const reducing *r = context;
+    const size_t first = item * JOINED_AT_ONCE, results = r->s.outer * r->s.inner;
+
+    (void)who;
+    for (size_t i = first; i < size_min(first + JOINED_AT_ONCE, results); i++) {
+        reduce_part all = r->left[i * r->parts];
+
+        for (size_t k = 1; k < r->parts; k++)
+            join(r->p, &all, &r->left[i * r->parts + k]);
+        put(r, i, &all);
+    }
 }
 
 static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
@@ -299,13 +328,8 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
                             results * r.parts);
     }
     team_run(threads, size_div_up(r.tasks, r.at_once), reduce_some, &r);
-    for (size_t i = 0; i < results && r.left; i++) {
-        reduce_part all = r.left[i * r.parts];
-
-        for (size_t k = 1; k < r.parts; k++)
-            join(p, &all, &r.left[i * r.parts + k]);
-        put(&r, i, &all);
-    }
+    if (r.left)
+        team_run(threads, size_div_up(results, JOINED_AT_ONCE), join_some, &r);
     free(r.left);
     return TSR_OK;
 }

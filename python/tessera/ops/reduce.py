@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 
 from .._arrays import as_array, check_type, deliver, empty_beside, normal_axis, packed, result_in
-from .._arrays import run, scalar, split_axis, type_name
+from .._arrays import is_axis_of_scalar, run, scalar, split_axis, type_name
 from .._operations import operation
 
 __all__ = ["reduce", "mean", "argmin", "argmax", "norm", "count_nonzero", "sum", "min", "max",
@@ -64,7 +64,7 @@ def reduce(a, by="sum", axis=None, *, keepdims=False, out=None, any_order=False,
         if len(set(axes)) != len(axes):
             raise ValueError("reduce: an axis comes twice in %s" % (axis,))
     else:
-        axes = None if axis is None else (normal_axis(axis, a.ndim),)
+        axes = None if axis is None or is_axis_of_scalar(axis, a) else (normal_axis(axis, a.ndim),)
     if axes is None or len(axes) == 1:
         x = packed(a)
     elif by in ("argmin", "argmax"):

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from .._arrays import DeviceArray, as_array, beside, check_type, deliver, empty_beside, normal_axis
-from .._arrays import packed, result_in, run, split_axis, type_name
+from .._arrays import is_axis_of_scalar, packed, result_in, run, split_axis, type_name
 from .._operations import operation
 from ._keys import offsets_of
 
@@ -53,7 +53,7 @@ def scan(a, by="sum", axis=None, *, exclusive=False, reverse=False, same_type=Fa
         raise ValueError("scan: segments are stretches of a vector, and the array has shape %s"
                          % (a.shape,))
     x = packed(a)
-    if axis is None:
+    if axis is None or is_axis_of_scalar(axis, x):
         x = x if x.ndim == 1 else x.reshape(-1)
         outer, n, inner = 1, x.shape[0], 1
     else:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._arrays import as_array, checked_out, deliver, empty_beside, run
+from .._arrays import as_array, checked_out, deliver, empty_beside, is_axis_of_scalar, run
 from .._operations import operation
 from ._keys import keys_problem, move_back, rows_of, values_with
 
@@ -51,4 +51,7 @@ def argsort(a, axis=-1, *, descending=False, device=None, kernel=None, settings=
     >>> ts.argsort(np.array([30., 10., 20.]))
     array([1, 2, 0])
     """
+    a = as_array(a)
+    if is_axis_of_scalar(axis, a):
+        a = a.reshape(1)
     return _run(a, axis, descending, True, None, device, kernel, settings)[1]

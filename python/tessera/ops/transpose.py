@@ -11,7 +11,8 @@ _op = operation("transpose")
 
 
 def transpose(a, out=None, *, device=None, kernel=None, settings=None):
-    """The transposed matrix, or of each matrix of a batch (the last two axes), in C order.
+    """The transposed matrix, or of each matrix of a batch (the last two axes), in C order; a copy of
+    a vector.
 
     Elements are of any type of 1 to 16 bytes.  NumPy's own transpose is a view; this one moves the
     elements.
@@ -24,17 +25,16 @@ def transpose(a, out=None, *, device=None, kernel=None, settings=None):
            [3, 6]])
     """
     a = as_array(a)
-    if a.ndim < 2:
-        raise ValueError("transpose: shape %s is not that of a matrix" % (a.shape,))
     if a.dtype.hasobject or not 1 <= a.dtype.itemsize <= 16:
         raise TypeError("transpose takes elements of 1 to 16 bytes, not %s" % a.dtype)
-    if type(a) is DeviceArray and out is None and kernel is None and settings is None:
+    if type(a) is DeviceArray and a.ndim > 1 and out is None and kernel is None and settings is None:
         swapped = a.transpose(*range(a.ndim - 2), a.ndim - 1, a.ndim - 2)
         if swapped.is_contiguous:
             return swapped.copy()
     x = packed(a)
-    rows, columns = x.shape[-2:]
-    result = result_in(out, x.shape[:-2] + (columns, rows), x.dtype, (x,))
+    rows, columns = x.shape[-2:] if x.ndim > 1 else (1, x.size)
+    shape = x.shape[:-2] + (columns, rows) if x.ndim > 1 else x.shape
+    result = result_in(out, shape, x.dtype, (x,))
     if result.size:
         problem = _op.problem(element_bytes=x.dtype.itemsize, rows=rows, columns=columns,
                               batch=prod(x.shape[:-2]))
