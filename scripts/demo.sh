@@ -125,12 +125,12 @@ show "$tessera" matvec "$data/debian_deps.mtx" "$build/demo/ones.mtx" --trans --
     -o "$build/demo/dependants.mtx" --verify
 compare_column_sums "$data/debian_deps.mtx" "$build/demo/dependants.mtx"
 
-begin "A photograph in grey and turned, and how bright its pixels are" "converting a photograph"
+begin "A photograph in grey and transposed, and how bright its pixels are" "converting a photograph"
 show "$tessera" grayscale "$data/raccoon.png" -o "$build/demo/raccoon.png" --verify
-show "$tessera" transpose "$build/demo/raccoon.png" -o "$build/demo/turned.png" --verify
-"$tessera" transpose "$build/demo/turned.png" -o "$build/demo/turned_back.png" --quiet
-cmp "$build/demo/raccoon.png" "$build/demo/turned_back.png"
-echo "  turned twice it is the same file"
+show "$tessera" transpose "$build/demo/raccoon.png" -o "$build/demo/transposed.png" --verify
+"$tessera" transpose "$build/demo/transposed.png" -o "$build/demo/twice.png" --quiet
+cmp "$build/demo/raccoon.png" "$build/demo/twice.png"
+echo "  transposed twice it is the same file"
 "$tessera" grayscale "$data/raccoon.png" -o "$build/demo/raccoon.npy" --quiet
 show "$tessera" histogram "$build/demo/raccoon.npy" --bins 8 --range 0:256 \
     -o "$build/demo/brightness.mtx" --verify

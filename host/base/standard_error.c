@@ -11,8 +11,8 @@ static bool guarded;
 static int kept = -1; /* a copy of standard error */
 static unsigned hidden;
 
-/* Where memory is limited (ulimit -v) a compiler may abort for want of it: its words are then the
- * only ones. */
+/* Under a limit of memory (ulimit -v) a compiler may abort, and what it writes is the only message:
+ * nothing is hidden. */
 static bool memory_is_limited(void)
 {
     struct rlimit most;

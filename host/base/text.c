@@ -101,9 +101,9 @@ void text_append_json(text *t, const char *document)
     }
 }
 
-/* Whether those behind it, of Unicode's controls of direction, U+202A to U+202E and U+2066 to
- * U+2069, are shown in another order. */
-static bool turns_text(const char *s)
+/* Whether s begins one of Unicode's controls of direction (U+202A to U+202E, U+2066 to U+2069),
+ * which reorder the text behind them. */
+static bool is_direction_control(const char *s)
 {
     const unsigned char *c = (const unsigned char *)s;
 
@@ -138,7 +138,7 @@ void text_make_plain(char *s, const char *kept)
             *s = '?';
         else if (is_c1(s))
             s[0] = s[1] = '?';
-        else if (turns_text(s))
+        else if (is_direction_control(s))
             s[0] = s[1] = s[2] = '?';
         s += length ? length : 1;
     }

@@ -35,8 +35,8 @@ int print_error(const char *what, const tsr_error *err, const tsr_session *sessi
 /** The same for a wrong command line; returns EXIT_USAGE. */
 int wrong_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** printf() of what has names of files, or words from them, in it: what a terminal may take for a
- *  command becomes '?', but for line ends and tabs. */
+/** printf() of text that may have names of files in it: what a terminal may take for a command
+ *  becomes '?', except line ends and tabs. */
 void print_plain(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** A compiler's log as it is, with a line end behind it. */

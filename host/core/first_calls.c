@@ -137,6 +137,10 @@ static const variant *first_variant(tsr_session *s, const problem *p, placement 
     if ((d->kind != DEVICE_GPU && !in_c) || s->same_kernels || !op->prefer_first ||
         op->check(p, NULL))
         return NULL;
+    /* What limits memory is streamed by the best kernels; it limits nothing of the arrays
+     * themselves. */
+    if (s->host_calls_memory && place != IN_ARRAYS)
+        return NULL;
     normal = problem_normal(p, order);
     name = op->prefer_first(&normal, d);
     if (name)

@@ -253,7 +253,7 @@ static void describe_entry(const char *folder, const char *name, cache_entry *ou
     /* is_ours() has let pass names of 20 characters at most. */
     snprintf(out->file, sizeof(out->file), "%.20s", name);
     text_format(&path, "%s/%s", folder, name);
-    if (stat(text_get(&path), &st) == 0)
+    if (lstat(text_get(&path), &st) == 0)
         out->bytes = (uint64_t)st.st_size;
     body = read_entry(text_get(&path), &h, &why);
     if (!body)

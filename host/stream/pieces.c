@@ -65,7 +65,8 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
     if (c->last)
         clReleaseEvent(c->last);
     c->last = last;
-    /* The next copies do not wait for a compiler, which their times would contain. */
+    /* The next copies do not wait for a compiler, which their times would contain: the first piece
+     * of a kernel ends before them. */
     if (c->launches.count > launched)
         rc = clFinish(s->queue);
     if (s->watched)

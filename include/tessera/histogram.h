@@ -119,7 +119,8 @@ TSR_API tsr_status tsr_histogram(tsr_session *session, const tsr_histogram_probl
  *
  * @param x       Read.
  * @param edges   Read.
- * @param counts  Written, and read while kernels add to them: not CL_MEM_WRITE_ONLY.
+ * @param counts  Written, and read, with the problem's `add` their old values too: not
+ *                CL_MEM_WRITE_ONLY.
  */
 TSR_API tsr_status tsr_histogram_enqueue(tsr_session *session, const tsr_histogram_problem *problem,
                                          cl_mem x, cl_mem edges, cl_mem counts, const tsr_run *run,
@@ -152,7 +153,8 @@ TSR_API tsr_status tsr_histogram_weighted(tsr_session *session,
  * The same on buffers of the session's context, enqueued, as by tsr_histogram_enqueue.
  *
  * @param in    Read.
- * @param sums  Written, and read while kernels add to them: not CL_MEM_WRITE_ONLY.
+ * @param sums  Written, and read, with the problem's `add` their old values too: not
+ *              CL_MEM_WRITE_ONLY.
  */
 TSR_API tsr_status tsr_histogram_weighted_enqueue(tsr_session *session,
                                                   const tsr_histogram_problem *problem,

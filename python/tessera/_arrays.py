@@ -254,7 +254,7 @@ def complex_number(op, name, x):
 
 def is_axis_of_scalar(axis, a):
     """Whether NumPy takes an axis for that of an array of no dimension, as if it had one."""
-    return a.ndim == 0 and not isinstance(axis, tuple) and axis in (0, -1)
+    return a.ndim == 0 and not isinstance(axis, tuple) and normal_axis(axis, 1) == 0
 
 
 def normal_axis(axis, ndim):

@@ -7,7 +7,7 @@ import numpy as np
 
 import tessera
 
-from ._arrays import normal_axis
+from ._arrays import is_axis_of_scalar, normal_axis
 
 _FUNCTIONS = {np.sort: "sort", np.argsort: "argsort", np.sum: "sum", np.mean: "mean",
               np.amin: "min", np.amax: "max", np.argmin: "argmin", np.argmax: "argmax", np.any: "any",
@@ -27,7 +27,13 @@ def _norm(x, ord=None, axis=None, keepdims=False):  # pylint: disable=redefined-
     return tessera.norm(x, axis, keepdims=keepdims)
 
 
+def _reshape(a, shape=None, *, newshape=None):  # NumPy's name before 2.1
+    return a.reshape(newshape if shape is None else shape)
+
+
 def _squeeze(a, axis=None):
+    if axis is not None and is_axis_of_scalar(axis, a):
+        return a
     axes = range(a.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     dropped = {normal_axis(i, a.ndim) for i in axes if axis is not None or a.shape[i] == 1}
     for i in dropped:
@@ -49,9 +55,9 @@ def _dot(a, b, out=None):
     return tessera.matmul(a, b, out)
 
 
-_VIEWS = {np.transpose: _transpose, np.linalg.norm: _norm, np.squeeze: _squeeze,
+_OWN = {np.transpose: _transpose, np.linalg.norm: _norm, np.squeeze: _squeeze,
           np.swapaxes: _swapaxes, np.dot: _dot,
-          np.reshape: lambda a, newshape: a.reshape(newshape),
+          np.reshape: _reshape,
           np.broadcast_to: lambda array, shape: array.broadcast_to(shape),
           np.copy: lambda a: a.copy(), np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
           np.size: lambda a: a.size}
@@ -63,8 +69,8 @@ def _product(function):
 
 def function_of(func):
     """Ours for a function of NumPy's, or None."""
-    if func in _VIEWS:
-        return _VIEWS[func]
+    if func in _OWN:
+        return _OWN[func]
     name = _FUNCTIONS.get(func) or {"min": "min", "max": "max"}.get(func.__name__)
     return None if name is None else getattr(tessera, name)
 

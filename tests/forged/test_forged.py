@@ -145,22 +145,6 @@ class Forged(Case):
         self.assertGreater(sum(row["problems"] for row in rows), 0)
         self.assertGreater(sum(row["unsupported"] for row in rows), 0)
 
-    def test_first_calls_of_a_gpu_within_a_limit_of_memory(self):
-        """One that the arrays are within, not in pieces, changes nothing of what they run."""
-        self.save_examples()
-        device = {"TYPE": GPU, "HOST_UNIFIED_MEMORY": 0}
-        quick = 0
-        for op, example in EXAMPLES.items():
-            with self.subTest(op=op):
-                plain, limited = (
-                    json.loads(self.run_on(device, *example["CALL"], "--json", "--device", "0:0",
-                                           *more).out) for more in ((), ("--device-memory", "1G")))
-                self.check_example(op)
-                if limited["commands"] == plain["commands"]:
-                    self.assertEqual(limited["chosen"], plain["chosen"])
-                    quick += plain["chosen"].startswith("quick to compile")
-        self.assertGreater(quick, 0)
-
     def test_experiments_on_small_groups(self):
         """Those that need larger groups are skipped with the reason; the others run."""
         for size, skipped, runs in ((16, ["banks", "atomics", "chains", "stride"], "allocation"),

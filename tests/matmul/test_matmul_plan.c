@@ -743,22 +743,26 @@ static void skinny_products_follow_the_large_factor(void **state)
     }
 }
 
-/* `mma` in place of `mma-f64`: a short k, and rows of C that do not start at pairs; and in place
- * of copies that a launch prepares, where C is one tile. */
+/* `mma` in place of `mma-f64`: a short k, rows of C that do not start at pairs, rows of A that
+ * boxes do not take (an odd k), and a C that is read; and in place of copies that a launch
+ * prepares, where C is one tile. */
 static void products_of_warps_alone(void **state)
 {
     static const struct {
         tsr_type type;
         size_t m, n, k;
-        bool warps;
+        bool warps, trans_b;
+        double beta;
     } cases[] = {
-        {TSR_F64, 2000, 2001, 256, true}, {TSR_F64, 2000, 2001, 257, false},
-        {TSR_F64, 2000, 2002, 64, true},  {TSR_F64, 2000, 2002, 65, false},
-        {TSR_F64, 501, 333, 64, true},    {TSR_F64, 501, 333, 65, false},
-        {TSR_F64, 90, 33, 32, true},      {TSR_F64, 90, 33, 33, false},
-        {TSR_F64, 4000, 2002, 32, true},  {TSR_F64, 4000, 2002, 33, false},
-        {TSR_F64, 500, 1000, 32, true},   {TSR_F64, 500, 1000, 33, false},
-        {TSR_F16, 32, 32, 2048, true},    {TSR_BF16, 17, 31, 700, true},
+        {TSR_F64, 2000, 2001, 256, true, false, 0}, {TSR_F64, 2000, 2001, 257, false, false, 0},
+        {TSR_F64, 2000, 2002, 64, true, false, 0},  {TSR_F64, 2000, 2002, 66, false, false, 0},
+        {TSR_F64, 501, 333, 96, true, false, 0},    {TSR_F64, 501, 333, 97, false, false, 0},
+        {TSR_F64, 90, 33, 16, true, false, 0},      {TSR_F64, 90, 33, 17, false, false, 0},
+        {TSR_F64, 4000, 2002, 16, true, false, 0},  {TSR_F64, 4000, 2002, 18, false, false, 0},
+        {TSR_F64, 4000, 2002, 95, true, false, 0},  {TSR_F64, 4000, 2002, 97, false, false, 0},
+        {TSR_F64, 4000, 2002, 64, true, true, 0},   {TSR_F64, 4000, 2002, 66, false, true, 0},
+        {TSR_F64, 4000, 2002, 96, true, false, 1},  {TSR_F64, 4000, 2002, 98, false, false, 1},
+        {TSR_F16, 32, 32, 2048, true, false, 0},    {TSR_BF16, 17, 31, 700, true, false, 0},
     };
     device_facts d = ampere();
 
@@ -768,6 +772,8 @@ static void products_of_warps_alone(void **state)
         problem p = product(cases[i].m, cases[i].n, cases[i].k);
 
         matmul_in(&p)->type = cases[i].type;
+        matmul_in(&p)->trans_b = cases[i].trans_b;
+        matmul_in(&p)->beta = cases[i].beta;
         assert_int_equal(strcmp(first_supported(&p, &d), "mma") == 0, cases[i].warps);
     }
 }

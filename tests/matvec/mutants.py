@@ -12,6 +12,15 @@ MUTANTS = {
          "SPREAD_FROM((at + 1) % lanes)", HOST),
     "matvec-flat-columns-rows":
         ("host/ops/matvec/matvec_simd_body.h", "row++;", 0, "row += 2;", HOST),
+    "matvec-sums-that-begin-late":
+        ("host/ops/matvec/matvec_simd_body.h", "(3, a, step, columns, x, true, sums);", 0,
+         "(3, a, step, columns, x, false, sums);", HOST),
+    "matvec-sums-of-two-threads":
+        ("host/ops/matvec/matvec_simd.c", "p * v->rows + r : who * m->block;", 0,
+         "p * v->rows + r : 0;", HOST),
+    "matvec-sums-over-what-y-was":
+        ("host/ops/matvec/matvec_simd.c", "v->trans && v->beta != 0 ? threads * block", 0,
+         "false ? threads * block", HOST),
     "matvec-leak-of-pointers":
         ("host/ops/matvec/matvec_host_body.h", "    free(row);\n", 0, "", HOST),
     "matvec-block-of-rows":

@@ -578,10 +578,10 @@ static bool suits_c(const tsr_matmul_problem *p)
     return p->type == TSR_F16 || p->scale_a || p->scale_b;
 }
 
-/* Where C has memory for what it copies: float16 and FP8 in float32. */
+/* Whether what C copies, float16 and FP8 in float32, is no more than two to four times 1 GiB. */
 static bool c_has_memory(const problem *p)
 {
-    return !suits_c(matmul_of(p)) || work(p) <= 0x1p37;
+    return !suits_c(matmul_of(p)) || bytes(p) <= 0x1p30;
 }
 
 /* A brief product is as fast there as by kernels on a CPU: what is saved are launches, and
@@ -605,7 +605,7 @@ static const char *prefer_c(const problem *p, const device_facts *d)
 static const char *prefer_first(const problem *p, const device_facts *d)
 {
     if (d->kind == DEVICE_CPU)
-        return work(p) <= 0x1p41 && (!suits_c(matmul_of(p)) || bytes(p) <= 0x1p30) ? "simd" : NULL;
+        return work(p) <= 0x1p41 && c_has_memory(p) ? "simd" : NULL;
     if (work(p) > 0x1p31 || matmul_of(p)->k > 4096)
         return NULL;
     return type_is_complex(matmul_of(p)->type) ? "complex-general" : "general-tiled";

@@ -400,19 +400,24 @@ static mma_layout mma_layout_of(const job *j)
     return best;
 }
 
-/* In float64, as measured on an H200: of a short k, which is soon multiplied, longer of a C of
- * medium size, 4681x272x40 with beta 1 in 12.8 us in place of 17.8, and longer where rows of C do
- * not start at pairs, which `mma-f64` writes one by one. */
+/* In float64, as timed on an H200 at 165 sizes with k from 8 to 128: of a short k, which is soon
+ * multiplied, and of a longer one where rows of C do not start at pairs, which `mma-f64` writes one
+ * by one, or C is read.  Else boxes of the next tile of a large C come while one is stored:
+ * 3000x3000x24 takes 32 us by `mma-f64-tensor` and 42 by `mma`, 708x9368x64 35 and 45, but with B
+ * transposed 56 and 41, and with beta 1 84 and 56. */
 static bool gains_in_f64(const tsr_matmul_problem *p)
 {
-    const matmul_matrix c = matmul_matrix_c(p);
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
+    const bool boxes = matmul_starts_at(&a, 2) && matmul_starts_at(&b, 2);
     const double outputs = (double)p->m * (double)p->n;
 
     if (outputs < 0x1p17)
-        return p->k <= 32;
-    if (matmul_starts_at(&c, 2))
-        return p->k <= (outputs >= 0x1p19 && outputs < 0x1p22 ? 64 : 32);
-    return p->k <= (outputs < 0x1p19 ? 64 : 256);
+        return p->k <= 16;
+    if (!matmul_starts_at(&c, 2))
+        return p->k <= (outputs < 0x1p19 ? 96 : 256);
+    if (!boxes || matmul_reads_c(p))
+        return p->k <= 96;
+    return p->k <= (outputs < 0x1p22 || (!p->trans_a && p->trans_b) ? 64 : 16);
 }
 
 double matmul_mma_time(const problem *q, const device_facts *d)

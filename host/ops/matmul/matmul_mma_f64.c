@@ -249,7 +249,7 @@ static const struct costs {
            .output = 0.58e-3,
            .again = 1.7,
            .deep_again = 1.25},
-  of_boxes = {.block = {{1.19, 1.10}, {0.64, 0.59}, {0.41, 0.32}, {0.24, 0.19}, {0.27, 0.175}},
+  of_boxes = {.block = {{1.13, 1.10}, {0.64, 0.59}, {0.41, 0.32}, {0.24, 0.19}, {0.27, 0.175}},
               .odd = 1,
               .even = 1,
               .group = 1.4,
@@ -369,10 +369,16 @@ static double cost_of(const job *j, const layout *s)
         cost += fmax((double)one / (double)tiles, 2) * costs->sharer *
                 fmax(1, (double)s->tile.rows * s->tile.columns / (64 * 64));
     }
-    /* Tile after tile: boxes of the next one are on their way while one is stored. */
-    if (s->how.streams && tiles > one)
-        cost += (s->tensor ? group : tile_of(p, s, size_div_up(one, units))) *
-                ((double)tiles / (double)one - 1);
+    /* Tile after tile: boxes of the next one are on their way while one is stored, but of the
+     * largest, whose group is alone on its unit, nothing is multiplied meanwhile. */
+    if (s->how.streams && tiles > one) {
+        const double stored = (double)s->tile.rows * s->tile.columns * costs->output;
+        const double next = !s->tensor        ? tile_of(p, s, size_div_up(one, units))
+                            : size_of(s) == 0 ? group + stored
+                                              : group;
+
+        cost += next * ((double)tiles / (double)one - 1);
+    }
     return costs->launch + fmax(cost, moved);
 }
 

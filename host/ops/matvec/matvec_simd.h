@@ -24,7 +24,8 @@ typedef void matvec_columns_loop(const void *a, size_t step, size_t rows, size_t
 matvec_columns_loop ISA_EACH(matvec_columns_f32), ISA_EACH(matvec_columns_f64),
     ISA_EACH(matvec_columns_f16), ISA_EACH(matvec_columns_bf16);
 
-/** y := alpha (sums[0..n] + sums[n..2n] + ...) + beta y, `parts` of them; likewise. */
+/** y := alpha (sums[0..n] + sums[n..2n] + ...) + beta y, `parts` of them; likewise.  One may be y.
+ */
 typedef void matvec_put_loop(const void *sums, size_t parts, size_t n, double alpha, double beta,
                              void *y);
 

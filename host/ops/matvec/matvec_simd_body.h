@@ -254,8 +254,6 @@ void PUBLIC(matvec_columns)(const void *matrix, size_t step, size_t rows, size_t
     if (step == columns && columns <= NAMED(FLAT_COLUMNS)) {
         memset(sums, 0, columns * sizeof(REAL));
         r = NAMED(flat_columns)(a, rows, columns, x, sums);
-        if (r == rows)
-            return;
     } else
 #endif
     {

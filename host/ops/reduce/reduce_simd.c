@@ -25,7 +25,7 @@ enum { BLOCK_MIN = 1 << 14, BLOCKS_MAX = 1024, PARALLEL_MIN = 1 << 18 };
 enum { TURNS = 16 };
 
 /* Columns of a tile, at least, where fewer tiles than TILES_ENOUGH are cut of an array of CACHED
- * bytes at most; and rows of a part of one, at least. */
+ * bytes at most; and rows of a part of one, at least: half of them beyond that. */
 enum { TILE_MIN = 128, TILES_ENOUGH = 16, CACHED = 8 << 20, CHUNK_MIN = 512 };
 
 /* Rows or tiles that keep all cores busy without being cut. */
@@ -269,7 +269,8 @@ static void cut_columns(reducing *r)
     r->tiles = size_div_up(r->s.inner, r->width);
     tasks = r->s.outer * r->tiles;
     r->parts = tasks >= TASKS_ENOUGH ? 1 : TASKS_ENOUGH / tasks;
-    chunk_min = size_max(CHUNK_MIN, size_div_up(BLOCK_MIN, size_min(r->s.inner, r->width)));
+    chunk_min = size_max(cached ? CHUNK_MIN : CHUNK_MIN / 2,
+                         size_div_up(BLOCK_MIN, size_min(r->s.inner, r->width)));
     r->chunk = size_max(size_div_up(r->s.n, r->parts), chunk_min);
     r->parts = size_max(size_div_up(r->s.n, r->chunk), 1);
 }
