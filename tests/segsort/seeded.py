@@ -19,8 +19,8 @@ BUGS = {
         ("segments-registers", "segsort/segsort_registers.cl", "block < blocks ? list->n[at + block] : 0",
          0, "list->n[at + block]", REGISTERS),
     "sweep-segments-flip":
-        ("segments", "segsort/segsort_tiles.cl", "indices, positions, size / 2, 1", 0,
-         "indices, positions, size / 2, 0", TILES),
+        ("segments", "segsort/segsort_tiles.cl", "positions, stride, stride == size / 2", 0,
+         "positions, stride, 0", TILES),
     "sweep-segments-second-tile":
         ("segments", "segsort/segsort_long.clh", "!(odd && s.start <= window)", 0, "!odd",
          TILES),
