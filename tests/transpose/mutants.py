@@ -6,7 +6,7 @@ PLAN = "unit/test_transpose_plan"
 MUTANTS = {
     "transpose-rest-of-a-row":
         ("host/ops/transpose/transpose_loops.c",
-         "memcpy(to + head + lines, from + head + lines, row - head - lines);", 0, "", PLAN),
+         "memcpy(to + head + lines, from + head + lines, row - head - lines);", 0, ";", PLAN),
     "transpose-columns-left":
         ("host/ops/transpose/transpose_loops.c",
          "move_elements(&above, bytes, 0, columns, to, to_pitch);", 0, "", HOST),
