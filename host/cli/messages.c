@@ -123,16 +123,10 @@ void print_plain(FILE *to, const char *format, ...)
 
 void show_build_log(const char *log)
 {
-    text plain = {0};
+    const size_t length = strlen(log);
 
     activity_end();
-    text_append(&plain, log);
-    if (plain.length && plain.data[plain.length - 1] != '\n')
-        text_append(&plain, "\n");
-    if (plain.data)
-        text_make_plain(plain.data, "\n\t");
-    fputs(text_get(&plain), stderr);
-    text_free(&plain);
+    print_plain(stderr, "%s%s", log, length && log[length - 1] != '\n' ? "\n" : "");
 }
 
 void warn(const char *format, ...)

@@ -56,11 +56,10 @@ def _dot(a, b, out=None):
 
 
 _OWN = {np.transpose: _transpose, np.linalg.norm: _norm, np.squeeze: _squeeze,
-          np.swapaxes: _swapaxes, np.dot: _dot,
-          np.reshape: _reshape,
-          np.broadcast_to: lambda array, shape: array.broadcast_to(shape),
-          np.copy: lambda a: a.copy(), np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
-          np.size: lambda a: a.size}
+        np.swapaxes: _swapaxes, np.dot: _dot, np.reshape: _reshape,
+        np.broadcast_to: lambda array, shape: array.broadcast_to(shape),
+        np.copy: lambda a: a.copy(), np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
+        np.size: lambda a: a.size}
 
 
 def _product(function):
