@@ -675,10 +675,11 @@ static Py_ssize_t list_index(cl_device_id id)
 
 static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    static char *names[] = {"device", "copies", "profile", "device_memory", NULL};
+    static char *names[] = {"device", "copies", "profile", "device_memory", "by_default", NULL};
     PyThreadState *others;
     tsr_session_options options = {0};
     Py_ssize_t index, device_memory = 0;
+    int by_default = 0; /* nobody named it: reports then say why it is the host */
     const tsr_devices *list;
     const tsr_device *device;
     tsr_session *session = NULL;
@@ -686,8 +687,8 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *named
     tsr_error err = {0};
     tsr_status st;
 
-    if (!PyArg_ParseTupleAndKeywords(args, named, "n|ppn", names, &index, &options.copies,
-                                     &options.profile, &device_memory))
+    if (!PyArg_ParseTupleAndKeywords(args, named, "n|ppnp", names, &index, &options.copies,
+                                     &options.profile, &device_memory, &by_default))
         return NULL;
     list = devices();
     device = list && index >= 0 ? tsr_devices_get(list, (size_t)index) : NULL;
@@ -698,7 +699,7 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *named
     }
     options.device_memory = (size_t)device_memory;
     others = PyEval_SaveThread();
-    st = tsr_session_open(device, &options, &session, &err);
+    st = tsr_session_open(by_default ? NULL : device, &options, &session, &err);
     PyEval_RestoreThread(others);
     if (st)
         return raise_error(st, &err);

@@ -11,8 +11,8 @@ shift
 [ $# -gt 0 ] || set -- radix overlap shuffle
 
 mkdir -p docs/course
-for lesson in tiled bitonic reduction blelloch banks coalescing; do
-    oclgrind "$tessera" lesson $lesson -o docs/course/$lesson.html
+for lesson in tiled bitonic reduction blelloch banks coalescing strides contention compaction pixels; do
+    oclgrind --num-threads 1 "$tessera" lesson $lesson -o docs/course/$lesson.html
 done
 if [ "$1" != frame ]; then
     # Atomics in the scope of the device, several queues, warps: what the device lacks is left out.

@@ -15,14 +15,6 @@
 #error "ALIGNED: 1 where vectors begin at a multiple of 16 bytes, else 0"
 #endif
 
-#if ALIGNED
-#define LOAD(from)   (*(__global const float4 *)(from))
-#define STORE(v, to) (*(__global float4 *)(to) = (v))
-#else
-#define LOAD(from)   vload4(0, from)
-#define STORE(v, to) vstore4(v, 0, to)
-#endif
-
 __kernel void axpy_vector(ulong n, float alpha, __global const float *restrict x, ulong from_x,
                           __global const float *y, ulong from_y, __global float *z, ulong from_z)
 {
@@ -31,8 +23,16 @@ __kernel void axpy_vector(ulong n, float alpha, __global const float *restrict x
     x += from_x;
     y += from_y;
     z += from_z;
+#if ALIGNED
+    __global const float4 *x4 = (__global const float4 *)x, *y4 = (__global const float4 *)y;
+    __global float4 *z4 = (__global float4 *)z;
+
     for (ulong i = get_global_id(0); i < vectors; i += get_global_size(0))
-        STORE(alpha * LOAD(x + 4 * i) + LOAD(y + 4 * i), z + 4 * i);
+        z4[i] = alpha * x4[i] + y4[i];
+#else
+    for (ulong i = get_global_id(0); i < vectors; i += get_global_size(0))
+        vstore4(alpha * vload4(i, x) + vload4(i, y), i, z);
+#endif
     for (ulong i = 4 * vectors + get_global_id(0); i < n; i += get_global_size(0))
         z[i] = alpha * x[i] + y[i];
 }

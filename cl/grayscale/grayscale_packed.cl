@@ -31,6 +31,7 @@ grayscale_packed(__global const uchar *restrict colour, __global uchar *restrict
     grey += call.to + first;
     if (first + 4 <= n && (((size_t)colour | (size_t)grey) & 3) == 0) {
         __global const uint *from = (__global const uint *)colour;
+        __global uint *to = (__global uint *)grey;
         uint words[CHANNELS], result = 0;
 
 #pragma unroll
@@ -41,7 +42,7 @@ grayscale_packed(__global const uchar *restrict colour, __global uchar *restrict
             result |= grey_of(BYTE_OF(words, p * CHANNELS), BYTE_OF(words, p * CHANNELS + 1),
                               BYTE_OF(words, p * CHANNELS + 2))
                       << 8 * p;
-        *(__global uint *)grey = result;
+        to[0] = result;
     } else {
         for (ulong p = 0; p < 4 && first + p < n; p++)
             grey[p] = grey_of(colour[p * CHANNELS], colour[p * CHANNELS + 1],

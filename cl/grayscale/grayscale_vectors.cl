@@ -61,6 +61,7 @@ grayscale_vectors(__global const element *restrict colour, __global element *res
     grey += call.to + first;
     if (first + PIXELS <= n && (((size_t)colour | (size_t)grey) & 15) == 0) {
         __global const WORDS *from = (__global const WORDS *)colour;
+        __global WORDS *to = (__global WORDS *)grey;
         WORD words[4 * CHANNELS];
 
 #pragma unroll
@@ -72,8 +73,8 @@ grayscale_vectors(__global const element *restrict colour, __global element *res
             words[4 * v + 2] = four.z;
             words[4 * v + 3] = four.w;
         }
-        *(__global WORDS *)grey = (WORDS)(grey_word(words, 0), grey_word(words, 1),
-                                          grey_word(words, 2), grey_word(words, 3));
+        to[0] = (WORDS)(grey_word(words, 0), grey_word(words, 1), grey_word(words, 2),
+                        grey_word(words, 3));
     } else {
         for (ulong p = 0; p < PIXELS && first + p < n; p++)
             grey[p] = grey_of(colour[p * CHANNELS], colour[p * CHANNELS + 1],

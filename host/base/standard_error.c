@@ -1,14 +1,18 @@
+#define _GNU_SOURCE /* memfd_create */
 #include "base/standard_error.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool guarded;
-static int kept = -1; /* a copy of standard error */
+static int kept = -1;  /* a copy of standard error */
+static int aside = -1; /* a file in memory, which has what is written while it is hidden */
 static unsigned hidden;
 
 /* Under a limit of memory (ulimit -v) a compiler may abort, and what it writes is the only message:
@@ -20,26 +24,35 @@ static bool memory_is_limited(void)
     return !getrlimit(RLIMIT_AS, &most) && most.rlim_cur != RLIM_INFINITY;
 }
 
+/* Where a driver ends the process while it compiles, as PoCL's compiler does on a full disk, what
+ * it wrote is the only reason that there is. */
+static void show_at_exit(void)
+{
+    static const char who[] = "tessera: the OpenCL driver ended the program\n";
+    char part[4096];
+    ssize_t n;
+
+    if (!hidden || !guarded || lseek(aside, 0, SEEK_SET) != 0)
+        return;
+    (void)!write(kept, who, sizeof(who) - 1);
+    while ((n = read(aside, part, sizeof(part))) > 0 && write(kept, part, (size_t)n) == n)
+        ;
+}
+
 void standard_error_guard(void)
 {
     if (memory_is_limited())
         return;
     kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    guarded = kept >= 0;
+    aside = memfd_create("standard error", MFD_CLOEXEC);
+    guarded = kept >= 0 && aside >= 0 && atexit(show_at_exit) == 0;
 }
 
 void standard_error_hide(void)
 {
-    int nowhere;
-
     pthread_mutex_lock(&lock);
-    if (hidden++ == 0 && guarded) {
-        nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        if (nowhere >= 0) {
-            dup2(nowhere, STDERR_FILENO);
-            close(nowhere);
-        }
-    }
+    if (hidden++ == 0 && guarded && ftruncate(aside, 0) == 0 && lseek(aside, 0, SEEK_SET) == 0)
+        dup2(aside, STDERR_FILENO);
     pthread_mutex_unlock(&lock);
 }
 

@@ -68,7 +68,13 @@ static void draw(uint64_t now)
     text_format(&tail, ", %.0f s", (double)(now - last->since) / 1e9);
     room = columns > tail.length ? columns - tail.length : 0;
     if (builds && line.activity.what[0] && text_width(what) + 2 + ACTIVITY_MIN <= room) {
+        const char *device = strstr(line.activity.what, " on ");
+
         text_append_cut(&shown, line.activity.what, room - text_width(what) - 2);
+        /* The name of a device is left out rather than cut. */
+        if (device && shown.length < strlen(line.activity.what) &&
+            shown.length >= (size_t)(device - line.activity.what))
+            shown.data[shown.length = (size_t)(device - line.activity.what)] = '\0';
         while (shown.length && shown.data[shown.length - 1] == ' ')
             shown.data[--shown.length] = '\0';
         text_append(&shown, ": ");

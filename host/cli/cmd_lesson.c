@@ -156,7 +156,8 @@ static tsr_status read_run(const json_t *run, const options *o, problem *p, sele
                            lesson_run_options *how, tsr_error *err)
 {
     const operation *op = operation_named(member(run, "op"));
-    options plain = {.command = o->command, .takes = o->takes};
+    given_option given[8];
+    options plain = {.command = o->command, .takes = o->takes, .settings = {.list = given}};
     const char *name;
     json_t *value;
     tsr_status st;
@@ -164,6 +165,7 @@ static tsr_status read_run(const json_t *run, const options *o, problem *p, sele
     *sel = (selection){.selected = SELECTED_BY_NAME};
     *how = (lesson_run_options){
         .below = number(run, "below"),
+        .values = json_object_get(run, "values"),
         .first = number(run, "first"),
         .launches = number(run, "kept"),
         .as_they_ran = json_is_true(json_object_get(run, "as_they_ran")),
@@ -172,6 +174,17 @@ static tsr_status read_run(const json_t *run, const options *o, problem *p, sele
     };
     if (!op)
         return tsr_fail(err, TSR_ENAME, 0, "no operation '%s'", member(run, "op"));
+    json_object_foreach(json_object_get(run, "options"), name, value)
+    {
+        if (strcmp(name, "type") != 0 && plain.settings.count < sizeof(given) / sizeof(given[0]))
+            given[plain.settings.count++] = (given_option){name, json_string_value(value)};
+        for (int k = 0; !strcmp(name, "type") && k < TSR_TYPE_COUNT; k++) {
+            if (!strcmp(json_string_value(value), tsr_type_name((tsr_type)k))) {
+                plain.type = (tsr_type)k;
+                plain.given[OPTION_TYPE] = true;
+            }
+        }
+    }
     st = bench_problem(op, member(run, "size"), &plain, p, err);
     st = st ? st : variant_find(op, member(run, "kernel"), &sel->variant, err);
     if (st)

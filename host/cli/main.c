@@ -23,6 +23,7 @@
 #include "core/fields.h"
 #include "core/registry.h"
 #include "measure/lab/lab.h"
+#include "session/cache.h"
 
 #define TAKES_ALWAYS (OPTION(OPTION_HELP) | OPTION(OPTION_VERSION))
 #define TAKES_RUN                                                                                  \
@@ -905,6 +906,10 @@ int main(int argc, char **argv)
     standard_error_guard();
     interrupt_ends();
     status = run(argc, argv);
+    if (*cache_not_stored())
+        warn("cache folder %s: what was built is not kept; TESSERA_CACHE_DIR names another, or "
+             "'off'",
+             cache_not_stored());
     errno = 0;
     /* fflush says nothing of what an earlier flush lost, nor why: writing again does. */
     if (fflush(stdout) || ferror(stdout)) {

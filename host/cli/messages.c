@@ -1,13 +1,17 @@
 #include "cli/messages.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/activity.h"
+#include "session/state.h"
 
 static int exit_status(tsr_status status)
 {
@@ -65,6 +69,32 @@ static void show_rest_of_log(const char *log, const char *message)
         show_build_log(log);
 }
 
+/* PoCL keeps what it builds in a folder of its own, and fails to build where that is impossible. */
+static void hint_pocl_folder(const tsr_session *session)
+{
+    const char *own = getenv("POCL_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
+    text folder = {0};
+    struct statvfs on;
+
+    if (own && *own)
+        text_append(&folder, own);
+    else if (xdg && *xdg)
+        text_format(&folder, "%s/pocl", xdg);
+    else
+        text_format(&folder, "%s/.cache/pocl", home ? home : "");
+    if (!session->device.facts.compiles_late || statvfs(text_get(&folder), &on))
+        ;
+    else if (access(text_get(&folder), W_OK))
+        hint("PoCL's cache folder '%s' cannot be written: %s; POCL_CACHE_DIR names another",
+             text_get(&folder), strerror(errno));
+    else if (on.f_bavail * on.f_bsize < 1 << 20)
+        hint("PoCL's cache folder '%s' is on a file system with %lu KiB left; POCL_CACHE_DIR names "
+             "another",
+             text_get(&folder), (unsigned long)(on.f_bavail * on.f_bsize / 1024));
+    text_free(&folder);
+}
+
 int print_error(const char *what, const tsr_error *err, const tsr_session *session)
 {
     size_t length = strlen(what);
@@ -79,6 +109,8 @@ int print_error(const char *what, const tsr_error *err, const tsr_session *sessi
         fprintf(stderr, "tessera: %s: %s\n", what, err->message);
     if (err->status == TSR_EBUILD && session)
         show_rest_of_log(tsr_session_build_log(session), err->message);
+    if (err->status == TSR_EBUILD && session)
+        hint_pocl_folder(session);
     if (err->status == TSR_ENODEVICE)
         hint_install(what);
     return exit_status(err->status);

@@ -398,6 +398,37 @@ void real_sum_add_any(real_sum *s, double a_given, double b_given)
     s->unsure = s->unsure || flushed || lost;
 }
 
+bool real_sum_add_floats(real_sum *s, const float *a, size_t step_a, const float *b, size_t step_b,
+                         size_t count)
+{
+    double sum = 0, magnitude = 0;
+
+    if (!s->plain)
+        return false;
+    if (step_a == 1 && step_b == 1) {
+#pragma omp simd reduction(+ : sum, magnitude)
+        for (size_t i = 0; i < count; i++) {
+            const double product = (double)a[i] * b[i];
+
+            sum += product;
+            magnitude += fabs(product);
+        }
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            const double product = (double)a[i * step_a] * b[i * step_b];
+
+            sum += product;
+            magnitude += fabs(product);
+        }
+    }
+    if (!isfinite(magnitude))
+        return false;
+    s->terms += count;
+    s->positive += ((long double)magnitude + sum) / 2;
+    s->negative += ((long double)magnitude - sum) / 2;
+    return true;
+}
+
 long double real_sum_value(const real_sum *s)
 {
     return s->positive - s->negative;

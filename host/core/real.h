@@ -125,6 +125,15 @@ static inline void real_sum_add(real_sum *s, double a, double b)
     real_sum_add_any(s, a, b);
 }
 
+/**
+ * Add the products of `count` float32 of a and b, `step` elements apart each, by double: their
+ * products are exact there, and the error of the sums, at most count 2^-53 of the magnitudes, is
+ * 2^-29 of what the bound allows.  False, and nothing is added, where one is not finite, or the sum
+ * is not plain.
+ */
+bool real_sum_add_floats(real_sum *s, const float *a, size_t step_a, const float *b, size_t step_b,
+                         size_t count);
+
 /** The sum of the finite terms. */
 long double real_sum_value(const real_sum *s);
 

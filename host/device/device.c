@@ -252,7 +252,11 @@ static tsr_status add_platform(tsr_devices *list, cl_platform_id platform, unsig
     rc = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n);
     if (rc != CL_SUCCESS || n == 0) {
         tsr_fail(&why, TSR_ECL, rc,
-                 rc == CL_DEVICE_NOT_FOUND || !rc ? "it has no device" : "clGetDeviceIDs");
+                 rc && rc != CL_DEVICE_NOT_FOUND ? "clGetDeviceIDs"
+                 : strcmp(name, "Portable Computing Language") != 0
+                     ? "it has no device"
+                     : "it has no device, as where PoCL cannot make its cache folder "
+                       "(POCL_CACHE_DIR, or ~/.cache/pocl)");
         return add_failure(list, who, &why);
     }
     ids = calloc(n, sizeof(cl_device_id));

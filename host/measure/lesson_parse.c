@@ -262,11 +262,15 @@ static void add_function(rewriting *r, size_t start, size_t i)
 
 static void find_functions(rewriting *r)
 {
-    size_t start = 0;
+    size_t start = 0, brackets = 0;
 
     for (size_t i = 0; i + 1 < r->count; i++) {
-        if (r->tokens[i].kind == TOKEN_LINE || token_is(r, i, ";")) {
+        brackets += token_is(r, i, "(");
+        brackets -= brackets && token_is(r, i, ")");
+        /* A directive among parameters stands within their function. */
+        if ((r->tokens[i].kind == TOKEN_LINE && !brackets) || token_is(r, i, ";")) {
             start = i + 1;
+            brackets = 0;
         } else if (token_is(r, i, "{")) {
             if (i > start && token_is(r, i - 1, ")"))
                 add_function(r, start, i);
@@ -304,6 +308,7 @@ static void add_arrays(rewriting *r, size_t i, size_t from, size_t end, bool par
     if (r->tokens[i].kind != TOKEN_WORD)
         return;
     token_word(r, i, a.type, sizeof(a.type));
+    a.declared = i;
     do {
         bool pointer = false;
 
@@ -380,6 +385,7 @@ const char *const lesson_atomic_loads[] = {"atomic_load_explicit", "atomic_fetch
                                            "published_at",         NULL};
 const char *const lesson_atomic_stores[] = {"atomic_store_explicit", "state_publish", "publish",
                                             NULL};
+const char *const lesson_atomic_sums[] = {"atomic_inc", "atomic_add", NULL};
 const char *const lesson_assignments[] = {
     "=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>=", NULL};
 
@@ -395,7 +401,8 @@ static bool does_anything(const rewriting *r, const function *f)
         const function *called = token_function(r, i);
 
         if (token_is_any(r, i, lesson_atomic_loads) || token_is_any(r, i, lesson_atomic_stores) ||
-            token_array(r, i) || token_is(r, i, "barrier") || token_watched(r, i) ||
+            token_is_any(r, i, lesson_atomic_sums) || token_array(r, i) ||
+            token_is(r, i, "barrier") || token_watched(r, i) ||
             (called && called->traced && !called->kernel))
             return true;
     }

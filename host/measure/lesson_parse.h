@@ -27,6 +27,7 @@ typedef struct array_name {
     bool local;
     unsigned dims;    /* of an array; 0: a pointer */
     size_t from, end; /* the tokens in which the name means this; of a macro's: all */
+    size_t declared;  /* the token of the type */
 } array_name;
 
 typedef struct function {
@@ -59,6 +60,7 @@ extern const char *const lesson_local_words[];
 extern const char *const lesson_qualifiers[];
 extern const char *const lesson_atomic_loads[];
 extern const char *const lesson_atomic_stores[];
+extern const char *const lesson_atomic_sums[];
 extern const char *const lesson_assignments[];
 
 /** Read a source: r has its tokens, functions and arrays then, or has failed. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "base/standard_error.h"
@@ -89,33 +90,36 @@ static uint32_t input(const recording *t, size_t i, size_t e)
 static tsr_status fill_operand(recording *t, size_t i, tsr_error *err)
 {
     const operand *o = &t->call->operand[i];
-    const size_t elements = o->bytes / 4;
+    const size_t size = tsr_type_size(o->type), elements = o->bytes / size;
+    const json_t *values = json_object_get(t->options->values, o->name);
 
-    if (o->bytes && o->type != TSR_F32 && o->type != TSR_U32 && o->type != TSR_I32)
-        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "lessons have elements of 32 bits: %s is %s",
+    if (o->bytes && o->type != TSR_F32 && type_is_real(o->type))
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "lessons have float32 and integers: %s is %s",
                         o->name, tsr_type_name(o->type));
-    t->before[i] = calloc(elements + 1, 4);
-    t->after[i] = calloc(elements + 1, 4);
+    t->before[i] = calloc(elements + 1, size);
+    t->after[i] = calloc(elements + 1, size);
     if (!t->before[i] || !t->after[i])
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu elements", elements);
     for (size_t e = 0; e < elements && o->access != ACCESS_WRITE; e++) {
-        const uint32_t value = input(t, i, e);
+        const json_t *given = json_array_get(values, e % size_max(1, json_array_size(values)));
+        const double value = given ? json_number_value(given) : (double)input(t, i, e);
 
         if (o->type == TSR_F32)
             ((float *)t->before[i])[e] = (float)value;
         else
-            ((uint32_t *)t->before[i])[e] = value;
+            bits_set(o->type, t->before[i], e, (uint64_t)(int64_t)value);
     }
     return TSR_OK;
 }
 
-static void add_array(recording *t, const char *name, bool local, lesson_type type, size_t bytes)
+static void add_array(recording *t, const char *name, bool local, lesson_type type, size_t bytes,
+                      size_t element)
 {
     traced_array *a = &t->array[t->array_count];
 
     if (t->array_count == ARRAYS_MAX)
         return;
-    *a = (traced_array){.local = local, .type = type, .bytes = bytes, .element = 4};
+    *a = (traced_array){.local = local, .type = type, .bytes = bytes, .element = element};
     snprintf(a->name, sizeof(a->name), "%s", name);
     t->array_count++;
 }
@@ -135,7 +139,7 @@ static tsr_status fill_memory(recording *t, tsr_error *err)
                   c->operand[i].type == TSR_F32   ? LESSON_FLOAT
                   : c->operand[i].type == TSR_I32 ? LESSON_SIGNED
                                                   : LESSON_UNSIGNED,
-                  c->operand[i].bytes);
+                  c->operand[i].bytes, tsr_type_size(c->operand[i].type));
     }
     if (!st && c->plan.workspace) {
         st = make_buffer(t, c->plan.workspace, &t->memory[c->operand_count], err);
@@ -145,7 +149,7 @@ static tsr_status fill_memory(recording *t, tsr_error *err)
                                       NULL);
         if (rc != CL_SUCCESS)
             st = tsr_fail(err, TSR_ECL, rc, "clEnqueueFillBuffer");
-        add_array(t, "workspace", false, LESSON_UNSIGNED, c->plan.workspace);
+        add_array(t, "workspace", false, LESSON_UNSIGNED, c->plan.workspace, 4);
     }
     st = st ? st
             : make_buffer(t, (LESSON_HEAD + LESSON_WORDS * (size_t)RECORDS_MAX) * 4, &t->records,
@@ -333,8 +337,12 @@ static size_t group_of(const command *c, size_t item)
 }
 
 /* The array of a declaration in local memory; those of helpers of one name are one. */
-static size_t local_array(recording *t, const uint32_t *r)
+static size_t local_array(recording *t, const command *c, const uint32_t *r)
 {
+    const uint32_t number = r[4] & ~(uint32_t)LESSON_LOCAL_ARGUMENT;
+    const size_t bytes = !(r[4] & LESSON_LOCAL_ARGUMENT) ? r[4]
+                         : number < c->n_args            ? c->arg[number].bytes
+                                                         : 0;
     const lesson_array *declared = NULL;
     size_t k = 0;
 
@@ -348,7 +356,7 @@ static size_t local_array(recording *t, const uint32_t *r)
            (!t->array[k].local || strcmp(t->array[k].name, declared->name) != 0))
         k++;
     if (k == t->array_count)
-        add_array(t, declared->name, true, declared->type, r[4]);
+        add_array(t, declared->name, true, declared->type, bytes, 4);
     if (k < t->array_count) {
         const size_t row = r[5] & 0xFFFF, element = r[5] >> 16;
 
@@ -388,7 +396,7 @@ static tsr_status find_places(recording *t, const command *c, tsr_error *err)
             else if (a->kind == ARG_WORKSPACE)
                 p.array = t->call->operand_count;
         } else if (kind == LESSON_LOCAL) {
-            p.array = local_array(t, r);
+            p.array = local_array(t, c, r);
             p.group = group_of(c, r[0]);
         }
         if (p.array < t->array_count)
@@ -450,13 +458,25 @@ static json_t *value_json(uint32_t bits, lesson_type type)
     return json_real(value);
 }
 
-/* A record as a list; NULL where it is about nothing that is shown. */
-static json_t *record_json(recording *t, const uint32_t *r, size_t group)
+/* Element e of what an array holds: of an integer of 64 bits the lower half, as in records. */
+static json_t *element_json(const traced_array *a, const void *data, size_t e)
+{
+    uint32_t bits = 0;
+
+    memcpy(&bits, (const char *)data + e * a->element, size_min(a->element, 4));
+    return value_json(bits, a->type);
+}
+
+/* A record as a list; NULL where it is about nothing that is shown.  One of a word in an array of
+ * bytes is a record for each byte, of which this one is number `part`; NULL behind the last. */
+static json_t *record_json(recording *t, const uint32_t *r, size_t group, size_t part)
 {
     static const char *const kinds[] = {"", "load", "store", "barrier", "set"};
     const unsigned kind = LESSON_CODE_KIND(r[1]);
     const lesson_type type = (lesson_type)LESSON_CODE_TYPE(r[1]);
-    size_t array = 0, index = 0;
+    const size_t bytes = r[5] & ~(uint32_t)LESSON_JOINED;
+    size_t array = 0, index = 0, parts = 1;
+    uint32_t value = r[4];
     lesson_type shown = type;
 
     if (kind < LESSON_LOAD || kind > LESSON_VALUE)
@@ -468,11 +488,21 @@ static json_t *record_json(recording *t, const uint32_t *r, size_t group)
         if (!find_element(t, r, group, &array, &index))
             return NULL;
         shown = t->array[array].type == LESSON_FLOAT ? LESSON_FLOAT : type;
+        if (t->array[array].element == 1 && bytes > 1) {
+            parts = bytes;
+            index += part;
+            value = value >> 8 * part & 255;
+        }
     }
+    if (part >= parts)
+        return NULL;
     t->told[LESSON_CODE_FILE(r[1]) % LESSON_FILES_MAX] = true;
-    return json_pack("[i,s,i,i,i,i,o]", (int)r[0], kinds[kind], (int)LESSON_CODE_FILE(r[1]),
-                     (int)LESSON_CODE_LINE(r[1]), (int)array, (int)index,
-                     kind == LESSON_BARRIER ? json_null() : value_json(r[4], shown));
+    json_t *one = json_pack("[i,s,i,i,i,i,o]", (int)r[0], kinds[kind], (int)LESSON_CODE_FILE(r[1]),
+                            (int)LESSON_CODE_LINE(r[1]), (int)array, (int)index,
+                            kind == LESSON_BARRIER ? json_null() : value_json(value, shown));
+    if (part > 0 || (kind != LESSON_VALUE && kind != LESSON_BARRIER && r[5] & LESSON_JOINED))
+        json_array_append_new(one, json_integer(1));
+    return one;
 }
 
 static json_t *sizes_json(const size_t *sizes, unsigned dims)
@@ -499,9 +529,9 @@ static tsr_status launch_json(recording *t, const command *c, json_t *launches, 
         qsort(order, t->count, sizeof(*order), by_group);
     for (size_t i = 0; !st && i < t->count; i++) {
         const uint32_t *r = t->record + LESSON_HEAD + LESSON_WORDS * order[i].number;
-        json_t *one = record_json(t, r, group_of(c, r[0]));
+        json_t *one;
 
-        if (one)
+        for (size_t part = 0; (one = record_json(t, r, group_of(c, r[0]), part)); part++)
             json_array_append_new(records, one);
     }
     free(order);
@@ -527,10 +557,10 @@ static tsr_status take_begin(recording *t, tsr_error *err)
             st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu bytes", t->array[i].bytes);
         else if (t->array[i].bytes)
             st = copy(t, t->memory[i], t->array[i].bytes, NULL, held, err);
-        for (size_t e = 0; !st && e < t->array[i].bytes / 4; e++)
+        for (size_t e = 0; !st && e < t->array[i].bytes / t->array[i].element; e++)
             json_array_append_new(list, i == t->call->operand_count && held[e] == unwritten
                                             ? json_null()
-                                            : value_json(held[e], t->array[i].type));
+                                            : element_json(&t->array[i], held, e));
         json_array_append_new(t->begin, list);
         free(held);
     }
@@ -567,8 +597,8 @@ static json_t *elements_json(const recording *t, size_t i, const void *data)
 {
     json_t *list = json_array();
 
-    for (size_t e = 0; e < t->call->operand[i].bytes / 4; e++)
-        json_array_append_new(list, value_json(((const uint32_t *)data)[e], t->array[i].type));
+    for (size_t e = 0; e < t->array[i].bytes / t->array[i].element; e++)
+        json_array_append_new(list, element_json(&t->array[i], data, e));
     return list;
 }
 

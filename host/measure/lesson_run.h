@@ -9,13 +9,15 @@
 
 typedef struct lesson_run_options {
     lesson_wanted wanted;
-    size_t below;     /* inputs are whole numbers from 0 to below - 1; 0: from 1 to 9 */
-    size_t first;     /* records of so many launches are left out; "begin" then has what memory
-                         holds behind them */
-    size_t launches;  /* only records of the first so many launches are kept; 0: of all */
-    bool as_they_ran; /* records of all work-groups in one order, that in which they were made;
-                         else group after group.  Where groups wait for one another: such a run
-                         is repeated, three times at most, while its records overflow */
+    size_t below;         /* inputs are whole numbers from 0 to below - 1; 0: from 1 to 9 */
+    const json_t *values; /* lists by the names of operands, which are filled with them, again and
+                             again; or NULL */
+    size_t first;         /* records of so many launches are left out; "begin" then has what memory
+                             holds behind them */
+    size_t launches;      /* only records of the first so many launches are kept; 0: of all */
+    bool as_they_ran;     /* records of all work-groups in one order, that in which they were made;
+                             else group after group.  Where groups wait for one another: such a run
+                             is repeated, three times at most, while its records overflow */
 } lesson_run_options;
 
 /**

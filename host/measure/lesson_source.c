@@ -239,6 +239,22 @@ static size_t emit_atomic(rewriting *r, size_t i, text *out)
     return end;
 }
 
+/* atomic_inc and atomic_add of OpenCL C 1.2: what was there is read, the sum stored. */
+static size_t emit_atomic_sum(rewriting *r, size_t i, text *out)
+{
+    const size_t open = i + 1, end = token_closing(r, open) + 1;
+
+    blanks(r, i, out);
+    text_append(out, "lesson_atomic_add(trace, ");
+    code(r, LESSON_LOAD, LESSON_UNSIGNED, i, out);
+    text_append(out, ", ");
+    code(r, LESSON_STORE, LESSON_UNSIGNED, i, out);
+    text_append(out, ", ");
+    emit(r, open + 1, end - 1, out);
+    text_append(out, token_is(r, i, "atomic_inc") ? ", 1)" : ")");
+    return end;
+}
+
 /* What a watched value is shown as. */
 static lesson_type shown_as(const lesson_watched *w)
 {
@@ -396,6 +412,8 @@ static void emit(rewriting *r, size_t from, size_t end, text *out)
                   token_is_any(r, i, lesson_atomic_stores)) &&
                  token_is(r, i + 1, "("))
             next = emit_atomic(r, i, out);
+        else if (token_is_any(r, i, lesson_atomic_sums) && token_is(r, i + 1, "("))
+            next = emit_atomic_sum(r, i, out);
         else if (token_is(r, i, "for") && token_is(r, i + 1, "("))
             next = emit_loop(r, i, out);
         else if (token_is(r, i, "while") && token_is(r, i + 1, "("))
@@ -420,34 +438,39 @@ static void emit(rewriting *r, size_t from, size_t end, text *out)
 
 /* ---- helpers of the new text ---------------------------------------------------------------- */
 
-/* What each type of elements needs. */
+/* What each type of elements needs.  Vectors, float2 or what is longer than a number, have a record
+ * for each word. */
 static void define_type(const char *type, text *out)
 {
     text_format(out,
                 "#ifndef LESSON_TYPE_%s\n#define LESSON_TYPE_%s\n"
-                "static inline uint lesson_bits_%s(%s value)\n{\n"
-                "    union { %s value; uint bits; } u;\n    u.bits = 0;\n    u.value = value;\n"
-                "    return u.bits;\n}\n"
+                "static inline %s lesson_seen_%s(__global uint *trace, uint code, ulong at, "
+                "%s value)\n{\n"
+                "    const uint step = sizeof(%s) > %u ? 4 : sizeof(%s);\n"
+                "    union { %s value; uint bits[(sizeof(%s) + 3) / 4]; } u;\n\n"
+                "    u.bits[0] = 0;\n    u.value = value;\n"
+                "    for (uint k = 0; k < sizeof(%s); k += step)\n"
+                "        lesson_event(trace, code, at + k, u.bits[k / 4], "
+                "k ? step | 0x%xu : step);\n"
+                "    return value;\n}\n"
                 "static inline %s lesson_set_%s(__global uint *trace, uint code, uint which, uint "
                 "place, %s value)\n{\n"
-                "    lesson_event(trace, code, which | (ulong)place << 32, lesson_bits_%s(value), "
-                "sizeof(%s));\n    return value;\n}\n",
-                type, type, type, type, type, type, type, type, type, type);
+                "    union { %s value; uint bits; } u;\n\n    u.bits = 0;\n    u.value = value;\n"
+                "    lesson_event(trace, code, which | (ulong)place << 32, u.bits, sizeof(%s));\n"
+                "    return value;\n}\n",
+                type, type, type, type, type, type, type[strlen(type) - 1] == '2' ? 4u : 8u, type,
+                type, type, type, LESSON_JOINED, type, type, type, type, type);
     for (size_t k = 0; k < 2; k++) {
         const char *space = k ? "local" : "global";
 
         text_format(
             out,
             "static inline %s lesson_load_%s_%s(__global uint *trace, uint code, __%s const "
-            "%s *at)\n{\n    const %s value = *at;\n\n"
-            "    lesson_event(trace, code, (ulong)at, lesson_bits_%s(value), sizeof(%s));\n"
-            "    return value;\n}\n"
+            "%s *at)\n{\n    return lesson_seen_%s(trace, code, (ulong)at, *at);\n}\n"
             "static inline %s lesson_store_%s_%s(__global uint *trace, uint code, __%s %s "
             "*at, %s value)\n{\n"
-            "    lesson_event(trace, code, (ulong)at, lesson_bits_%s(value), sizeof(%s));\n"
-            "    *at = value;\n    return value;\n}\n",
-            type, space, type, space, type, type, type, type, type, space, type, space, type, type,
-            type, type);
+            "    return *at = lesson_seen_%s(trace, code, (ulong)at, value);\n}\n",
+            type, space, type, space, type, type, type, space, type, space, type, type, type);
     }
     text_append(out, "#endif\n");
 }
@@ -468,6 +491,19 @@ static void define_recording(text *out)
         "        record[5] = more;\n    }\n}\n"
         "static inline uint lesson_seen(__global uint *trace, uint code, ulong at, uint value)\n{\n"
         "    lesson_event(trace, code, at, value, 4);\n    return value;\n}\n"
+        "#define LESSON_ATOMIC_ADD(SPACE, TYPE, WHERE)                                 \\\n"
+        "    static inline TYPE __attribute__((overloadable))                          \\\n"
+        "    lesson_atomic_add(__global uint *trace, uint load, uint store,            \\\n"
+        "                      volatile SPACE TYPE *at, TYPE more)                     \\\n"
+        "    {                                                                         \\\n"
+        "        const TYPE before = atomic_add(at, more);                             \\\n"
+        "        lesson_event(trace, load | WHERE, (ulong)at, (uint)before, 4);        \\\n"
+        "        lesson_event(trace, store | WHERE, (ulong)at, (uint)before + (uint)more, 4);\\\n"
+        "        return before;                                                        \\\n"
+        "    }\n"
+        "LESSON_ATOMIC_ADD(__global, uint, 0)\nLESSON_ATOMIC_ADD(__global, int, 0)\n"
+        "LESSON_ATOMIC_ADD(__local, uint, 8u << 24)\n"
+        "LESSON_ATOMIC_ADD(__local, int, 8u << 24)\n" /* LESSON_IN_LOCAL */
         "static inline bool lesson_first_of_group(void)\n{\n"
         "    return get_local_id(0) + get_local_id(1) + get_local_id(2) == 0;\n}\n"
         "static inline bool lesson_goes_on(void)\n{\n"
@@ -477,29 +513,58 @@ static void define_recording(text *out)
         "        words[i] = 0x7fc00000u;\n    barrier(CLK_LOCAL_MEM_FENCE);\n}\n");
 }
 
-/* Where the pointers that a kernel gets point to. */
-static void emit_arguments(const rewriting *r, const function *f, text *out)
+/* An array in local memory, which records name by where it stands. */
+static void add_local(rewriting *r, const array_name *a, size_t at)
 {
-    unsigned number = 0;
+    r->out->locals = lesson_grow(r, r->out->locals, r->out->local_count, sizeof(*r->out->locals));
+    if (r->failed)
+        return;
+    r->out->locals[r->out->local_count] = (lesson_array){
+        .file = r->tokens[at].file, .line = r->tokens[at].line, .type = type_of(a->type)};
+    snprintf(r->out->locals[r->out->local_count].name, sizeof(r->out->locals->name), "%s", a->name);
+    r->out->local_count++;
+}
+
+/* Where the pointers that a kernel gets point to: to local memory for each work-group. */
+static void emit_arguments(rewriting *r, const function *f, text *out)
+{
+    const array_name *local = NULL;
     bool pointer = false;
     size_t name = 0;
 
-    text_append(out, " if (get_global_id(0) + get_global_id(1) + get_global_id(2) == 0) {");
+    text_append(out, " if (lesson_first_of_group()) { uint lesson_number = 0;");
     for (size_t i = f->params + 1; i <= f->params_end; i++) {
-        if (token_is(r, i, ",") || i == f->params_end) {
+        if (r->tokens[i].kind == TOKEN_LINE) {
+            text_append(out, "\n");
+            text_append_bytes(out, r->tokens[i].at, r->tokens[i].length);
+            text_append(out, "\n");
+        } else if (token_is(r, i, ",") || i == f->params_end) {
             if (pointer && name) {
                 char word[64];
 
                 token_word(r, name, word, sizeof(word));
-                text_append(out, " lesson_event(trace, ");
-                code(r, LESSON_ARGUMENT, LESSON_UNSIGNED, f->name_at, out);
-                text_format(out, ", (ulong)%s, %u, 0);", word, number);
+                text_append(out, local ? " lesson_event(trace, "
+                                       : " if (get_global_id(0) + get_global_id(1) + "
+                                         "get_global_id(2) == 0) lesson_event(trace, ");
+                code(r, local ? LESSON_LOCAL : LESSON_ARGUMENT, LESSON_UNSIGNED, name, out);
+                text_format(out, ", (ulong)%s, lesson_number", word);
+                if (local) {
+                    add_local(r, local, name);
+                    text_format(out, " | 0x%xu, (uint)sizeof(%s) << 16);", LESSON_LOCAL_ARGUMENT,
+                                local->type);
+                } else {
+                    text_append(out, ", 0);");
+                }
             }
-            number++;
+            text_append(out, " lesson_number++;");
+            local = NULL;
             pointer = false;
             name = 0;
         }
         pointer = pointer || token_is(r, i, "*");
+        for (size_t k = 0; k < r->array_count; k++)
+            if (r->arrays[k].declared == i && r->arrays[k].local)
+                local = &r->arrays[k];
         if (r->tokens[i].kind == TOKEN_WORD)
             name = i;
     }
@@ -511,7 +576,6 @@ static void emit_locals(rewriting *r, const function *f, size_t from, size_t i, 
 {
     for (size_t k = 0; k < r->array_count; k++) {
         const array_name *a = &r->arrays[k];
-        lesson_array *made;
         size_t at = from;
 
         if (!a->local || !a->dims || a->from != f->params)
@@ -520,14 +584,7 @@ static void emit_locals(rewriting *r, const function *f, size_t from, size_t i, 
             at++;
         if (at == i)
             continue;
-        r->out->locals =
-            lesson_grow(r, r->out->locals, r->out->local_count, sizeof(*r->out->locals));
-        if (r->failed)
-            return;
-        made = &r->out->locals[r->out->local_count++];
-        *made = (lesson_array){
-            .file = r->tokens[at].file, .line = r->tokens[at].line, .type = type_of(a->type)};
-        snprintf(made->name, sizeof(made->name), "%s", a->name);
+        add_local(r, a, at);
         text_append(out, " if (lesson_first_of_group()) lesson_event(trace, ");
         code(r, LESSON_LOCAL, type_of(a->type), at, out);
         text_format(out, ", (ulong)&%s, sizeof(%s), sizeof(%s[0]) | sizeof(%s) << 16);", a->name,
@@ -572,14 +629,33 @@ static void emit_kernel_body(rewriting *r, const function *f, text *out)
     copy(r, f->body_end, out);
 }
 
+/* Whether a directive is #if, #ifdef, #ifndef, #elif, #else or #endif. */
+static bool is_condition(const token *t)
+{
+    return t->at[1] == 'i' ? t->at[2] == 'f' : t->at[1] == 'e' && t->at[2] != 'r';
+}
+
+/* The types that a function's accesses have, under the conditions that declarations stand under. */
+static void define_types(const rewriting *r, const function *f, text *out)
+{
+    for (size_t i = f->params; i < f->body_end; i++) {
+        const token *t = &r->tokens[i];
+
+        if (t->kind == TOKEN_LINE && is_condition(t)) {
+            text_append_bytes(out, t->at, t->length);
+            text_append(out, "\n");
+        }
+        for (size_t k = 0; k < r->array_count; k++)
+            if (r->arrays[k].declared == i)
+                define_type(r->arrays[k].type, out);
+    }
+}
+
 static void emit_function(rewriting *r, const function *f, text *out)
 {
     if (f->traced) {
         text_append(out, "\n");
-        /* The types that a function's accesses have. */
-        for (size_t k = 0; k < r->array_count; k++)
-            if (r->arrays[k].from == f->params)
-                define_type(r->arrays[k].type, out);
+        define_types(r, f, out);
         text_format(out, "#line %u \"%s\"\n", r->tokens[f->start].line,
                     r->out->file[r->tokens[f->start].file]);
         text_append_bytes(out, r->tokens[f->start].at, r->tokens[f->start].length);
@@ -594,7 +670,9 @@ static void emit_function(rewriting *r, const function *f, text *out)
             i++;
     }
     if (f->kernel)
-        text_append(out, ", __global uint *trace");
+        text_append(out, r->tokens[f->params_end - 1].kind == TOKEN_LINE
+                             ? "\n, __global uint *trace"
+                             : ", __global uint *trace");
     copy(r, f->params_end, out);
     if (f->kernel)
         emit_kernel_body(r, f, out);

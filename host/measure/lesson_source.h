@@ -31,8 +31,14 @@ typedef enum lesson_kind {
                        subscript */
     LESSON_ARGUMENT, /* where a pointer argument points to; the value is its number */
     LESSON_LOCAL     /* where an array in local memory begins; the value has its bytes, the word
-                       more those of a row and of an element: 16 bits each */
+                       more those of a row and of an element: 16 bits each.  Of an argument the value
+                       is its number with LESSON_LOCAL_ARGUMENT */
 } lesson_kind;
+
+#define LESSON_LOCAL_ARGUMENT 0x80000000u
+
+/** In the word more of a load or store, beside its bytes: with the record before one access. */
+#define LESSON_JOINED 0x10000u
 
 /** Types of elements as far as they are shown: other integers count as unsigned. */
 typedef enum lesson_type { LESSON_UNSIGNED, LESSON_SIGNED, LESSON_FLOAT } lesson_type;

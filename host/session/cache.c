@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,13 +162,31 @@ static bool write_all(int fd, const void *bytes, size_t size)
     return true;
 }
 
+/* Of the process, for the command to say as it ends: sessions are closed by then. */
+static char not_stored[512];
+static pthread_mutex_t not_stored_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void note_not_stored(const cache *c, int error)
+{
+    pthread_mutex_lock(&not_stored_lock);
+    if (!not_stored[0])
+        snprintf(not_stored, sizeof(not_stored), "'%.400s': %s", text_get(&c->folder),
+                 strerror(error));
+    pthread_mutex_unlock(&not_stored_lock);
+}
+
+const char *cache_not_stored(void)
+{
+    return not_stored;
+}
+
 bool cache_store(const cache *c, const char *key, const unsigned char *data, size_t size,
                  const char *log)
 {
     header h = {.key_size = strlen(key), .log_size = strlen(log), .data_size = size};
     text path = {0}, temporary = {0};
     bool stored = false;
-    int fd;
+    int fd, error;
 
     if (c->why_off[0])
         return false;
@@ -176,14 +195,18 @@ bool cache_store(const cache *c, const char *key, const unsigned char *data, siz
     entry_path(c, key, &path);
     text_format(&temporary, "%s/new-XXXXXX", text_get(&c->folder));
     fd = temporary.data ? mkstemp(temporary.data) : -1;
+    error = errno;
     if (fd >= 0) {
         stored = write_all(fd, &h, sizeof(h)) && write_all(fd, key, h.key_size) &&
                  write_all(fd, log, h.log_size) && write_all(fd, data, size);
         stored = close(fd) == 0 && stored;
         stored = stored && rename(temporary.data, text_get(&path)) == 0;
+        error = errno;
         if (!stored)
             unlink(temporary.data);
     }
+    if (!stored && !c->why_read_only[0])
+        note_not_stored(c, error);
     text_free(&path);
     text_free(&temporary);
     return stored;

@@ -38,9 +38,13 @@ bool cache_load(const cache *c, const char *key, unsigned char **data, size_t *d
                 text *log);
 
 /** Store an entry.  Failing to is no error of the work at hand: false, and nothing is left behind.
- */
+ *  cache_not_stored() then says why. */
 bool cache_store(const cache *c, const char *key, const unsigned char *data, size_t size,
                  const char *log);
+
+/** The folder and why an entry that the process had for it could not be stored, as "'FOLDER': No
+ * space left on device"; of the first one, "" where there is none. */
+const char *cache_not_stored(void);
 
 /** Held by the process that makes an entry.  Zeroed: not held. */
 typedef struct cache_lock {

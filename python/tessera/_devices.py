@@ -85,7 +85,8 @@ def session(which=None):
         with _opening:
             found = _sessions.get(one)
             if found is None:
-                found = _sessions[one] = _tessera.Session(one.number)
+                found = _sessions[one] = _tessera.Session(
+                    one.number, by_default=which is None and one.number == len(devices()) - 1)
             _sessions[which] = found
     return found
 

@@ -152,6 +152,16 @@ class Entries(Case):
         self.assertIn("it is no regular file; nothing can be kept in its place",
                       " ".join(e["title"] for e in self.listed()))
 
+    def test_what_cannot_be_kept_is_warned_of(self):
+        """Once, with the reason, at the end of the process that could not keep it."""
+        self.assertEqual(self.run_once(), "compiled")
+        for file in self.files():
+            os.remove(file)
+            os.mkdir(file)
+        r = self.succeed(*EXAMPLE["CALL"], "--quiet", "--kernel", KERNEL, env=self.env)
+        self.assertEqual(r.err, "tessera: warning: cache folder '%s': Is a directory: what was built is not kept; "
+                                "TESSERA_CACHE_DIR names another, or 'off'\n" % self.path("cache"))
+
     def test_a_folder_that_others_can_write_is_not_used(self):
         os.mkdir(self.path("cache"))
         os.chmod(self.path("cache"), 0o770)

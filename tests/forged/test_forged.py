@@ -71,6 +71,17 @@ class Forged(Case):
         self.assertEqual((r.status, r.err.count("generated")), (0, 0), r)
         self.assertEqual(json.loads(r.out)["build"], "compiled", r)
 
+    def test_a_compiler_that_ends_the_process_is_heard(self):
+        """As PoCL's does where the disk of its cache is full: what it wrote is the only reason."""
+        self.save_examples()
+        env = {"OPENCL_LAYERS": LAYER, "TESSERA_FORGED_COMPILER": "No space left on device",
+               "TESSERA_FORGED_END": "1", "TESSERA_CACHE_DIR": self.path("cache")}
+        example = next(iter(EXAMPLES.values()))
+        r = self.tessera(*example["CALL"], "--kernel", example["KERNEL"], "--device", "0:0", env=env,
+                         timeout=600)
+        self.assertEqual((r.status, r.err), (1, "tessera: the OpenCL driver ended the program\n"
+                                                "No space left on device\n"), r)
+
     def test_an_interrupt_while_a_compiler_works_is_told(self):
         op, example = next(iter(EXAMPLES.items()))
         job = subprocess.Popen(

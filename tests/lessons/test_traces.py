@@ -35,14 +35,15 @@ class Traces(unittest.TestCase):
             for i, value in held.items():
                 self.assertEqual(value, operand["after"][i], (run["id"], operand["name"], i))
 
-    def check_lesson(self, lesson):
+    def check_lesson(self, lesson, in_turn=False):
+        """in_turn: work-groups ran one after another."""
         for run in lesson["runs"]:
             if "launches" not in run:
                 continue
             self.assertTrue(run["launches"][0]["records"], run["id"])
             if "without_barrier" not in run:
                 self.assertIsNot(run.get("right"), False, run.get("detail"))
-            if not run.get("as_they_ran"):
+            if in_turn or not run.get("as_they_ran"):
                 early = self.check_reads(run)
                 if "without_barrier" not in run:
                     self.assertEqual(early, 0, run["id"])
@@ -56,8 +57,42 @@ class Traces(unittest.TestCase):
 
     @unittest.skipUnless(os.environ.get("OCLGRIND_LIBRARY"), "no Oclgrind")
     def test_simulator(self):
-        for name in ("tiled", "bitonic", "reduction", "blelloch", "banks", "coalescing"):
-            self.check_lesson(traced(name, simulator=True))
+        for name in ("tiled", "bitonic", "reduction", "blelloch", "banks", "coalescing", "strides", "contention",
+                     "compaction", "pixels"):
+            self.check_lesson(traced(name, simulator=True), in_turn=True)
+
+    @unittest.skipUnless(os.environ.get("OCLGRIND_LIBRARY"), "no Oclgrind")
+    def test_vectors_and_words(self):
+        """A vector, and a word of bytes, is one access with a record for each element."""
+        runs = {r["id"]: r for name in ("strides", "pixels") for r in traced(name, simulator=True)["runs"]}
+        for run, each in (("vector", 4), ("packed", 4), ("vectors", 16)):
+            records = runs[run]["launches"][0]["records"]
+            accesses = []
+            for r in records:
+                if len(r) > 7:
+                    before = accesses[-1][-1]
+                    self.assertEqual((r[ITEM], r[KIND], r[ARRAY], r[INDEX]),
+                                     (before[ITEM], before[KIND], before[ARRAY], before[INDEX] + 1))
+                    accesses[-1].append(r)
+                else:
+                    accesses.append([r])
+            self.assertEqual({len(a) for a in accesses}, {each}, run)
+
+    @unittest.skipUnless(os.environ.get("OCLGRIND_LIBRARY"), "no Oclgrind")
+    def test_atomics(self):
+        """Each atomic is a read and the store of one more, and all of a bin are its count."""
+        runs = {r["id"]: r for r in traced("contention", simulator=True)["runs"]}
+        for run, array, elements in (("naive", "counts", 4), ("local", "table", 4), ("copies", "table", 16)):
+            at = [a["name"] for a in runs[run]["arrays"]].index(array)
+            records = runs[run]["launches"][1]["records"]
+            added = [0] * elements
+            for read, stored in zip(records, records[1:]):
+                if read[ARRAY] == stored[ARRAY] == at and (read[KIND], stored[KIND]) == ("load", "store"):
+                    self.assertEqual((stored[ITEM], stored[INDEX], stored[VALUE]),
+                                     (read[ITEM], read[INDEX], read[VALUE] + 1))
+                    added[read[INDEX]] += 1
+            counts = [sum(added[k:k + elements // 4]) for k in range(0, elements, elements // 4)]
+            self.assertEqual(counts, runs[run]["operands"][2]["after"], run)
 
     def test_overlap(self):
         """A bar of each command; each chunk is copied in, computed and copied out in this order."""
@@ -358,8 +393,13 @@ class Traces(unittest.TestCase):
                 for run, sectors in change.get("sectors", {}).items():
                     reads = {r[INDEX] * 4 // 32 for r in runs[run]["launches"][0]["records"] if r[KIND] == "load"}
                     self.assertEqual(len(reads), sectors, (path, change))
+                for run, sectors in change.get("first_sectors", {}).items():
+                    first = {}
+                    for r in runs[run]["launches"][0]["records"]:
+                        first.setdefault(r[ITEM], r[INDEX] * 4 // 32)
+                    self.assertEqual(len(set(first.values())), sectors, (path, change))
                 tried += 1
-        self.assertGreater(tried, 10)
+        self.assertGreater(tried, 14)
 
     def test_usage(self):
         for args, status, says in [

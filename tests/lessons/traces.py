@@ -19,6 +19,7 @@ def command(*args, simulator=False):
     env.pop("TESSERA_DEVICE", None)
     if simulator:
         env["OCL_ICD_VENDORS"] = os.environ["OCLGRIND_LIBRARY"]
+        env["OCLGRIND_NUM_THREADS"] = "1"  # atomics of groups come in the same order each time
     return subprocess.run([COMMAND, *args], env=env, check=False, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=280)
 

@@ -57,8 +57,8 @@ static void test_accesses(void **state)
     assert_has(&t, "float twice(__global uint *trace, __local const float *p, uint i)");
     assert_has(&t, "twice(trace, tile[0], k)");
     assert_has(&t, "uint n, __global uint *trace)");
-    assert_has(&t, "lesson_event(trace, 0x50000007u, (ulong)x, 0, 0);");
-    assert_has(&t, "lesson_event(trace, 0x50000007u, (ulong)y, 1, 0);");
+    assert_has(&t, "lesson_event(trace, 0x50000007u, (ulong)x, lesson_number, 0);");
+    assert_has(&t, "lesson_event(trace, 0x50000007u, (ulong)y, lesson_number, 0);");
     assert_has(&t, "sum = lesson_set_float(trace,");
     assert_has(&t, "lesson_goes_on() && ( k < n)");
     assert_has(&t, "for (uint k = 0; k < n; k++) {"); /* the loop with a barrier */
@@ -70,6 +70,40 @@ static void test_accesses(void **state)
     assert_int_equal(t.locals[0].line, 9);
     assert_string_equal(t.file[0], "op/op_idea.cl");
     assert_true(strstr(text_get(&t.lines[0]), "y[0] = x[(uint)y[1]];\n") != NULL);
+    recorded_source_free(&t);
+}
+
+/* What only some builds have stands under its condition; arguments are counted as they run. */
+static void test_conditions_and_atomics(void **state)
+{
+    static const char source[] = "#line 1 \"op/op_idea.cl\"\n"
+                                 "__kernel void op_idea(__global float4 *x,\n"
+                                 "#if WEIGHTS\n"
+                                 "    __global const WEIGHT *weights,\n"
+                                 "#endif\n"
+                                 "    volatile __local uint *table\n"
+                                 "#if MORE\n"
+                                 "    , uint more\n"
+                                 "#endif\n"
+                                 ")\n"
+                                 "{\n"
+                                 "    x[atomic_inc(&table[1])] = atomic_add(&table[0], 2);\n"
+                                 "}\n";
+    const lesson_wanted wanted = {0};
+    recorded_source t = traced(source, &wanted);
+
+    (void)state;
+    assert_has(&t, "#if WEIGHTS\n#ifndef LESSON_TYPE_WEIGHT\n");
+    assert_has(&t, "#if WEIGHTS\n if (get_global_id(0) + get_global_id(1) + get_global_id(2) == 0) "
+                   "lesson_event(trace, 0x50000003u, (ulong)weights, lesson_number, 0); "
+                   "lesson_number++;\n#endif\n");
+    assert_has(&t, "(ulong)table, lesson_number | 0x80000000u, (uint)sizeof(uint) << 16);");
+    assert_has(&t, "#endif\n, __global uint *trace");
+    assert_has(&t, "lesson_atomic_add(trace, 0x1000000bu, 0x2000000bu, &table[1], 1)");
+    assert_has(&t, "lesson_atomic_add(trace, 0x1000000bu, 0x2000000bu, &table[0], 2)");
+    assert_int_equal(t.local_count, 1);
+    assert_string_equal(t.locals[0].name, "table");
+    assert_int_equal(t.locals[0].line, 5);
     recorded_source_free(&t);
 }
 
@@ -126,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accesses),
+        cmocka_unit_test(test_conditions_and_atomics),
         cmocka_unit_test(test_barriers),
         cmocka_unit_test(test_any_text),
     };

@@ -404,10 +404,48 @@ static void families_are_what_they_say(void **state)
     }
 }
 
+/* Sums of float32 by double are those by long double but for their rounding, at any distance; where
+ * one cannot be, nothing is added. */
+static void floats_are_added_at_once(void **state)
+{
+    static const size_t steps[][2] = {{1, 1}, {1, 7}, {3, 1}, {2, 5}};
+    enum { COUNT = 1001 };
+    static float a[COUNT * 7], b[COUNT * 7];
+    real_sum at_once, flushing = real_sum_start(TSR_F32, TSR_PRECISION_DEFAULT, &flushes);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT * 7; i++) {
+        a[i] = sinf((float)(i + 1)) * ldexpf(1, (int)(i * 37 % 61) - 30);
+        b[i] = cosf((float)(5 * i + 2)) * ldexpf(1, (int)(i * 53 % 41) - 20);
+    }
+    for (size_t k = 0; k < sizeof(steps) / sizeof(steps[0]); k++) {
+        const size_t step_a = steps[k][0], step_b = steps[k][1];
+        real_sum one_by_one = real_sum_start(TSR_F32, TSR_PRECISION_DEFAULT, &keeps);
+        long double magnitude;
+
+        at_once = one_by_one;
+        for (size_t i = 0; i < COUNT; i++)
+            real_sum_add(&one_by_one, a[i * step_a], b[i * step_b]);
+        magnitude = one_by_one.positive + one_by_one.negative;
+        assert_true(real_sum_add_floats(&at_once, a, step_a, b, step_b, COUNT));
+        assert_int_equal(at_once.terms, COUNT);
+        assert_true(fabsl(at_once.positive - one_by_one.positive) <= COUNT * 0x1p-53L * magnitude);
+        assert_true(fabsl(at_once.negative - one_by_one.negative) <= COUNT * 0x1p-53L * magnitude);
+    }
+    at_once = real_sum_start(TSR_F32, TSR_PRECISION_DEFAULT, &keeps);
+    a[COUNT - 1] = INFINITY;
+    assert_false(real_sum_add_floats(&at_once, a, 1, b, 1, COUNT));
+    a[COUNT - 1] = NAN;
+    assert_false(real_sum_add_floats(&at_once, a, 1, b, 2, COUNT));
+    assert_false(real_sum_add_floats(&flushing, b, 1, b, 1, COUNT));
+    assert_int_equal(at_once.terms + flushing.terms, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_values_pass),
+        cmocka_unit_test(floats_are_added_at_once),
         cmocka_unit_test(the_bound_is_where_it_should_be),
         cmocka_unit_test(factors_are_rounded_to_the_nearest),
         cmocka_unit_test(rounded_factors_widen_the_bound),

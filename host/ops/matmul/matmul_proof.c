@@ -173,6 +173,22 @@ static double judge_scaled(const judged *j, size_t i, size_t column, const real_
                : error;
 }
 
+/* The products that an element is the sum of. */
+static void add_products(const judged *j, size_t i, size_t column, real_sum *s)
+{
+    const tsr_matmul_problem *p = j->p;
+    const size_t step_a = matmul_turned_a(p) ? matmul_ld_a(p) : 1;
+    const size_t step_b = matmul_turned_b(p) ? 1 : matmul_ld_b(p);
+
+    if (p->type == TSR_F32 &&
+        real_sum_add_floats(s, (const float *)j->a + matmul_index_a(p, i, 0), step_a,
+                            (const float *)j->b + matmul_index_b(p, 0, column), step_b, p->k))
+        return;
+    for (size_t q = 0; q < p->k; q++)
+        real_sum_add(s, real_get(p->type, j->a, matmul_index_a(p, i, q)),
+                     real_get(p->type, j->b, matmul_index_b(p, q, column)));
+}
+
 static void judge_element(const judged *j, size_t i, size_t column, verdict *out)
 {
     const tsr_matmul_problem *p = j->p;
@@ -192,9 +208,8 @@ static void judge_element(const judged *j, size_t i, size_t column, verdict *out
         return;
     }
     s.result = type_c;
-    for (size_t q = 0; q < p->k && alpha != 0; q++)
-        real_sum_add(&s, real_get(p->type, j->a, matmul_index_a(p, i, q)),
-                     real_get(p->type, j->b, matmul_index_b(p, q, column)));
+    if (alpha != 0 && p->k > 0)
+        add_products(j, i, column, &s);
     if (beta != 0)
         c = real_get(type_c, j->before, matmul_index_c(p, i, column));
     got = real_get(type_c, j->after, matmul_index_c(p, i, column));
