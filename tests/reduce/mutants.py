@@ -29,6 +29,9 @@ MUTANTS = {
     "reduce-index-in-piece":
         ("host/ops/reduce/reduce_partition.c", "at->first + index : *best", 0, "index : *best",
          "cli/test_reduce_command"),
+    "reduce-columns-of-the-first":
+        ("host/ops/reduce/reduce_partition.c", "outer * s.stride + first) * in", 0, "outer * s.stride) * in",
+         "cli/test_reduce_command"),
     "reduce-minimum-of-none":
         ("host/ops/reduce/reduce.c", "if (p->n == 0 && p->by < ARRAY_COUNT(names) && names[p->by])", 0,
          "if (0)", "unit/test_reduce_plan"),

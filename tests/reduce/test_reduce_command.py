@@ -179,12 +179,26 @@ class Reduce(Case):
         x[10] = np.nan
         self.assertTrue(np.isnan(self.pieces(x, "4K", "--by", "min")[0]))
 
+    def test_columns_of_a_matrix_whose_rows_device_memory_does_not_hold(self):
+        """Some columns come at a time, each whole: results are those of one piece, to the bit."""
+        rng = np.random.default_rng(10)
+        wide = rng.standard_normal((3, 6, 1001)).astype(np.float32)
+        wide[1, 2, 1000] = wide[2, 4, 0] = np.nan
+        for dtype, by in ((np.float32, "sum"), (np.float32, "argmin"), (np.float16, "norm2"),
+                          (np.int64, "mean")):
+            x = np.nan_to_num(wide * 99).astype(dtype) if dtype == np.int64 else wide.astype(dtype)
+            for axis in ("0", "1"):
+                got, count = self.pieces(x, "2K", "--by", by, "--axis", axis)
+                self.assertGreater(count, 10)
+                whole, _ = self.pieces(x, "1G", "--by", by, "--axis", axis)
+                np.testing.assert_array_equal(got, whole, (dtype, by, axis))
+
     def test_device_memory_that_does_not_hold_a_piece(self):
         np.save(self.path("x.npy"), np.ones((40, 1000), np.float32))
         self.fail_with(1, "reduce", "x.npy", "-o", "r.npy", "--device", "cpu", "--copy", "--axis",
-                       "0", "--device-memory", "1K",
-                       says="3 pieces of 1000 elements with their results need 24000 bytes at once, and "
-                            "1024 are allowed")
+                       "0", "--device-memory", "400",
+                       says="3 pieces of 40 elements with their results need 492 bytes at once, and "
+                            "400 are allowed")
 
     def test_unknown_reduction(self):
         self.fail_with(2, "reduce", "x.npy", "-o", "r.npy", "--by", "median", *HOST,

@@ -16,11 +16,11 @@
 #include "ops/reduce/reduce_problem.h"
 
 /* outer, n, inner, elements between steps and between strides. */
-static const size_t shapes[][5] = {{1, 1, 1, 0, 0},     {1, 31, 1, 0, 0},  {1, 4097, 1, 0, 0},
-                                   {1, 40003, 1, 0, 0}, {3, 33, 1, 0, 4},  {70, 65, 1, 0, 0},
-                                   {2, 1500, 1, 3, 1},  {1, 200, 3, 0, 0}, {2, 1001, 7, 0, 5},
-                                   {1, 7, 700, 0, 0},   {3, 40, 33, 2, 2}, {1, 5000, 40, 0, 0},
-                                   {1, 520, 130, 0, 0}};
+static const size_t shapes[][5] = {
+    {1, 1, 1, 0, 0},     {1, 31, 1, 0, 0},  {1, 4097, 1, 0, 0}, {1, 40003, 1, 0, 0},
+    {3, 33, 1, 0, 4},    {70, 65, 1, 0, 0}, {2, 1500, 1, 3, 1}, {1, 200, 3, 0, 0},
+    {2, 1001, 7, 0, 5},  {1, 7, 700, 0, 0}, {3, 40, 33, 2, 2},  {1, 5000, 40, 0, 0},
+    {1, 520, 130, 0, 0}, {529, 3, 1, 0, 2}, {37, 17, 1, 1, 0},  {1, 6, 600, 0, 0}};
 static const distribution inputs[] = {DISTRIBUTION_UNIFORM, DISTRIBUTION_SPECIAL, DISTRIBUTION_FEW,
                                       DISTRIBUTION_ORDERED};
 

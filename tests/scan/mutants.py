@@ -24,6 +24,9 @@ MUTANTS = {
     "scan-segments-empty":
         ("host/ops/scan/scan_partition.c", "if (offsets[s] - at->first > staged[n - 1])", 0,
          "", PIECES),
+    "scan-columns-of-the-first":
+        ("host/ops/scan/scan_partition.c", "i / cuts * p->n * inner + first", 0, "first",
+         "cli/test_scan_command"),
 }
 
 SURVIVORS = {

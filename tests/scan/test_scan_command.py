@@ -152,6 +152,19 @@ class Scan(Case):
                          "--device-memory", memory, "--json", *args)
         return np.load(self.path("s.npy")), json.loads(r.out)["bytes"]["chunks"]
 
+    def test_columns_of_a_matrix_whose_rows_device_memory_does_not_hold(self):
+        """Some columns come at a time, each whole: results are those of one piece, to the bit."""
+        wide = np.random.default_rng(10).standard_normal((3, 6, 1001)).astype(np.float32)
+        wide[1, 2, 1000] = wide[2, 4, 0] = np.nan
+        for dtype, args in ((np.float32, ()), (np.float16, ("--exclusive",)), (np.int8, ("--reverse",)),
+                            (np.float32, ("--by", "min"))):
+            x = np.nan_to_num(wide * 9).astype(dtype) if dtype == np.int8 else wide.astype(dtype)
+            for axis in ("0", "1"):
+                got, count = self.pieces(x, "4K", "--axis", axis, *args)
+                self.assertGreater(count, 10)
+                whole, _ = self.pieces(x, "1G", "--axis", axis, *args)
+                np.testing.assert_array_equal(got, whole, (dtype, args, axis))
+
     def test_arrays_that_device_memory_does_not_hold(self):
         rng = np.random.default_rng(8)
         x = rng.integers(-100, 100, 10000).astype(np.int8)

@@ -125,7 +125,10 @@ BUGS = {
         ("value-counts", "sort/sort_value_counts.cl", "while (ends[order] <= i + k)", 0,
          "while (ends[order] < i + k)", ["GROUP=16", "COPIES=4"]),
     "sweep-value-counts-places":
-        ("value-counts", "sort/sort_value_counts.cl", "from_order((word)place)", 0, "place",
+        ("value-counts", "sort/sort_value_counts.cl", "from_order((word)place)", 1, "place",
+         ["GROUP=16", "COPIES=4"]),
+    "sweep-value-counts-rows":
+        ("value-counts", "sort/sort_value_counts.cl", "get_group_id(0) * call.n", 0, "0",
          ["GROUP=16", "COPIES=4"]),
     "sweep-radix-one-digit-copy":
         ("onesweep", "sort/sort_onesweep.cl", "(keys_to + call.offset_keys_to + start)", 0,
@@ -168,7 +171,7 @@ BUGS = {
 # Of a type that is not the main one: it is there alone, or has fewer problems, all of which the
 # simulator runs, or it shows after fewer programs.
 TYPES = {
-    "sweep-value-counts-ends": "u8", "sweep-value-counts-places": "i8",
+    "sweep-value-counts-ends": "u8", "sweep-value-counts-places": "i8", "sweep-value-counts-rows": "i8",
     "sweep-radix-one-digit-copy": "i8",
     "oclgrind-sort-values-guard": "u8",
     "oclgrind-sort-rows-exchange-barrier": "u8",

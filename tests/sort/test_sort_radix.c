@@ -196,7 +196,7 @@ static void test_counts_refused(void **state)
     check_reason("value-counts", &d, &(tsr_sort_problem){.type = TSR_I8, .n = 9, .value_bytes = 1},
                  none, values);
     check_reason("value-counts", &d, &(tsr_sort_problem){.type = TSR_I8, .n = 9, .rows = 2}, none,
-                 "it sorts one row");
+                 "supported");
     check_reason("value-counts", &d, &(tsr_sort_problem){.type = TSR_U8, .n = INT32_MAX}, none,
                  "supported");
     check_reason("value-counts", &d, &(tsr_sort_problem){.type = TSR_U8, .n = (size_t)1 << 31},
@@ -204,12 +204,25 @@ static void test_counts_refused(void **state)
     /* As many copies of the counts as there is room for. */
     check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_U8, .n = 1 << 23},
                   " -DCOPIES=32 -DGROUP=512 ");
+    /* Rows by a group each, which is as large as they are long; long ones that are few in turns. */
+    check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_I8, .n = 36349, .rows = 330},
+                  " -DCOPIES=32 -DGROUP=512 ");
+    check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_I8, .n = 2000, .rows = 330},
+                  " -DCOPIES=16 -DGROUP=256 ");
+    check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_I8, .n = 1000000, .rows = 10},
+                  " -DROWS=1");
+    check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_I8, .n = 1000000, .rows = 9},
+                  " -DROWS=0");
+    check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_I8, .n = 100000, .rows = 2},
+                  " -DROWS=1");
     d.local_memory = 16 << 10;
     check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_U8, .n = 1 << 23},
                   " -DCOPIES=8 ");
     d.feature[FEATURE_DEVICE_SCOPE] = FEATURE_NO;
     check_reason("value-counts", &d, &(tsr_sort_problem){.type = TSR_U8, .n = 9}, none,
                  "it needs atomic operations of device scope");
+    check_reason("value-counts", &d, &(tsr_sort_problem){.type = TSR_U8, .n = 9, .rows = 2}, none,
+                 "supported");
 }
 
 static void test_settings_refused(void **state)
@@ -445,7 +458,8 @@ static void check_one_tile(const device_facts *ours, const device_facts *other)
     check_preferred(ours, (tsr_sort_problem){.type = TSR_U8, .n = 9216}, "onesweep");
     check_preferred(ours, (tsr_sort_problem){.type = TSR_U8, .n = 9217}, "value-counts");
     check_preferred(other, (tsr_sort_problem){.type = TSR_U8, .n = 9217}, "value-counts");
-    check_preferred_somewhere(ours, (tsr_sort_problem){.type = TSR_U8, .n = 9217, .rows = 2},
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_U8, .n = 9217, .rows = 2}, "value-counts");
+    check_preferred_somewhere(ours, (tsr_sort_problem){.type = TSR_U8, .n = 1024, .rows = 2},
                               "value-counts", false);
 }
 

@@ -1,5 +1,6 @@
 /* Arrays that come to the device in pieces: some results at a time, each of all its elements, or
- * where the device does not hold those, stretches of them, whose results become one on the host. */
+ * where the device does not hold those, stretches of them, whose results become one on the host;
+ * and where it does not hold one element of each, some columns of a matrix at a time. */
 #include <math.h>
 
 #include "base/elements.h"
@@ -7,8 +8,8 @@
 #include "core/real.h"
 #include "ops/reduce/reduce_problem.h"
 
-/* Of a piece: `outer`, or elements of each result. */
-enum { OUTER, LENGTH };
+/* Of a piece: `outer`, or elements of each result, or columns. */
+enum { OUTER, LENGTH, COLUMNS };
 
 /* A result's elements are cut into so many pieces at least.  A sum over a quarter of them has a
  * bound that is two roundings lower (tessera/reduce.h), which is what storing the sum of a piece
@@ -65,6 +66,40 @@ static void results_piece(const partition *x, void *const host[], size_t i, piec
 }
 
 static const partition_kind in_results = {.name = "results", .piece = results_piece};
+
+/* ---- some columns at a time ------------------------------------------------------------------ */
+
+static void columns_piece(const partition *x, void *const host[], size_t i, piece *out)
+{
+    const tsr_reduce_problem *p = reduce_of(x->problem);
+    const reduce_shape s = reduce_shape_of(p);
+    const size_t cuts = size_div_up(s.inner, x->cut[COLUMNS]);
+    const size_t outer = i / cuts, first = i % cuts * x->cut[COLUMNS];
+    const size_t count = size_min(x->cut[COLUMNS], s.inner - first);
+    const size_t in = tsr_type_size(p->type);
+    const size_t size = tsr_type_size(tsr_reduce_result_type(p->type, p->by));
+    const tsr_reduce_problem part = {
+        .type = p->type, .n = s.n, .by = p->by, .inner = count, .any_order = p->any_order};
+
+    *out = (piece){.problem = problem_from(x->problem->op, &part, sizeof(part))};
+    out->slice[REDUCE_X] = (slice){
+        .slot = i,
+        .rows = {.at = (char *)host[REDUCE_X] + (p->offset_x + outer * s.stride + first) * in,
+                 .count = s.n,
+                 .bytes = count * in,
+                 .pitch = s.step * in},
+        .blocks = 1,
+        .in = true};
+    out->slice[REDUCE_RESULT] =
+        (slice){.slot = i,
+                .rows = host_bytes((char *)host[REDUCE_RESULT] +
+                                       (p->offset_result + outer * s.inner + first) * size,
+                                   count * size),
+                .blocks = 1,
+                .out = true};
+}
+
+static const partition_kind in_columns = {.name = "columns", .piece = columns_piece};
 
 /* ---- stretches ------------------------------------------------------------------------------ */
 
@@ -286,6 +321,24 @@ static void cut_stretches(const tsr_reduce_problem *p, size_t length, partition 
         partition_add_shape(out, cuts - 1);
 }
 
+static void cut_columns(const tsr_reduce_problem *p, size_t count, partition *out)
+{
+    const reduce_shape s = reduce_shape_of(p);
+    const size_t cuts = size_div_up(s.inner, count);
+    const size_t size = tsr_type_size(tsr_reduce_result_type(p->type, p->by));
+
+    *out = (partition){
+        .kind = &in_columns,
+        .pieces = SIZE_MAX,
+        .cut = {[COLUMNS] = count},
+        .slots = {[REDUCE_X] = {PARTITION_SLOTS_MAX, count * s.n * tsr_type_size(p->type), 0},
+                  [REDUCE_RESULT] = {PARTITION_SLOTS_MAX, count * size, 0}}};
+    size_mul(s.outer, cuts, &out->pieces);
+    partition_add_shape(out, 0);
+    if (s.inner % count)
+        partition_add_shape(out, cuts - 1);
+}
+
 tsr_status reduce_partition(const problem *q, const selection *sel, const stream_budget *budget,
                             partition *out, tsr_error *err)
 {
@@ -296,8 +349,9 @@ tsr_status reduce_partition(const problem *q, const selection *sel, const stream
     const size_t result = s.inner * tsr_type_size(tsr_reduce_result_type(p->type, p->by));
     const size_t partial = s.inner * tsr_type_size(tsr_reduce_result_type(part.type, part.by));
     const size_t line = s.inner * tsr_type_size(part.type);
+    const size_t column = s.n * tsr_type_size(p->type) + result / s.inner;
     const bool holds = stream_holds(budget, q);
-    size_t one, length;
+    size_t one, length, columns;
 
     (void)sel;
     if (all == 0 || (holds && all < STREAMED_MIN))
@@ -313,12 +367,18 @@ tsr_status reduce_partition(const problem *q, const selection *sel, const stream
     if (holds && part.type != p->type)
         return TSR_OK;
     length = slot > partial ? (slot - partial) / line : 0;
+    columns = length || holds ? 0 : size_min(slot, budget->each) / column;
+    if (columns) {
+        cut_columns(p, size_min(columns, s.inner), out);
+        return TSR_OK;
+    }
     if (length == 0)
         return holds || !budget->limited
                    ? TSR_OK
-                   : stream_refuse(err, "reduce", budget, PARTITION_SLOTS_MAX * (line + partial),
+                   : stream_refuse(err, "reduce", budget,
+                                   PARTITION_SLOTS_MAX * size_min(line + partial, column),
                                    "%d pieces of %zu elements with their results",
-                                   (int)PARTITION_SLOTS_MAX, s.inner);
+                                   (int)PARTITION_SLOTS_MAX, size_min(s.inner, s.n));
     length = size_min(length, size_max(stream_piece_bytes(all, budget->each) / line, 1));
     cut_stretches(p, size_min(length, size_max(p->n / PIECES_MIN, 1)), out);
     return TSR_OK;

@@ -40,6 +40,9 @@ enum { JOINED_AT_ONCE = 256 };
 /* Elements that lie apart are gathered, so many at a time. */
 enum { GATHERED = 1024 };
 
+/* Rows of so few elements are taken side by side, as the columns of a tile are. */
+enum { SHORT_MAX = 64 };
+
 static reduce_loops_table *const tables[] = {
 #ifdef __x86_64__
     &reduce_loops_of_0, &reduce_loops_of_1, &reduce_loops_of_2
@@ -141,6 +144,30 @@ static const reduce_part nothing = {.value = {.u = 0}, .index = -1};
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
+/* `count` elements of `size` bytes, `step` elements apart. */
+static void gather(void *restrict to, const void *restrict from, size_t count, size_t step,
+                   size_t size)
+{
+    switch (size) {
+    case 1:
+        for (size_t i = 0; i < count; i++)
+            ((uint8_t *)to)[i] = ((const uint8_t *)from)[i * step];
+        break;
+    case 2:
+        for (size_t i = 0; i < count; i++)
+            ((uint16_t *)to)[i] = ((const uint16_t *)from)[i * step];
+        break;
+    case 4:
+        for (size_t i = 0; i < count; i++)
+            ((uint32_t *)to)[i] = ((const uint32_t *)from)[i * step];
+        break;
+    default:
+        for (size_t i = 0; i < count; i++)
+            ((uint64_t *)to)[i] = ((const uint64_t *)from)[i * step];
+        break;
+    }
+}
+
 /* Elements that lie apart, one after another. */
 static void take_apart(const reducing *r, const unsigned char *from, size_t n, size_t first,
                        reduce_part *part)
@@ -150,8 +177,7 @@ static void take_apart(const reducing *r, const unsigned char *from, size_t n, s
     for (size_t at = 0; at < n; at += GATHERED) {
         const size_t count = size_min(GATHERED, n - at);
 
-        for (size_t i = 0; i < count; i++)
-            memcpy(gathered + i * r->size, from + (at + i) * r->s.step * r->size, r->size);
+        gather(gathered, from + at * r->s.step * r->size, count, r->s.step, r->size);
         r->loops->row[r->p->by](gathered, count, first + at, part);
     }
 }
@@ -174,6 +200,58 @@ static void reduce_part_of_row(const reducing *r, size_t task)
         r->left[task] = part;
     else
         put(r, row, &part);
+}
+
+/* Store the results of a tile of whole columns, from number `to` on. */
+static void store_tile(const reducing *r, size_t to, size_t width, const reduce_tile *tile)
+{
+    const tsr_reduce_problem *p = r->p;
+    const size_t size = tsr_type_size(tsr_reduce_result_type(p->type, p->by));
+
+    if (r->loops->store) {
+        r->loops->store(p->by, r->s.n, width, tile,
+                        (char *)r->result + (p->offset_result + to) * size);
+        return;
+    }
+    for (size_t j = 0; j < width; j++) {
+        reduce_part one;
+
+        r->loops->part(p->by, tile, j, &one);
+        put(r, to + j, &one);
+    }
+}
+
+static void reduce_short_rows(const reducing *r, size_t task)
+{
+    const size_t first = task * r->width, rows = size_min(r->width, r->s.outer - first);
+    _Alignas(64) unsigned char one_each[REDUCE_TILE * 8];
+    reduce_tile tile;
+
+    if (r->loops->across[r->p->by]) {
+        r->loops->across[r->p->by](r->x + first * r->s.stride * r->size, rows, r->s.n, r->s.stride,
+                                   r->s.step, &tile);
+        store_tile(r, first, rows, &tile);
+        return;
+    }
+    r->loops->start(r->p->by, rows, &tile);
+    for (size_t i = 0; i < r->s.n; i++) {
+        gather(one_each, r->x + (first * r->s.stride + i * r->s.step) * r->size, rows, r->s.stride,
+               r->size);
+        r->loops->columns[r->p->by](one_each, 1, rows, 0, i, &tile);
+    }
+    store_tile(r, first, rows, &tile);
+}
+
+static bool is_short(const reducing *r)
+{
+    return r->s.inner == 1 && r->s.n <= SHORT_MAX && r->s.outer > 1;
+}
+
+static void cut_short_rows(reducing *r)
+{
+    r->width = REDUCE_TILE;
+    r->parts = 1;
+    r->tiles = size_div_up(r->s.outer, r->width);
 }
 
 static void cut_rows(reducing *r)
@@ -240,6 +318,10 @@ static void reduce_part_of_tile(const reducing *r, size_t task)
         reduce_folded(r, from, rows, first, &tile, few);
     else
         reduce_into(r, from, rows, width, r->s.step, first, &tile);
+    if (!r->left && !(is_folded(r) && rows)) {
+        store_tile(r, o * r->s.inner + column, width, &tile);
+        return;
+    }
     for (size_t j = 0; j < width; j++) {
         const size_t to = o * r->s.inner + column + j;
         reduce_part one;
@@ -284,7 +366,9 @@ static void reduce_some(void *context, size_t item, size_t who)
 
     (void)who;
     for (size_t t = first; t < end; t++)
-        (r->s.inner == 1 ? reduce_part_of_row : reduce_part_of_tile)(r, t);
+        (is_short(r)       ? reduce_short_rows
+         : r->s.inner == 1 ? reduce_part_of_row
+                           : reduce_part_of_tile)(r, t);
 }
 
 /* Results of JOINED_AT_ONCE rows or columns, from their parts. */
@@ -312,15 +396,14 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
                   .result = operands[REDUCE_RESULT],
                   .size = tsr_type_size(p->type),
                   .tiles = 1};
-    const bool in_rows = r.s.inner == 1;
     const size_t results = r.s.outer * r.s.inner;
     const double elements = (double)results * (double)r.s.n;
     const size_t threads = elements < PARALLEL_MIN ? 1 : team_threads();
 
     if (p->n)
         r.x = (const unsigned char *)operands[REDUCE_X] + p->offset_x * r.size;
-    (in_rows ? cut_rows : cut_columns)(&r);
-    r.tasks = r.s.outer * r.parts * r.tiles;
+    (is_short(&r) ? cut_short_rows : r.s.inner == 1 ? cut_rows : cut_columns)(&r);
+    r.tasks = (is_short(&r) ? 1 : r.s.outer) * r.parts * r.tiles;
     r.at_once = size_max(size_div_up(r.tasks, threads * TURNS), 1);
     if (r.parts > 1) {
         r.left = malloc(results * r.parts * sizeof(*r.left));

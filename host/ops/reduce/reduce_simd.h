@@ -41,12 +41,21 @@ typedef void reduce_row(const void *x, size_t n, size_t first, reduce_part *part
 typedef void reduce_rows_into(const void *x, size_t rows, size_t width, size_t pitch, size_t first,
                               reduce_tile *tile);
 
+/** Reduce rows, `stride` elements apart, of n elements each, `step` apart, side by side, each into
+ * a column of a tile. */
+typedef void reduce_across(const void *x, size_t rows, size_t n, size_t stride, size_t step,
+                           reduce_tile *tile);
+
 /** What a type can do; by tsr_reduction. */
 typedef struct reduce_loops {
     reduce_row *row[TSR_REDUCE_COUNT + 1];
     reduce_rows_into *columns[TSR_REDUCE_COUNT + 1];
+    reduce_across *across[TSR_REDUCE_COUNT + 1]; /* or NULL */
     void (*start)(size_t by, size_t width, reduce_tile *tile);
     void (*part)(size_t by, const reduce_tile *tile, size_t column, reduce_part *out);
+    /* The results of a tile that has all n elements of its columns, in their type; NULL of 16-bit
+     * floats. */
+    void (*store)(size_t by, size_t n, size_t width, const reduce_tile *tile, void *result);
 } reduce_loops;
 
 /** By tsr_type: reduce_loops_0, ... */

@@ -16,20 +16,19 @@ static void OF(sum)(const void *from, size_t n, size_t first, reduce_part *part)
     size_t at = 0;
 
     for (; n - at >= STREAMS * BLOCK; at += STREAMS * BLOCK, x += STREAMS * BLOCK) {
-        EXACT lane[LANES] = {0}, sum = 0;
+        EXACT lane[LANES] = {0};
 
         STREAMS_OF(x, lane[l] += (EXACT)here[l];);
-        for (size_t l = 0; l < LANES; l++)
-            sum += lane[l];
+        JOIN_LANES(lane, LANES, 1);
 #if REAL
-        part->value.real += (double)sum;
+        part->value.real += (double)lane[0];
 #else
-        part->value.u += (uint64_t)sum;
+        part->value.u += (uint64_t)lane[0];
 #endif
     }
     for (; at < n; at += BLOCK, x += BLOCK) {
         const size_t count = n - at < BLOCK ? n - at : BLOCK;
-        EXACT lane[LANES] = {0}, sum = 0;
+        EXACT lane[LANES] = {0};
         size_t i = 0;
 
         for (; i + LANES <= count; i += LANES) {
@@ -37,14 +36,19 @@ static void OF(sum)(const void *from, size_t n, size_t first, reduce_part *part)
             for (size_t l = 0; l < LANES; l++)
                 lane[l] += (EXACT)x[i + l];
         }
-        for (size_t l = 0; l < LANES && count >= LANES; l++)
-            sum += lane[l];
+        if (i > 0)
+            JOIN_LANES(lane, LANES, FEW_LANES);
+        for (; i + FEW_LANES <= count; i += FEW_LANES)
+            for (size_t l = 0; l < FEW_LANES; l++)
+                lane[l] += (EXACT)x[i + l];
+        if (i > 0)
+            JOIN_LANES(lane, FEW_LANES, 1);
         for (; i < count; i++)
-            sum += (EXACT)x[i];
+            lane[0] += (EXACT)x[i];
 #if REAL
-        part->value.real += (double)sum;
+        part->value.real += (double)lane[0];
 #else
-        part->value.u += (uint64_t)sum;
+        part->value.u += (uint64_t)lane[0];
 #endif
     }
 #endif
@@ -81,16 +85,15 @@ static void OF(norm2)(const void *from, size_t n, size_t first, reduce_part *par
     size_t at = 0;
 
     for (; n - at >= STREAMS * BLOCK; at += STREAMS * BLOCK, x += STREAMS * BLOCK) {
-        double lane[LANES] = {0}, sum = 0;
+        double lane[LANES] = {0};
 
         STREAMS_OF(x, lane[l] += (double)here[l] * (double)here[l];);
-        for (size_t l = 0; l < LANES; l++)
-            sum += lane[l];
-        part->value.real += sum;
+        JOIN_LANES(lane, LANES, 1);
+        part->value.real += lane[0];
     }
     for (; at < n; at += BLOCK, x += BLOCK) {
         const size_t count = n - at < BLOCK ? n - at : BLOCK;
-        double lane[LANES] = {0}, sum = 0;
+        double lane[LANES] = {0};
         size_t i = 0;
 
         for (; i + LANES <= count; i += LANES) {
@@ -98,11 +101,16 @@ static void OF(norm2)(const void *from, size_t n, size_t first, reduce_part *par
             for (size_t l = 0; l < LANES; l++)
                 lane[l] += (double)x[i + l] * (double)x[i + l];
         }
+        if (i > 0)
+            JOIN_LANES(lane, LANES, FEW_LANES);
+        for (; i + FEW_LANES <= count; i += FEW_LANES)
+            for (size_t l = 0; l < FEW_LANES; l++)
+                lane[l] += (double)x[i + l] * (double)x[i + l];
+        if (i > 0)
+            JOIN_LANES(lane, FEW_LANES, 1);
         for (; i < count; i++)
-            lane[i % LANES] += (double)x[i] * (double)x[i];
-        for (size_t l = 0; l < LANES; l++)
-            sum += lane[l];
-        part->value.real += sum;
+            lane[0] += (double)x[i] * (double)x[i];
+        part->value.real += lane[0];
     }
 #else
     COMPENSATED_LANES((double)x[i] * (double)x[i], n, part);
@@ -246,6 +254,28 @@ EXTREME_ROWS(max, argmax, largest, >)
         }                                                                                          \
     } while (0)
 
+/* The sum of VALUE(x) of each column, where nothing has to be carried: four rows are added to each
+ * other before they are to what is there. */
+#define ADD_ROWS(S, VALUE)                                                                         \
+    do {                                                                                           \
+        const T *restrict x = from;                                                                \
+        size_t r = 0;                                                                              \
+                                                                                                   \
+        for (; r + 4 <= rows; r += 4, x += 4 * pitch) {                                            \
+            const T *restrict x1 = x + pitch, *restrict x2 = x1 + pitch,                           \
+                              *restrict x3 = x2 + pitch;                                           \
+                                                                                                   \
+            for (size_t j = 0; j < width; j++)                                                     \
+                sum[j] +=                                                                          \
+                    (VALUE((S)x[j]) + VALUE((S)x1[j])) + (VALUE((S)x2[j]) + VALUE((S)x3[j]));      \
+        }                                                                                          \
+        for (; r < rows; r++, x += pitch)                                                          \
+            for (size_t j = 0; j < width; j++)                                                     \
+                sum[j] += VALUE((S)x[j]);                                                          \
+    } while (0)
+#define ITSELF(v) (v)
+#define SQUARE(v) ((v) * (v))
+
 /* The same of a sum in double precision with a carry. */
 #define ADD_COMPENSATED(number)                                                                    \
     const double term = (number)-carry[j], total = sum[j] + term, lost = (total - sum[j]) - term;  \
@@ -272,9 +302,9 @@ COLUMNS(sum_columns)
 #if REAL && COMPENSATED
     EACH_ROW(ADD_COMPENSATED((double)x[j]));
 #elif REAL
-    EACH_ROW(sum[j] += (double)x[j];);
+    ADD_ROWS(double, ITSELF);
 #else
-    EACH_ROW(sum[j] += (uint64_t)x[j];);
+    ADD_ROWS(uint64_t, ITSELF);
 #endif
 }
 
@@ -295,7 +325,7 @@ COLUMNS(norm2_columns)
     double *restrict sum = (double *)(void *)tile->value;
 #if REAL && !COMPENSATED
     (void)first;
-    EACH_ROW(sum[j] += (double)x[j] * (double)x[j];);
+    ADD_ROWS(double, SQUARE);
 #else
     double *restrict carry = tile->carry;
 
@@ -346,25 +376,115 @@ static void OF(start)(size_t by, size_t width, reduce_tile *tile)
     const bool least = by == TSR_REDUCE_MIN || by == TSR_REDUCE_ARGMIN;
     const bool extreme = least || by == TSR_REDUCE_MAX || by == TSR_REDUCE_ARGMAX;
 
-    for (size_t j = 0; j < width; j++) {
+    for (size_t j = 0; j < width && extreme; j++) {
+        best[j] = least ? (T)LARGEST_OF_T : (T)LEAST_OF_T;
         tile->index[j] = -1;
-        tile->carry[j] = 0;
-        if (extreme)
-            best[j] = least ? (T)LARGEST_OF_T : (T)LEAST_OF_T;
-        else
-            memset(tile->value + 8 * j, 0, 8);
+    }
+    if (!extreme) {
+        memset(tile->value, 0, 8 * width);
+        memset(tile->carry, 0, sizeof(double) * width);
     }
 }
 
 static void OF(part)(size_t by, const reduce_tile *tile, size_t j, reduce_part *out)
 {
-    *out = (reduce_part){.carry = tile->carry[j], .index = tile->index[j]};
     if (by == TSR_REDUCE_MIN || by == TSR_REDUCE_MAX || by == TSR_REDUCE_ARGMIN ||
-        by == TSR_REDUCE_ARGMAX)
+        by == TSR_REDUCE_ARGMAX) {
+        *out = (reduce_part){.index = tile->index[j]};
         out->value.VALUE = (VALUE_T)((const T *)(const void *)tile->value)[j];
-    else
+    } else {
+        *out = (reduce_part){.carry = tile->carry[j], .index = -1};
         memcpy(&out->value, tile->value + 8 * j, 8);
+    }
 }
+
+/* What a sum is of: floats themselves, integers as 64 bits. */
+#if REAL
+#define SUM_T  double
+#define OUT_T  T
+#define REAL_T T
+#else
+#define SUM_T  uint64_t
+#define OUT_T  uint64_t
+#define REAL_T double
+#endif
+
+#define STORE(type, value)                                                                         \
+    for (size_t j = 0; j < width; j++)                                                             \
+        ((type *)result)[j] = (type)(value);                                                       \
+    break
+
+static void OF(store)(size_t by, size_t n, size_t width, const reduce_tile *tile, void *result)
+{
+    const T *restrict best = (const T *)(const void *)tile->value;
+    const SUM_T *restrict sum = (const SUM_T *)(const void *)tile->value;
+    const double *restrict real = (const double *)(const void *)tile->value;
+    const uint64_t *restrict count = (const uint64_t *)(const void *)tile->value;
+
+    switch (by) {
+    case TSR_REDUCE_SUM:
+        STORE(OUT_T, sum[j]);
+    case TSR_REDUCE_MIN:
+    case TSR_REDUCE_MAX:
+        STORE(T, best[j]);
+    case TSR_REDUCE_ARGMIN:
+    case TSR_REDUCE_ARGMAX:
+        STORE(int64_t, tile->index[j]);
+    case TSR_REDUCE_MEAN:
+        STORE(REAL_T, n ? real[j] / (double)n : (double)NAN);
+    case TSR_REDUCE_NORM2:
+        STORE(REAL_T, sqrt(real[j]));
+    case TSR_REDUCE_ANY:
+        STORE(uint8_t, count[j] > 0);
+    case TSR_REDUCE_ALL:
+        STORE(uint8_t, count[j] == n);
+    default:
+        STORE(uint64_t, count[j]);
+    }
+}
+
+/* Sums of VALUE(x) of ROWS rows in as many lanes; what is left over has lanes that are not stored.
+ */
+#if REAL && COMPENSATED
+#define ADD_ACROSS(VALUE)                                                                          \
+    const double term = VALUE((double)x[l * stride]) - carry[l], total = lane[l] + term;           \
+    const double lost = (total - lane[l]) - term;                                                  \
+                                                                                                   \
+    carry[l] = fabs(lost) <= DBL_MAX ? lost : 0;                                                   \
+    lane[l] = total;
+#else
+#define ADD_ACROSS(VALUE) lane[l] += VALUE((SUM_T)x[l * stride]);
+#endif
+
+#define ACROSS(name, VALUE)                                                                        \
+    static void OF(name)(const void *from, size_t rows, size_t n, size_t stride, size_t step,      \
+                         reduce_tile *tile)                                                        \
+    {                                                                                              \
+        for (size_t r = 0; r < rows; r += ROWS) {                                                  \
+            const T *x = (const T *)from + r * stride;                                             \
+            SUM_T lane[ROWS] = {0};                                                                \
+            double carry[ROWS] = {0};                                                              \
+            const size_t count = rows - r < ROWS ? rows - r : ROWS;                                \
+                                                                                                   \
+            (void)carry;                                                                           \
+            if (count == ROWS)                                                                     \
+                for (size_t i = 0; i < n; i++, x += step)                                          \
+                    for (size_t l = 0; l < ROWS; l++) {                                            \
+                        ADD_ACROSS(VALUE)                                                          \
+                    }                                                                              \
+            else                                                                                   \
+                for (size_t i = 0; i < n; i++, x += step)                                          \
+                    for (size_t l = 0; l < count; l++) {                                           \
+                        ADD_ACROSS(VALUE)                                                          \
+                    }                                                                              \
+            memcpy(tile->value + 8 * r, lane, 8 * count);                                          \
+        }                                                                                          \
+    }
+
+ACROSS(sum_across, ITSELF)
+#if REAL
+ACROSS(norm2_across, SQUARE)
+#endif
 
 static const reduce_loops OF(loops) = {
     .row = {OF(sum), OF(min), OF(max), OF(argmin), OF(argmax), OF(mean), OF(norm2), OF(count),
@@ -372,8 +492,16 @@ static const reduce_loops OF(loops) = {
     .columns = {OF(sum_columns), OF(min_columns), OF(max_columns), OF(argmin_columns),
                 OF(argmax_columns), OF(mean_columns), OF(norm2_columns), OF(count_columns),
                 OF(count_columns), OF(count_columns)},
+#if REAL
+    .across = {[TSR_REDUCE_SUM] = OF(sum_across),
+               [TSR_REDUCE_MEAN] = OF(sum_across),
+               [TSR_REDUCE_NORM2] = OF(norm2_across)},
+#else
+    .across = {[TSR_REDUCE_SUM] = OF(sum_across)},
+#endif
     .start = OF(start),
-    .part = OF(part)};
+    .part = OF(part),
+    .store = OF(store)};
 
 #undef EXTREME_OF
 #undef NAN_OF_T
@@ -383,7 +511,16 @@ static const reduce_loops OF(loops) = {
 #undef EXTREME_ROWS
 #undef EACH_ROW
 #undef ADD_COMPENSATED
+#undef ADD_ROWS
+#undef ADD_ACROSS
+#undef ACROSS
+#undef ITSELF
+#undef SQUARE
 #undef COLUMNS
+#undef SUM_T
+#undef OUT_T
+#undef REAL_T
+#undef STORE
 #undef EXTREME_COLUMNS
 #undef T
 #undef OF

@@ -8,7 +8,16 @@
 
 /* Results side by side, for vectors and to hide the latency of an addition; they are combined in
  * one order.  The sum of integers of some blocks is exact in EXACT. */
-enum { LANES = 32, BLOCK = 4096 };
+enum { LANES = 32, FEW_LANES = 8, BLOCK = 4096 };
+
+/* Short rows that are reduced side by side. */
+enum { ROWS = 16 };
+
+/* Of `many` lanes `few`. */
+#define JOIN_LANES(lane, many, few)                                                                \
+    for (size_t reach = (many) / 2; reach >= (few); reach /= 2)                                    \
+        for (size_t l = 0; l < reach; l++)                                                         \
+    lane[l] += lane[l + reach]
 
 /* Elements whose extreme is found before that of the next ones, and in which the place of the best
  * is looked for in the end. */
@@ -42,6 +51,29 @@ enum { STREAMS = 4 };
             }                                                                                      \
     } while (0)
 
+/* Add `number`, of element i, to `lanes` lanes, in double precision with carries. */
+#define ADD_TO_LANES(number, lanes)                                                                \
+    for (size_t l = 0, i = at; l < (lanes); l++, i++) {                                            \
+        const double term = (number)-carry[l], sum = lane[l] + term;                               \
+        const double lost = (sum - lane[l]) - term;                                                \
+                                                                                                   \
+        carry[l] = fabs(lost) <= DBL_MAX ? lost : 0;                                               \
+        lane[l] = sum;                                                                             \
+    }
+
+/* Of `many` lanes with carries `few`: what rounding loses of each sum is found exactly (Knuth, The
+ * Art of Computer Programming, volume 2, section 4.2.2, theorem B). */
+#define JOIN_CARRIED(many, few)                                                                    \
+    for (size_t reach = (many) / 2; reach >= (few); reach /= 2)                                    \
+        for (size_t l = 0; l < reach; l++) {                                                       \
+            const double a = lane[l], b = lane[l + reach], sum = a + b, part_b = sum - a;          \
+            const double left = (a - (sum - part_b)) + (b - part_b);                               \
+            const double lost = carry[l] + carry[l + reach] - left;                                \
+                                                                                                   \
+            carry[l] = fabs(lost) <= DBL_MAX ? lost : 0;                                           \
+            lane[l] = sum;                                                                         \
+        }
+
 /* Add `number`, of element i, in double precision, n times, each lane with a carry. */
 #define COMPENSATED_LANES(number, n, part)                                                         \
     do {                                                                                           \
@@ -50,18 +82,16 @@ enum { STREAMS = 4 };
                                                                                                    \
         for (; at + LANES <= (n); at += LANES) {                                                   \
             fetch(&x[at], AHEAD, LANES * sizeof(*x));                                              \
-            for (size_t l = 0, i = at; l < LANES; l++, i++) {                                      \
-                const double term = (number)-carry[l], sum = lane[l] + term;                       \
-                const double lost = (sum - lane[l]) - term;                                        \
-                                                                                                   \
-                carry[l] = fabs(lost) <= DBL_MAX ? lost : 0;                                       \
-                lane[l] = sum;                                                                     \
-            }                                                                                      \
+            ADD_TO_LANES(number, LANES)                                                            \
         }                                                                                          \
-        for (size_t l = 0; l < LANES; l++) {                                                       \
-            reduce_add(part, -carry[l]);                                                           \
-            reduce_add(part, lane[l]);                                                             \
-        }                                                                                          \
+        if (at > 0)                                                                                \
+            JOIN_CARRIED(LANES, FEW_LANES)                                                         \
+        for (; at + FEW_LANES <= (n); at += FEW_LANES)                                             \
+            ADD_TO_LANES(number, FEW_LANES)                                                        \
+        if (at > 0)                                                                                \
+            JOIN_CARRIED(FEW_LANES, 1)                                                             \
+        reduce_add(part, -carry[0]);                                                               \
+        reduce_add(part, lane[0]);                                                                 \
         for (size_t i = at; i < (n); i++)                                                          \
             reduce_add(part, (number));                                                            \
     } while (0)

@@ -1,5 +1,6 @@
 /* Arrays that come to the device in pieces: some lines at a time, or where the device does not hold
- * one, stretches of it, to whose results the host adds what the stretches before have come to. */
+ * one, stretches of it, to whose results the host adds what the stretches before have come to; and
+ * where it does not hold one element of each of the columns of a matrix, some columns at a time. */
 #include <math.h>
 #include <string.h>
 
@@ -7,8 +8,8 @@
 #include "core/real.h"
 #include "ops/scan/scan_problem.h"
 
-/* Of a piece: `outer`, or elements of each line. */
-enum { OUTER, LENGTH };
+/* Of a piece: `outer`, or elements of each line, or columns. */
+enum { OUTER, LENGTH, COLUMNS };
 
 /* ---- some lines at a time ------------------------------------------------------------------- */
 
@@ -46,6 +47,44 @@ static void lines_piece(const partition *x, void *const host[], size_t i, piece 
 }
 
 static const partition_kind in_lines = {.name = "lines", .piece = lines_piece};
+
+/* ---- some columns at a time ------------------------------------------------------------------ */
+
+/* `count` columns of one `outer`, from `first` on, counted from the first element. */
+static host_rows columns(const tsr_scan_problem *p, const view *v, void *array, size_t first,
+                         size_t count)
+{
+    const size_t size = tsr_type_size(v->type);
+
+    return (host_rows){.at = (char *)array + (v->offset + first) * size,
+                       .count = p->n,
+                       .bytes = count * size,
+                       .pitch = scan_inner(p) * size};
+}
+
+static void columns_piece(const partition *x, void *const host[], size_t i, piece *out)
+{
+    const tsr_scan_problem *p = scan_of(x->problem);
+    const size_t inner = scan_inner(p), cuts = size_div_up(inner, x->cut[COLUMNS]);
+    const size_t first = i % cuts * x->cut[COLUMNS], at = i / cuts * p->n * inner + first;
+    const view from = scan_x(p), to = scan_result(p);
+    tsr_scan_problem part = *p;
+
+    part.outer = 1;
+    part.inner = size_min(x->cut[COLUMNS], inner - first);
+    part.offset_x = part.offset_result = 0;
+    *out = (piece){.problem = problem_from(x->problem->op, &part, sizeof(part))};
+    out->slice[SCAN_X] = (slice){.slot = i,
+                                 .rows = columns(p, &from, host[SCAN_X], at, part.inner),
+                                 .blocks = 1,
+                                 .in = true};
+    out->slice[SCAN_RESULT] = (slice){.slot = i,
+                                      .rows = columns(p, &to, host[SCAN_RESULT], at, part.inner),
+                                      .blocks = 1,
+                                      .out = true};
+}
+
+static const partition_kind in_columns = {.name = "columns", .piece = columns_piece};
 
 /* ---- stretches ------------------------------------------------------------------------------ */
 
@@ -328,6 +367,29 @@ static size_t stretch_elements(const tsr_scan_problem *p, size_t room, size_t ea
 
 /* ---- choosing ------------------------------------------------------------------------------- */
 
+/* Some columns at a time; false where the device does not hold one.  Segments have no columns. */
+static bool cut_columns(const tsr_scan_problem *p, const stream_budget *budget, partition *out)
+{
+    const size_t inner = scan_inner(p), in = p->n * tsr_type_size(p->type);
+    const size_t result = p->n * tsr_type_size(tsr_scan_result_type(p));
+    const size_t count =
+        size_min(size_min(budget->all / PARTITION_SLOTS_MAX / (in + result), inner),
+                 budget->each / size_max(in, result));
+
+    if (!count)
+        return false;
+    *out = (partition){.kind = &in_columns,
+                       .pieces = SIZE_MAX,
+                       .cut = {[COLUMNS] = count},
+                       .slots = {[SCAN_X] = {PARTITION_SLOTS_MAX, count * in, 0},
+                                 [SCAN_RESULT] = {PARTITION_SLOTS_MAX, count * result, 0}}};
+    size_mul(scan_outer(p), size_div_up(inner, count), &out->pieces);
+    partition_add_shape(out, 0);
+    if (inner % count)
+        partition_add_shape(out, size_div_up(inner, count) - 1);
+    return true;
+}
+
 tsr_status scan_partition(const problem *q, const selection *sel, const stream_budget *budget,
                           partition *out, tsr_error *err)
 {
@@ -361,13 +423,17 @@ tsr_status scan_partition(const problem *q, const selection *sel, const stream_b
     if (holds)
         return TSR_OK;
     count = stretch_elements(p, slot, narrow_in + narrow_result);
+    if (count == 0 && !p->segments && cut_columns(p, budget, out))
+        return TSR_OK;
     if (count == 0)
-        return budget->limited ? stream_refuse(err, "scan", budget,
-                                               PARTITION_SLOTS_MAX *
-                                                   stretch_bytes(p, 1, narrow_in + narrow_result),
-                                               "%d pieces of %zu elements with their results",
-                                               (int)PARTITION_SLOTS_MAX, inner)
-                               : TSR_OK;
+        return budget->limited
+                   ? stream_refuse(err, "scan", budget,
+                                   PARTITION_SLOTS_MAX *
+                                       size_min(stretch_bytes(p, 1, narrow_in + narrow_result),
+                                                p->n * (in + result)),
+                                   "%d pieces of %zu elements with their results",
+                                   (int)PARTITION_SLOTS_MAX, size_min(inner, p->n))
+                   : TSR_OK;
     count = size_min(count, budget->each / size_max(narrow_in, narrow_result) / inner);
     if (p->segments)
         count = size_min(count, budget->each / sizeof(uint64_t) - 1);

@@ -215,7 +215,8 @@ enum {
     TILE_WITH_8_BYTES = 4096, /* keys with as much beside each */
     TILE_WITH_4_BYTES = 8192,
     WORDS_TILE_ALONE = 8192, /* the network is faster than larger ones */
-    BYTES_TILE_ALONE = 9216
+    BYTES_TILE_ALONE = 9216,
+    BYTES_ROW_MIN = 1025 /* of rows that are counted each */
 };
 
 static const char *preferred_for_digits(const tsr_sort_problem *s, const device_facts *d)
@@ -224,7 +225,9 @@ static const char *preferred_for_digits(const tsr_sort_problem *s, const device_
     const bool wide = sort_values_go_along(s) && s->value_bytes > 4;
     size_t least, most;
 
-    if (tsr_type_size(s->type) > 2 || sort_rows(s) > 1)
+    if (sort_rows(s) > 1)
+        return one_digit && !with && s->n >= BYTES_ROW_MIN ? "value-counts" : NULL;
+    if (tsr_type_size(s->type) > 2)
         return NULL;
     if (one_digit && !with && s->n > BYTES_TILE_ALONE)
         return "value-counts";

@@ -779,6 +779,7 @@ static const sort_case cases[] = {
     {TSR_U8, {SORT_DOWN, SORT_DOWN_INDEX}, {4, 4}, 2},
     {TSR_I64, {SORT_DOWN_INDEX, SORT_DOWN}, {16, 16}, 9},
     {TSR_U16, {SORT_DOWN, SORT_DOWN}, {0, 0}, 301},
+    {TSR_I8, {SORT_UP, SORT_DOWN}, {0, 0}, 7},
 };
 
 bool sort_sweep(size_t i, bool tiny, problem *out)
