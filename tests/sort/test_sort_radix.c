@@ -122,7 +122,11 @@ static void test_tiles_are_the_problem_s(void **state)
         {{.type = TSR_F32, .n = 1 << 24, .value_bytes = 4}, " -DGROUP=512 -DITEMS=16 "},
         /* Digits of many bytes with up to 4 bytes beside each. */
         {{.type = TSR_U8, .n = 10000000, .value_bytes = 4}, " -DGROUP=384 -DITEMS=24 "},
-        {{.type = TSR_I8, .n = 10000000, .argsort = true}, " -DGROUP=384 -DITEMS=24 "},
+        {{.type = TSR_U8, .n = 10000000, .argsort = true}, " -DGROUP=384 -DITEMS=24 "},
+        {{.type = TSR_I8, .n = 10000000, .argsort = true}, " -DGROUP=512 -DITEMS=16 "},
+        {{.type = TSR_U8, .n = 10000000, .descending = true, .value_bytes = 4},
+         " -DGROUP=512 -DITEMS=16 "},
+        {{.type = TSR_U8, .n = 10000000, .value_bytes = 1}, " -DGROUP=512 -DITEMS=12 "},
         {{.type = TSR_U8, .n = 3000000, .value_bytes = 4}, " -DGROUP=512 -DITEMS=12 "},
         {{.type = TSR_U8, .n = 10000000, .value_bytes = 8}, " -DGROUP=512 -DITEMS=12 "},
     };
@@ -208,10 +212,12 @@ static void test_counts_refused(void **state)
     check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_I8, .n = 36349, .rows = 330},
                   " -DCOPIES=32 -DGROUP=512 ");
     check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_I8, .n = 2000, .rows = 330},
+                  " -DCOPIES=8 -DGROUP=128 ");
+    check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_I8, .n = 4000, .rows = 330},
                   " -DCOPIES=16 -DGROUP=256 ");
-    check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_I8, .n = 1000000, .rows = 10},
+    check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_I8, .n = 1000000, .rows = 8},
                   " -DROWS=1");
-    check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_I8, .n = 1000000, .rows = 9},
+    check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_I8, .n = 1000000, .rows = 7},
                   " -DROWS=0");
     check_defined("value-counts", d, (tsr_sort_problem){.type = TSR_I8, .n = 100000, .rows = 2},
                   " -DROWS=1");
@@ -459,7 +465,11 @@ static void check_one_tile(const device_facts *ours, const device_facts *other)
     check_preferred(ours, (tsr_sort_problem){.type = TSR_U8, .n = 9217}, "value-counts");
     check_preferred(other, (tsr_sort_problem){.type = TSR_U8, .n = 9217}, "value-counts");
     check_preferred(ours, (tsr_sort_problem){.type = TSR_U8, .n = 9217, .rows = 2}, "value-counts");
-    check_preferred_somewhere(ours, (tsr_sort_problem){.type = TSR_U8, .n = 1024, .rows = 2},
+    check_preferred(ours, (tsr_sort_problem){.type = TSR_U8, .n = 513, .rows = 4096},
+                    "value-counts");
+    check_preferred_somewhere(ours, (tsr_sort_problem){.type = TSR_U8, .n = 2048, .rows = 4095},
+                              "value-counts", false);
+    check_preferred_somewhere(ours, (tsr_sort_problem){.type = TSR_U8, .n = 512, .rows = 4096},
                               "value-counts", false);
 }
 

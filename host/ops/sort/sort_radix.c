@@ -156,14 +156,21 @@ static bool sweeps_pairs(const layout *s)
     return s->way == WAY_SWEEP && s->warps && s->payload != PAYLOAD_NONE;
 }
 
-/* Many keys of 8 bits, which are one digit, with up to 4 bytes beside each: 20278104 uint8 with
- * 4-byte values take 204 us of an H200, in tiles of 512 x 16 247, argsort 164 and 209. */
-enum { MANY_BYTES = 1 << 23, MANY_ITEMS = 24 };
+/* Many keys of 8 bits, which are one digit, with an index or 2 to 4 bytes beside each, take larger
+ * tiles; of 384 x 24 or of 512 x 16 is the compiler's matter: where keys are what their order is,
+ * uint8 that ascend, 20278104 with 4-byte values take 204 us of an H200 by the one and 246 by the
+ * other, of int8 242 and 208, and so it is of 9000000 to 60000000 and of argsort. */
+enum { MANY_BYTES = 1 << 23, MANY_ITEMS = 24, MANY_ITEMS_ORDERED = 16 };
 
 static bool sweeps_many_bytes_with(const tsr_sort_problem *p, const layout *s)
 {
     return sweeps_pairs(s) && tsr_type_size(p->type) == 1 && p->n >= MANY_BYTES &&
-           s->payload_bytes <= 4;
+           s->payload_bytes >= 2 && s->payload_bytes <= 4;
+}
+
+static bool is_its_order(const tsr_sort_problem *p)
+{
+    return p->type == TSR_U8 && !p->descending;
 }
 
 static uint32_t usual_group(const job *j, const layout *s)
@@ -173,7 +180,8 @@ static uint32_t usual_group(const job *j, const layout *s)
     if (j->device->kind == DEVICE_CPU)
         return (uint32_t)group_fit(j->device, 0, ITEMS_ON_CPU);
     if (s->warps)
-        return (sweeps_keys(s) && !is_tile_of_words(p, s)) || sweeps_many_bytes_with(p, s)
+        return (sweeps_keys(s) && !is_tile_of_words(p, s)) ||
+                       (sweeps_many_bytes_with(p, s) && is_its_order(p))
                    ? GROUP_SWEEP
                    : GROUP_WARPS;
     return (uint32_t)group_fit(j->device, 0, GROUP_ALONE);
@@ -257,6 +265,8 @@ static uint32_t usual_items(const job *j, const layout *s)
         return p->n <= GROUP_WARPS * TILE_ITEMS ? TILE_ITEMS : TILE_ITEMS_MAX;
     if (sweeps_many_bytes_with(p, s) && s->group == GROUP_SWEEP)
         return MANY_ITEMS;
+    if (sweeps_many_bytes_with(p, s) && s->group == GROUP_WARPS)
+        return MANY_ITEMS_ORDERED;
     if (s->way == WAY_SWEEP && p->n <= (size_t)s->group * items)
         return items_of_one_tile(p, s, items);
     if (s->warps && sweeps_keys(s))

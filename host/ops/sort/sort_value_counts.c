@@ -27,8 +27,8 @@ enum {
 static const tunable tunables[] = {
     {"COPIES",
      "tables of counts in local memory: fewer waits of neighbours with one value against more to "
-     "be added up; 0: on GPUs 32 for 2^22 keys and more, and rows of 2^14, else 16, or as many as "
-     "there is room for",
+     "be added up; 0: on GPUs 32 for 2^22 keys and more, and rows of 2^14, else 16, of rows below "
+     "2^11 8, or as many as there is room for",
      {0, 1, 4, 8, 16, 32},
      0,
      4},
@@ -37,27 +37,34 @@ static const tunable tunables[] = {
 };
 
 /* Rows that are few and long are sorted one after another, each by all work-groups: on an H200 that
- * takes 5 us and one for each 700000 keys, and a group alone one for each 17000 of its row: 8 rows
- * of 500000 take it 37 us, 20 of 1000000 64, and 3 of 5000000 take 39 one after another. */
-enum { LAUNCHES_IN_KEYS = 85000, GROUPS_IN_ONE = 40 };
+ * takes 7.2 us a row and one for each million keys of it, a group for each row 9 us and one for
+ * each 18500: 9 rows of 1000000 take 73 us and 63, 2 of 10000000 34 and 550.  In keys of the
+ * latter: */
+enum { LAUNCHES_IN_KEYS = 133000, GROUPS_IN_ONE = 54, GROUP_IN_KEYS = 166000 };
 
 static bool is_one_by_one(const tsr_sort_problem *s)
 {
     const double n = (double)s->n, rows = (double)sort_rows(s);
 
-    return rows == 1 || rows * (LAUNCHES_IN_KEYS + n / GROUPS_IN_ONE) < n;
+    return rows == 1 || rows * (LAUNCHES_IN_KEYS + n / GROUPS_IN_ONE) < n + GROUP_IN_KEYS;
 }
 
 /* Of rows: as many work-items as are worth their sums, and of fewer rows than units all that there
  * are: 330 rows of 36349 int8 take an H200 34.5, 33.6 and 37 us by 256, 512 and 1024, 100 of 200000
- * 56, 36 and 28, 1000 of 2000 16.0, 16.9 and 23. */
-enum { ROW_OF_MANY = 1 << 14, GROUP_ALONE = 1024 };
+ * 56, 36 and 28, 3000 of 4000 69 by 128 and 66 by 256, 50000 of 513 188 by 128. */
+enum {
+    ROW_OF_MANY = 1 << 14,
+    GROUP_ALONE = 1024,
+    ROW_OF_FEW = 1 << 11,
+    GROUP_LEAST = 128,
+    COPIES_LEAST = 8
+};
 
 static size_t group_of_rows(const tsr_sort_problem *s, const device_facts *d)
 {
     if (s->n >= ROW_OF_MANY)
         return sort_rows(s) <= size_max(d->compute_units, 1) ? GROUP_ALONE : GROUP_MANY;
-    return GROUP_FEW;
+    return s->n < ROW_OF_FEW ? GROUP_LEAST : GROUP_FEW;
 }
 
 /* The scalars of a launch: value_call of cl/sort/sort_value_counts.cl. */
@@ -113,6 +120,7 @@ static const char *plan_value_counts(const job *j, plan *out)
     if (!copies)
         for (copies = on_cpu                                       ? COPIES_CPU
                       : many || (by_groups && s->n >= ROW_OF_MANY) ? COPIES_MANY
+                      : by_groups && s->n < ROW_OF_FEW             ? COPIES_LEAST
                                                                    : COPIES_FEW;
              copies > 1 && (VALUES * (copies + by_groups) + group + 1) * sizeof(uint32_t) > room;)
             copies /= 2;
