@@ -14,9 +14,9 @@
  *     neighbours; elements before that boundary are multiplied one by one.
  * Parameters: TEAM, a power of 2; ROWS of a team, 1, 2 or 4; LOADS; CHECKED, 1 where a lane loads
  *     what is inside alone, for a large A of 32 or 64 bits whose rows are aligned; SHIFTED, 1 where
- *     not all rows of A start at vectors, but the first one and x do; CHECKED and SHIFTED need
- *     ROWS = 1; VEC, 128 bits, or 64 where rows start at multiples of those alone, and ALIGNED
- *     (matvec_vectors.clh); LOCAL, work-items in a work-group, a power of 2 of TEAM at least; REAL,
+ *     not all rows of A start at vectors, but the first one and x do; CHECKED needs ROWS = 1, and
+ *     SHIFTED that, or LOCAL / TEAM to be a multiple of VEC; VEC, 128 bits, or 64 where rows start at
+ *     multiples of those alone, and ALIGNED (matvec_vectors.clh); LOCAL, work-items in a work-group, a power of 2 of TEAM at least; REAL,
  *     REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS
  *     (last_group.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
  * Launch: for each product parts * ceil(rows / TILE_ROWS) work-groups of LOCAL.  Then,
@@ -54,8 +54,11 @@
 #error "SHIFTED: 1 where rows start at any place of a vector, else 0"
 #endif
 
-#if ROWS > 1 && (CHECKED || SHIFTED || STRIDED)
-#error "ROWS: 1 where A is checked or shifted, or x is strided"
+#if ROWS > 1 && (CHECKED || STRIDED)
+#error "ROWS: 1 where A is checked, or x is strided"
+#endif
+#if ROWS > 1 && SHIFTED && TEAMS % VEC
+#error "ROWS: of shifted rows 1, or the teams of a work-group a multiple of VEC"
 #endif
 
 /* A lane's piece of a row is a vector of VEC neighbours where those are one load.  Else each would
@@ -99,7 +102,149 @@ static inline REAL sum_of_piece(piece sum)
 #endif
 }
 
+#if SHIFTED
+/* Elements of a row before its first vector and behind its last piece, for each lane: they are
+ * fewer than two vectors have (pieces_of). */
+#define ENDS ((2 * VEC - 1 + TEAM - 1) / TEAM)
+
+/* Elements `from` to `from` + VEC - 1 of two vectors.  By masks: rows of one warp start at
+ * different places.  Vectors are put together element by element, as Oclgrind takes them. */
+static inline uint4 elements_from(uint from, uint4 low, uint4 high)
+{
+    const uint at = from * (16 / VEC); /* bytes */
+    const uint eight = at & 8 ? UINT_MAX : 0;
+    uint8 words = (uint8)(low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w);
+
+    words = (words.s23456777 & eight) | (words & ~eight);
+#if VEC >= 4
+    const uint four = at & 4 ? UINT_MAX : 0;
+
+    words = (words.s12345677 & four) | (words & ~four);
+#endif
+#if VEC >= 8
+    const uint odd = at & 2 ? UINT_MAX : 0;
+    ushort8 next = as_ushort8(words.s0123).s12345677;
+
+    next.s7 = as_ushort8(words.s1234).s6;
+    return (as_uint4(next) & odd) | (words.s0123 & ~odd);
+#else
+    return words.s0123;
+#endif
+}
+
+static inline VECTOR factors_of(uint4 bits)
+{
+#if FACTOR == BF16
+    return (VECTOR)(as_float(bits.x << 16), as_float(bits.x & 0xFFFF0000u), as_float(bits.y << 16),
+                    as_float(bits.y & 0xFFFF0000u), as_float(bits.z << 16),
+                    as_float(bits.z & 0xFFFF0000u), as_float(bits.w << 16),
+                    as_float(bits.w & 0xFFFF0000u));
+#elif FACTOR == F16
+    return FLOAT_OF_F16(8, as_ushort8(bits));
+#elif FACTOR == F64
+    return as_double2(bits);
+#else
+    return as_float4(bits);
+#endif
+}
+
+/* Pieces of a row of `length` elements, wherever its first one starts: so many that there is a
+ * vector of x behind each. */
+static inline uint pieces_of(uint length)
+{
+    return max(length / VEC, 1u) - 1;
+}
+
 #if ROWS > 1
+/* The products of pieces `piece`, `piece` + TEAM, ... up to piece `last` of each row: all are
+ * loaded before the first is used, and what is beyond is the last one again, and counts for
+ * nothing.  Rows of a team start at the same place of a vector, so that one of x is shifted for
+ * all. */
+IN_REGISTERS void add_pieces(VECTOR *sum, __global const uint4 *const *row, __global const uint4 *x,
+                             uint before, uint piece, uint last)
+{
+    uint4 from_row[ROWS][LOADS], low[LOADS], high[LOADS];
+
+    /* Unrolled: only then do the arrays live in registers. */
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++) {
+        const uint at = min(piece + u * TEAM, last);
+
+        low[u] = x[at];
+        high[u] = x[at + 1];
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++)
+            from_row[r][u] = row[r][at];
+    }
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++) {
+        const VECTOR of_x = factors_of(elements_from(before, low[u], high[u]));
+
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++)
+            sum[r] += piece + u * TEAM <= last ? factors_of(from_row[r][u]) * of_x : (VECTOR)(0);
+    }
+}
+
+/* The sums of lane `lane` over `pieces` pieces, which start at element `before` of each row. */
+IN_REGISTERS void add_rows(VECTOR *sum, __global const factor *const *row, __global const factor *x,
+                           uint before, uint lane, uint pieces)
+{
+    __global const uint4 *vectors[ROWS];
+
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++)
+        vectors[r] = (__global const uint4 *)(row[r] + before);
+    for (uint base = 0; base < pieces; base += LOADS * TEAM) {
+        if (base + LOADS * TEAM <= pieces) /* then nothing is compared */
+            add_pieces(sum, vectors, (__global const uint4 *)x, before, base + lane, UINT_MAX);
+        else
+            add_pieces(sum, vectors, (__global const uint4 *)x, before, base + lane, pieces - 1);
+    }
+}
+#else
+/* The products of pieces `piece`, `piece` + TEAM, ... up to piece `last`: all are loaded before the
+ * first is used, and what is beyond is the last one again, and counts for nothing. */
+static inline VECTOR add_pieces(VECTOR sum, __global const uint4 *row, __global const uint4 *x,
+                                uint before, uint piece, uint last)
+{
+    uint4 from_row[LOADS], low[LOADS], high[LOADS];
+
+    /* Unrolled: only then do the arrays live in registers. */
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++) {
+        const uint at = min(piece + u * TEAM, last);
+
+        from_row[u] = row[at];
+        low[u] = x[at];
+        high[u] = x[at + 1];
+    }
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++)
+        sum += piece + u * TEAM <= last
+                   ? factors_of(from_row[u]) * factors_of(elements_from(before, low[u], high[u]))
+                   : (VECTOR)(0);
+    return sum;
+}
+
+/* The sum of lane `lane` over `pieces` pieces, which start at element `before` of a row. */
+static inline VECTOR add_row(__global const factor *row, __global const factor *x, uint before,
+                             uint lane, uint pieces)
+{
+    __global const uint4 *row_vectors = (__global const uint4 *)(row + before);
+    __global const uint4 *x_vectors = (__global const uint4 *)x;
+    VECTOR sum = 0;
+
+    for (uint base = 0; base < pieces; base += LOADS * TEAM) {
+        if (base + LOADS * TEAM <= pieces) /* then nothing is compared */
+            sum = add_pieces(sum, row_vectors, x_vectors, before, base + lane, UINT_MAX);
+        else
+            sum = add_pieces(sum, row_vectors, x_vectors, before, base + lane, pieces - 1);
+    }
+    return sum;
+}
+#endif
+#elif ROWS > 1
 /* Pieces as they are stored, since those of 16 bits take half as many registers. */
 #if BY_LANES
 typedef factor piece_bits;
@@ -148,99 +293,6 @@ IN_REGISTERS void add_rows(piece *sum, __global const factor *const *row, __glob
         else
             add_pieces(sum, row, x, base + lane * WIDTH, whole - WIDTH);
     }
-}
-#elif SHIFTED
-/* Elements of a row before its first vector and behind its last piece, for each lane: they are
- * fewer than two vectors have (pieces_of). */
-#define ENDS ((2 * VEC - 1 + TEAM - 1) / TEAM)
-
-/* Elements `from` to `from` + VEC - 1 of two vectors.  By masks: rows of one warp start at
- * different places.  Vectors are put together element by element, as Oclgrind takes them. */
-static inline uint4 elements_from(uint from, uint4 low, uint4 high)
-{
-    const uint at = from * (16 / VEC); /* bytes */
-    const uint eight = at & 8 ? UINT_MAX : 0;
-    uint8 words = (uint8)(low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w);
-
-    words = (words.s23456777 & eight) | (words & ~eight);
-#if VEC >= 4
-    const uint four = at & 4 ? UINT_MAX : 0;
-
-    words = (words.s12345677 & four) | (words & ~four);
-#endif
-#if VEC >= 8
-    const uint odd = at & 2 ? UINT_MAX : 0;
-    ushort8 next = as_ushort8(words.s0123).s12345677;
-
-    next.s7 = as_ushort8(words.s1234).s6;
-    return (as_uint4(next) & odd) | (words.s0123 & ~odd);
-#else
-    return words.s0123;
-#endif
-}
-
-static inline VECTOR factors_of(uint4 bits)
-{
-#if FACTOR == BF16
-    return (VECTOR)(as_float(bits.x << 16), as_float(bits.x & 0xFFFF0000u), as_float(bits.y << 16),
-                    as_float(bits.y & 0xFFFF0000u), as_float(bits.z << 16),
-                    as_float(bits.z & 0xFFFF0000u), as_float(bits.w << 16),
-                    as_float(bits.w & 0xFFFF0000u));
-#elif FACTOR == F16
-    return FLOAT_OF_F16(8, as_ushort8(bits));
-#elif FACTOR == F64
-    return as_double2(bits);
-#else
-    return as_float4(bits);
-#endif
-}
-
-/* The products of pieces `piece`, `piece` + TEAM, ... up to piece `last`: all are loaded before the
- * first is used, and what is beyond is the last one again, and counts for nothing. */
-static inline VECTOR add_pieces(VECTOR sum, __global const uint4 *row, __global const uint4 *x,
-                                uint before, uint piece, uint last)
-{
-    uint4 from_row[LOADS], low[LOADS], high[LOADS];
-
-    /* Unrolled: only then do the arrays live in registers. */
-#pragma unroll
-    for (uint u = 0; u < LOADS; u++) {
-        const uint at = min(piece + u * TEAM, last);
-
-        from_row[u] = row[at];
-        low[u] = x[at];
-        high[u] = x[at + 1];
-    }
-#pragma unroll
-    for (uint u = 0; u < LOADS; u++)
-        sum += piece + u * TEAM <= last
-                   ? factors_of(from_row[u]) * factors_of(elements_from(before, low[u], high[u]))
-                   : (VECTOR)(0);
-    return sum;
-}
-
-/* Pieces of a row of `length` elements, wherever its first one starts: so many that there is a
- * vector of x behind each. */
-static inline uint pieces_of(uint length)
-{
-    return max(length / VEC, 1u) - 1;
-}
-
-/* The sum of lane `lane` over `pieces` pieces, which start at element `before` of a row. */
-static inline VECTOR add_row(__global const factor *row, __global const factor *x, uint before,
-                             uint lane, uint pieces)
-{
-    __global const uint4 *row_vectors = (__global const uint4 *)(row + before);
-    __global const uint4 *x_vectors = (__global const uint4 *)x;
-    VECTOR sum = 0;
-
-    for (uint base = 0; base < pieces; base += LOADS * TEAM) {
-        if (base + LOADS * TEAM <= pieces) /* then nothing is compared */
-            sum = add_pieces(sum, row_vectors, x_vectors, before, base + lane, UINT_MAX);
-        else
-            sum = add_pieces(sum, row_vectors, x_vectors, before, base + lane, pieces - 1);
-    }
-    return sum;
 }
 #elif CHECKED
 /* The products of LOADS pieces from column c on, those below `end`: all are loaded before the first
@@ -341,7 +393,14 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     const uint first = (uint)get_group_id(0) / call.parts * TILE_ROWS;
     const ulong begin = (ulong)part * call.chunk;
     const uint length = part_length(begin, call.columns, call.chunk);
-    const uint whole = length / WIDTH * WIDTH; /* columns in pieces */
+    const uint mine = first + item / TEAM;
+#if SHIFTED
+    const uint start = min(mine, rows - 1) * (uint)call.lda % VEC;
+    const uint before = (VEC - start) % VEC;    /* elements before the first vector */
+    const uint whole = pieces_of(length) * VEC; /* columns in pieces */
+#else
+    const uint before = 0, whole = length / WIDTH * WIDTH;
+#endif
     __global const factor *row[ROWS];
     piece sum[ROWS];
 
@@ -350,17 +409,27 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     y += of_product(call.offset_y, call.stride_y);
 #pragma unroll
     for (uint r = 0; r < ROWS; r++) {
-        /* Rows beyond the last one are the last again, and are not stored. */
-        row[r] = a + a_index(call.lda, min(first + item / TEAM + r * TEAMS, rows - 1), begin);
+        /* Rows beyond the last one are the team's first again, and are not stored. */
+        const uint i = mine + r * TEAMS < rows ? mine + r * TEAMS : min(mine, rows - 1);
+
+        row[r] = a + a_index(call.lda, i, begin);
         sum[r] = 0;
     }
+#if SHIFTED
+    add_rows(sum, row, x, before, lane, whole / VEC);
+#else
     add_rows(sum, row, x, lane, whole);
+#endif
 #pragma unroll
     for (uint r = 0; r < ROWS; r++) {
         REAL all = sum_of_piece(sum[r]);
 
-        for (uint c = whole + lane; c < length; c += TEAM)
+        /* What is before the pieces and behind them. */
+        for (uint e = lane; e < length - whole; e += TEAM) {
+            const uint c = e < before ? e : e + whole;
+
             all += load_factor(row[r] + c) * load_factor(x + c);
+        }
         sums[(item / TEAM + r * TEAMS) * PITCH + lane] = all;
     }
     /* Filled before read: below, we read what other lanes summed. */

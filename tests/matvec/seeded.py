@@ -51,6 +51,9 @@ BUGS = {
          "c = vectors + lane + 1", []),
     "sweep-split-vector-beyond-the-part":
         ("split-vector", "matvec/matvec_split_vector.cl", "c + u * APART <= last", 2, "true", []),
+    "oclgrind-split-vector-shifted-rows":
+        ("split-vector", "matvec/matvec_split_vector.cl", "const uint c = e < before ? e : e + whole;", 0,
+         "const uint c = e + whole;", ["ROWS=2", "TEAM=8", "GROUP=64"]),
     "sweep-column-slices-edge":
         ("column-slices", "matvec/matvec_column_slices.cl", "(left + ACROSS - 1) / ACROSS", 0,
          "left / ACROSS", []),
@@ -106,7 +109,7 @@ SHAPES = {
 # Of a type that is not the main one: it is there alone, or has fewer problems, all of which the
 # simulator runs.
 TYPES = {
-    "oclgrind-split-vector-odd-start": "bf16",
+    "oclgrind-split-vector-odd-start": "bf16", "oclgrind-split-vector-shifted-rows": "bf16",
     "sweep-matvec-bfloat16-result": "bf16",
     "sweep-parts-of-a-batch": "f64",
 }

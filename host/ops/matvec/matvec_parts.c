@@ -93,8 +93,9 @@ const variant matvec_split_row = {
 static const tunable split_vector_tunables[] = {
     {"TEAM", "work-items that share a row: more suit longer rows", {0, 8, 16, 32, 64, 128, 256}, 0},
     {"ROWS",
-     "rows of a team that are loaded at once, where pieces are neither shifted nor checked: more "
-     "suit short rows of many; 0: by the shape",
+     "rows of a team that are loaded at once, where pieces are not checked: more suit short rows "
+     "of "
+     "many, and rows that do not start at vectors; 0: by the shape",
      {0, 1, 2, 4},
      0},
     {"GROUP", MATVEC_GROUP "; 0: by the shape", {0, 64, 128, 256, 512}, 0, 64, .host_only = true},
@@ -138,15 +139,8 @@ enum { LONG_FEWEST_GROUP = 256, LONG_FEWEST_GROUPS = 8 };
  * place of 140; rows of 10000 lose 3%, and those of 16 bits as much as they gain. */
 enum { WIDE_COLUMNS = 1 << 14, WIDE_ROWS_A_UNIT = 62, WIDE_TEAM = 128 };
 /* Of float32 that do not start at vectors and are few, two teams to a group, fewer groups on a
- * unit: 1228x18669 takes 27.7 us in place of 32.8; or, up to 9 rows for each unit, one team, which
- * cuts rows into fewer parts: 1078x71302 84 in place of 105, 700x30001 26.3 in place of 30.3. */
-enum {
-    WIDE_ANYWHERE_GROUP = 256,
-    WIDE_ANYWHERE_GROUPS = 8,
-    WIDE_ANYWHERE_ROWS = 512,
-    WIDEST_TEAM = WIDE_ANYWHERE_GROUP,
-    WIDEST_TEAM_ROWS_A_UNIT = 9
-};
+ * unit: 2000x50001 takes 99 us in place of 103 by pairs (PAIRED_ROWS_A_UNIT). */
+enum { WIDE_ANYWHERE_GROUP = 256, WIDE_ANYWHERE_GROUPS = 8, WIDE_ANYWHERE_ROWS = 512 };
 
 /* Short rows that do not start at vectors of 128 bits: a team takes two at once; up to SHORT_NARROW
  * columns in narrower teams.  float32 40001x77 takes 6.9 us of an H200 in place of 9.1,
@@ -300,6 +294,35 @@ typedef struct teams {
     size_t team, rows, group, groups;
 } teams;
 
+/* Large matrices whose rows do not start at vectors: two rows of a team share the loads of x, and
+ * of shifted rows its vectors, in larger groups, fewer on a unit.  float32 833x154153 takes 129 us
+ * of an H200 in place of 157, 4061x30371 123 in place of 151, 46x768217 40.4 in place of 46.1; of
+ * shifted rows that fill the device 2500x50003 takes longer, 143 in place of 131.  float64 gains
+ * where rows are few and very long: 47x1122329 110 in place of 118. */
+enum {
+    PAIRED_ROWS_MIN = 16,
+    PAIRED_ROWS_A_UNIT = 9,
+    PAIRED_COLUMNS = 1 << 12,
+    PAIRED_BYTES = 16 << 20
+};
+static const teams PAIRED = {.team = 32, .rows = 2, .group = 256, .groups = 4};
+static const teams PAIRED_LONG = {.team = 64, .rows = 2, .group = 256, .groups = 4};
+
+static bool is_paired(const job *j, const row_loads *how)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    const matvec_view v = matvec_view_of(p);
+
+    if (j->device->kind == DEVICE_CPU || how->aligned || param(j->params, "GROUP") ||
+        matvec_incx(p) != 1 || matvec_incy(p) != 1 || v.rows < PAIRED_ROWS_MIN ||
+        v.rows * v.columns * tsr_type_size(p->type) < PAIRED_BYTES)
+        return false;
+    if (p->type == TSR_F64)
+        return v.columns >= LONG_COLUMNS && v.rows <= LONG_ROWS_MAX;
+    return p->type == TSR_F32 && v.columns >= PAIRED_COLUMNS &&
+           (!how->shifted || v.rows <= PAIRED_ROWS_A_UNIT * matvec_groups_wanted(j, 1));
+}
+
 /* Those of shapes that the usual ones suit less. */
 static teams teams_of_shape(const job *j, const row_loads *how)
 {
@@ -307,6 +330,8 @@ static teams teams_of_shape(const job *j, const row_loads *how)
     const matvec_view v = matvec_view_of(p);
     const bool few = has_few_rows(j), of_16_bits = tsr_type_size(p->type) == 2;
 
+    if (is_paired(j, how))
+        return how->shifted || p->type == TSR_F64 ? PAIRED_LONG : PAIRED;
     if (few && !how->whole && v.columns >= LONG_COLUMNS && v.rows >= LONG_ROWS_MIN &&
         v.rows <= LONG_ROWS_MAX) {
         if (how->checked)
@@ -321,15 +346,9 @@ static teams teams_of_shape(const job *j, const row_loads *how)
         v.rows <= WIDE_ROWS_A_UNIT * matvec_groups_wanted(j, 1) && v.columns >= WIDE_COLUMNS)
         return (teams){.team = WIDE_TEAM};
     if (few && !how->aligned && p->type == TSR_F32 && v.columns >= WIDE_COLUMNS &&
-        v.rows >= WIDE_ANYWHERE_ROWS) {
-        const uint32_t group = param(j->params, "GROUP");
-        const bool widest = v.rows <= WIDEST_TEAM_ROWS_A_UNIT * matvec_groups_wanted(j, 1) &&
-                            (!group || group >= WIDEST_TEAM);
-
-        return (teams){.team = widest ? WIDEST_TEAM : WIDE_TEAM,
-                       .group = WIDE_ANYWHERE_GROUP,
-                       .groups = WIDE_ANYWHERE_GROUPS};
-    }
+        v.rows >= WIDE_ANYWHERE_ROWS)
+        return (teams){
+            .team = WIDE_TEAM, .group = WIDE_ANYWHERE_GROUP, .groups = WIDE_ANYWHERE_GROUPS};
     if (how->shifted && !how->whole && !of_16_bits && v.rows > 1 && v.rows <= SHIFTED_ROWS_FEW)
         return (teams){.team = SHIFTED_FEW_TEAM};
     if (!few && how->several && !(how->aligned && how->full) && !of_16_bits &&
@@ -393,10 +412,14 @@ static const char *split_rows(const job *j, plan *out)
     if (!param(j->params, "ROWS") &&
         matvec_unsupported_local(j, local / team * rows * (team + 1), out))
         rows = 1;
-    if (rows > 1 && !several)
-        return plan_unsupported(out,
-                                "ROWS=%zu is for vectors that are neither checked nor shifted nor "
-                                "strided",
+    if (rows > 1 && shifted && local / team % vec)
+        return plan_unsupported(
+            out,
+            "ROWS=%zu needs rows that start at one place of a vector: %zu teams "
+            "are no multiple of %zu",
+            rows, local / team, vec);
+    if (rows > 1 && !several && !shifted)
+        return plan_unsupported(out, "ROWS=%zu is for vectors that are neither checked nor strided",
                                 rows);
     /* No more parts than groups that the device runs at once: what is left would run alone at the
      * end. */
@@ -414,7 +437,8 @@ static const char *split_rows(const job *j, plan *out)
     plan_set(out, "GROUP", (uint32_t)local);
     plan_set(out, "PER_UNIT", per_unit ? per_unit : whole ? 1 : (uint32_t)groups_usual);
     loads = checked ? VECTORS_AT_ONCE
-                    : loads_of_lane(size_min(columns, c.chunk), team, width, step / team / width);
+                    : loads_of_lane(size_min(columns, c.chunk), team, width,
+                                    shifted && rows > 2 ? 2 : step / team / width);
     if (!shifted)
         state_pieces(matvec_view_of(p), team, rows, width, checked ? 1 : team * loads, &c);
     matvec_plan_cut(j, &c, out);
@@ -928,6 +952,10 @@ static const char *column_slices_plan(const job *j, plan *out)
         /* Parts of a single step, of which the last group adds few up at a time. */
         parts = size_min(parts, size_max(SLICES_ADDED * (local / size_min(rows, local)),
                                          size_div_up(v.columns, slices * loads)));
+        /* What one group loads at once is not cut: float32 791x4 transposed takes 2.7 us of an H200
+         * in place of 4.3, 2000x3 3.5 in place of 4.6. */
+        if (tiles == 1 && v.columns <= slices * loads)
+            parts = 1;
         if (shape.parts)
             parts = shape.parts;
     }

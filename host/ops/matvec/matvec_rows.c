@@ -22,7 +22,7 @@ static void state_pairs(const job *j, command *c)
 static const tunable row_item_tunables[] = {
     {"LOADS",
      "elements of a row that are loaded at once; 1: the plain loop; 0: on GPUs 16 of a row of up "
-     "to 64, 4 of one of up to 4, or of up to 8 where rows are many; else 1",
+     "to 64, 4 of one of up to 4, or of up to 8 where rows are 2^15 and more; else 1",
      {0, 1, 4, 16},
      0},
     {"GROUP",
@@ -32,23 +32,28 @@ static const tunable row_item_tunables[] = {
      .host_only = true},
 };
 
-/* Work-items of a group, and more of them where units have so many groups each: a unit begins too
- * few groups of two warps in a microsecond.  bfloat16 4x2783395 transposed takes 17 us of an H200
- * in groups of 128, and 30 in groups of 64. */
-enum { ROW_GROUP = 64, ROW_GROUP_MANY = 128, ROW_GROUPS_MANY = 32 };
+/* Work-items of a group, and more of them where rows are many: a unit begins too few groups of two
+ * warps in a microsecond.  bfloat16 4x2783395 transposed takes 17 us of an H200 in groups of 128,
+ * and 30 in groups of 64, 5x173566 4.4 and 5.1. */
+enum { ROW_GROUP = 64, ROW_GROUP_MANY = 128, ROWS_MANY = 1 << 16 };
 
 /* Columns of op(A) up to which a GPU's work-item loads SHORT_ROW_LOADS of its row at once. */
 enum { SHORT_ROW = 64, SHORT_ROW_LOADS = 16 };
 /* And of up to 4 no more than there are: bfloat16 4x93548 transposed takes 3.7 us of an H200 in
- * place of 5.0.  Where many rows of up to 8 wait, 4 at once are enough: 6x700003 takes 8.8 in place
- * of 15.5. */
-enum { SHORTEST_ROW = 4, SHORTEST_ROW_OF_MANY = 8, SHORTEST_ROW_LOADS = 4 };
+ * place of 5.0.  Where many rows of up to 8 wait, 4 at once are enough: 5x39311 takes 3.6 in place
+ * of 4.3, 6x700003 8.8 in place of 15.5. */
+enum {
+    SHORTEST_ROW = 4,
+    SHORTEST_ROW_OF_MANY = 8,
+    SHORTEST_ROW_LOADS = 4,
+    SHORTEST_MANY = 1 << 15
+};
 
 static const char *row_item_plan(const job *j, plan *out)
 {
     const matvec_view v = view_of_job(j);
-    const bool many = j->device->kind == DEVICE_GPU &&
-                      v.rows / ROW_GROUP >= matvec_groups_wanted(j, ROW_GROUPS_MANY);
+    const bool many = j->device->kind == DEVICE_GPU && v.rows >= ROWS_MANY;
+    const size_t shortest = v.rows >= SHORTEST_MANY ? SHORTEST_ROW_OF_MANY : SHORTEST_ROW;
     const size_t set = param(j->params, "GROUP");
     const size_t local = group_fit(j->device, 0, set ? set : many ? ROW_GROUP_MANY : ROW_GROUP);
     const size_t groups = size_div_up(v.rows, local);
@@ -56,9 +61,9 @@ static const char *row_item_plan(const job *j, plan *out)
     uint32_t loads = param(j->params, "LOADS"), columns_max;
 
     if (loads == 0)
-        loads = j->device->kind != DEVICE_GPU || v.columns > SHORT_ROW     ? 1
-                : v.columns > (many ? SHORTEST_ROW_OF_MANY : SHORTEST_ROW) ? SHORT_ROW_LOADS
-                                                                           : SHORTEST_ROW_LOADS;
+        loads = j->device->kind != DEVICE_GPU || v.columns > SHORT_ROW ? 1
+                : v.columns > shortest                                 ? SHORT_ROW_LOADS
+                                                                       : SHORTEST_ROW_LOADS;
     columns_max = UINT32_MAX - (loads - 1);
     if (why)
         return why;
@@ -252,21 +257,29 @@ const variant matvec_short_rows = {
 
 static const tunable flat_rows_tunables[] = {
     {"LOADS",
-     "128-bit loads of a work-item that are in flight at once: more suit fewer work-items",
-     {2, 4, 8},
-     4},
+     "128-bit loads of a work-item that are in flight at once: more suit fewer work-items; 0: 4, "
+     "or 2 "
+     "of a small A of 16 bits",
+     {0, 2, 4, 8},
+     0,
+     2},
     {"GROUP", MATVEC_GROUP "; 0: by the type", {0, 64, 128, 256, 512}, 0, .host_only = true},
 };
 
-/* Work-items of a group: of 16 bits, which take more registers, fewer are faster. */
-enum { FLAT_GROUP = 256, FLAT_GROUP_16_BITS = 128 };
+/* Loads and work-items of a group: of 16 bits, which take more registers, fewer are faster; but of
+ * a small A more that load less.  bfloat16 29978x17 takes 4.3 us of an H200 in place of 5.0. */
+enum { FLAT_LOADS = 4, FLAT_LOADS_SMALL = 2, FLAT_GROUP = 256, FLAT_GROUP_16_BITS = 128 };
+enum { FLAT_SMALL = 2 << 20 };
 
 static const char *flat_rows_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t set = param(j->params, "GROUP");
-    const size_t wanted = set ? set : tsr_type_size(p->type) == 2 ? FLAT_GROUP_16_BITS : FLAT_GROUP;
-    const size_t local = group_fit(j->device, 0, wanted), loads = param(j->params, "LOADS");
+    const bool of_16_bits = tsr_type_size(p->type) == 2;
+    const bool small = of_16_bits && p->rows * p->columns * 2 < FLAT_SMALL;
+    const size_t wanted = set ? set : of_16_bits && !small ? FLAT_GROUP_16_BITS : FLAT_GROUP;
+    const size_t local = group_fit(j->device, 0, wanted), loads_set = param(j->params, "LOADS");
+    const size_t loads = loads_set ? loads_set : small ? FLAT_LOADS_SMALL : FLAT_LOADS;
     const matvec_flat f = matvec_flat_of(p, local);
     const size_t vectors = local * loads;
     /* Places that keep equal terms of neighbouring rows in different banks. */
@@ -283,6 +296,7 @@ static const char *flat_rows_plan(const job *j, plan *out)
         why = matvec_unsupported_local(j, vectors * f.terms + left_out + local, out);
     if (why)
         return why;
+    plan_set(out, "LOADS", (uint32_t)loads);
     plan_set(out, "GROUP", (uint32_t)local);
     matvec_define_operands(j, local, out);
     matvec_define_vectors_of_a(j, true, out);

@@ -15,9 +15,11 @@ enum { ROWS = 16 };
 
 /* Of `many` lanes `few`. */
 #define JOIN_LANES(lane, many, few)                                                                \
-    for (size_t reach = (many) / 2; reach >= (few); reach /= 2)                                    \
-        for (size_t l = 0; l < reach; l++)                                                         \
-    lane[l] += lane[l + reach]
+    do {                                                                                           \
+        for (size_t reach = (many) / 2; reach >= (few); reach /= 2)                                \
+            for (size_t l = 0; l < reach; l++)                                                     \
+                (lane)[l] += (lane)[l + reach];                                                    \
+    } while (0)
 
 /* Elements whose extreme is found before that of the next ones, and in which the place of the best
  * is looked for in the end. */

@@ -60,10 +60,15 @@ enum {
     COPIES_LEAST = 8
 };
 
+/* Up to so many rows of so many keys: 20 of 5000 take 5.7 us by 512 and 6.6 by 256. */
+enum { ROW_OF_SOME = 1 << 12, SOME_ROWS = 32 };
+
 static size_t group_of_rows(const tsr_sort_problem *s, const device_facts *d)
 {
     if (s->n >= ROW_OF_MANY)
         return sort_rows(s) <= size_max(d->compute_units, 1) ? GROUP_ALONE : GROUP_MANY;
+    if (s->n >= ROW_OF_SOME && sort_rows(s) <= SOME_ROWS)
+        return GROUP_MANY;
     return s->n < ROW_OF_FEW ? GROUP_LEAST : GROUP_FEW;
 }
 
