@@ -155,6 +155,29 @@ static void test_tiles_are_the_problem_s(void **state)
                   " -DITEMS=16 ");
 }
 
+/* As few keys for each team as leave a group for each unit, of eight teams. */
+static void test_counted_keys(void **state)
+{
+    const device_facts d = nvidia();
+    const size_t each = 8 * d.compute_units;
+    static const struct {
+        size_t keys;
+        const char *at, *above;
+    } cases[] = {{1, " -DKEYS=1 ", " -DKEYS=2 "},
+                 {2, " -DKEYS=2 ", " -DKEYS=4 "},
+                 {4, " -DKEYS=4 ", " -DKEYS=8 "},
+                 {8, " -DKEYS=8 ", " -DKEYS=4 "}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        check_defined("counted", d, (tsr_sort_problem){.type = TSR_U32, .n = cases[i].keys * each},
+                      cases[i].at);
+        check_defined("counted", d,
+                      (tsr_sort_problem){.type = TSR_U32, .n = cases[i].keys * each + 1},
+                      cases[i].above);
+    }
+}
+
 /* ---- what is refused ------------------------------------------------------------------------- */
 
 static void check_reason(const char *name, const device_facts *d, const tsr_sort_problem *q,
@@ -539,6 +562,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tiles_are_the_problem_s),
+        cmocka_unit_test(test_counted_keys),
         cmocka_unit_test(test_problems_refused),
         cmocka_unit_test(test_counts_refused),
         cmocka_unit_test(test_settings_refused),

@@ -22,7 +22,7 @@ static void state_pairs(const job *j, command *c)
 static const tunable row_item_tunables[] = {
     {"LOADS",
      "elements of a row that are loaded at once; 1: the plain loop; 0: on GPUs 16 of a row of up "
-     "to 64, 4 of one of up to 4, or of up to 8 where rows are 2^15 and more; else 1",
+     "to 64, 4 of one of up to 4, or of up to 8 where rows are 1024 and more; else 1",
      {0, 1, 4, 16},
      0},
     {"GROUP",
@@ -40,13 +40,13 @@ enum { ROW_GROUP = 64, ROW_GROUP_MANY = 128, ROWS_MANY = 1 << 16 };
 /* Columns of op(A) up to which a GPU's work-item loads SHORT_ROW_LOADS of its row at once. */
 enum { SHORT_ROW = 64, SHORT_ROW_LOADS = 16 };
 /* And of up to 4 no more than there are: bfloat16 4x93548 transposed takes 3.7 us of an H200 in
- * place of 5.0.  Where many rows of up to 8 wait, 4 at once are enough: 5x39311 takes 3.6 in place
- * of 4.3, 6x700003 8.8 in place of 15.5. */
+ * place of 5.0.  Where rows of up to 8 are many, 4 at once are enough: 7x2000 takes 3.1 in place of
+ * 3.7, 5x39311 3.6 in place of 4.3, 6x700003 8.8 in place of 15.5. */
 enum {
     SHORTEST_ROW = 4,
     SHORTEST_ROW_OF_MANY = 8,
     SHORTEST_ROW_LOADS = 4,
-    SHORTEST_MANY = 1 << 15
+    SHORTEST_MANY = 1 << 10
 };
 
 static const char *row_item_plan(const job *j, plan *out)
