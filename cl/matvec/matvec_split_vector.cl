@@ -15,10 +15,11 @@
  * Parameters: TEAM, a power of 2; ROWS of a team, 1, 2 or 4; LOADS; CHECKED, 1 where a lane loads
  *     what is inside alone, for a large A of 32 or 64 bits whose rows are aligned; SHIFTED, 1 where
  *     not all rows of A start at vectors, but the first one and x do; CHECKED needs ROWS = 1, and
- *     SHIFTED that, or LOCAL / TEAM to be a multiple of VEC; VEC, 128 bits, or 64 where rows start at
- *     multiples of those alone, and ALIGNED (matvec_vectors.clh); LOCAL, work-items in a work-group, a power of 2 of TEAM at least; REAL,
- *     REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS
- *     (last_group.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
+ *     SHIFTED that, or LOCAL / TEAM to be a multiple of VEC; VEC, 128 bits, or 64 where rows
+ *     start at multiples of those alone, and ALIGNED (matvec_vectors.clh); LOCAL, work-items in a
+ *     work-group, a power of 2 of TEAM at least; REAL, REAL_BITS (real.clh); TRANS = 0, STRIDED,
+ *     FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and
+ *     `chunk` on the host.
  * Launch: for each product parts * ceil(rows / TILE_ROWS) work-groups of LOCAL.  Then,
  *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.

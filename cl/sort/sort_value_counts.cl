@@ -13,10 +13,11 @@
  *     Of rows each group has one, and does both: nothing has to be added up.
  * Work split: counting and writing, vectors of sixteen keys in turns; the keys before
  *     the first aligned vector and behind the last one by the first work-group.
- * Parameters: ROWS, 1 for the kernel of rows, 0 for those of a sequence; COPIES, tables of counts in local memory, so that neighbours with one value
- *     do not wait for each other; LOADS, vectors that a work-item has in flight; GROUP;
- *     LAST_ADDS (last_group.clh), of a sequence; what sort_key.clh asks for.
- *     PER_UNIT only decides the number of groups on the host.
+ * Parameters: ROWS, 1 for the kernel of rows, 0 for those of a sequence; COPIES, tables of
+ *     counts in local memory, so that neighbours with one value do not wait for each other;
+ *     LOADS, vectors that a work-item has in flight; GROUP; LAST_ADDS (last_group.clh), of a
+ *     sequence; what sort_key.clh asks for.  PER_UNIT only decides the number of groups on
+ *     the host.
  * Launch: 1-D, work-groups of GROUP, first sort_value_counts_count, then
  *     sort_value_counts_fill; of rows sort_value_counts_rows, a group for each.
  * Workspace: of a sequence 256 ends.  Group counters: one, and one for each value.
@@ -54,7 +55,8 @@ static inline uint head_of(__global const word *keys, uint n)
     return min((uint)(-(size_t)keys & (WIDE - 1)), n);
 }
 
-/* Count vectors `first`, first + stride, ... of the keys; and those at both ends, where `ends` says so. */
+/* Count vectors `first`, first + stride, ... of the keys; and those at both ends, where `ends` says
+ * so. */
 static inline void count_keys(__global const word *keys, uint n, uint first, uint stride, bool ends,
                               volatile __local uint *mine)
 {
@@ -169,8 +171,8 @@ sort_value_counts_rows(__global word *keys, const value_call call)
         before += own[k];
         ends[item * EACH + k] = before;
     }
-    /* There before they are searched; and all keys are read. */
-    barrier(CLK_LOCAL_MEM_FENCE);
+    /* There before they are searched; and all keys are read before they are written over. */
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     fill_keys(keys, n, item, GROUP, true, ends);
 }
 

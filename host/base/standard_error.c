@@ -45,14 +45,19 @@ void standard_error_guard(void)
         return;
     kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     aside = memfd_create("standard error", MFD_CLOEXEC);
+    if (aside < 0)
+        aside = open("/dev/null", O_RDWR | O_CLOEXEC);
     guarded = kept >= 0 && aside >= 0 && atexit(show_at_exit) == 0;
 }
 
 void standard_error_hide(void)
 {
     pthread_mutex_lock(&lock);
-    if (hidden++ == 0 && guarded && ftruncate(aside, 0) == 0 && lseek(aside, 0, SEEK_SET) == 0)
+    if (hidden++ == 0 && guarded) {
+        (void)!ftruncate(aside, 0); /* of /dev/null it fails */
+        lseek(aside, 0, SEEK_SET);
         dup2(aside, STDERR_FILENO);
+    }
     pthread_mutex_unlock(&lock);
 }
 

@@ -10,8 +10,9 @@
 
 void standard_error_guard(void);
 
-/** What is written to standard error gets lost until the same number of calls of
- *  standard_error_show(), of any threads. */
+/** What is written to standard error is put aside until the same number of calls of
+ *  standard_error_show(), of any threads, and gets lost then; it is shown where the process exits
+ *  before. */
 void standard_error_hide(void);
 void standard_error_show(void);
 

@@ -151,13 +151,45 @@ static json_t *lesson_named(const char *name, tsr_error *err)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+enum { OPTIONS_MAX = 8 };
+
+/* Those of a run's problem, as `bench` takes them, without their dashes; `given` keeps them. */
+static tsr_status read_options(json_t *list, given_option given[OPTIONS_MAX], options *out,
+                               tsr_error *err)
+{
+    const char *name;
+    json_t *value;
+
+    out->settings.list = given;
+    json_object_foreach(list, name, value)
+    {
+        const char *given_value = json_string_value(value);
+        int type = 0;
+
+        if (!given_value || out->settings.count == OPTIONS_MAX)
+            return tsr_fail(err, TSR_EINVAL, 0,
+                            "the lesson's option %s is no text, or one too many", name);
+        if (strcmp(name, "type") != 0) {
+            given[out->settings.count++] = (given_option){name, given_value};
+            continue;
+        }
+        while (type < TSR_TYPE_COUNT && strcmp(given_value, tsr_type_name((tsr_type)type)) != 0)
+            type++;
+        if (type == TSR_TYPE_COUNT)
+            return tsr_fail(err, TSR_EINVAL, 0, "the lesson's type '%s' is none", given_value);
+        out->type = (tsr_type)type;
+        out->given[OPTION_TYPE] = true;
+    }
+    return TSR_OK;
+}
+
 /* What the lesson says of a run, as the library takes it. */
 static tsr_status read_run(const json_t *run, const options *o, problem *p, selection *sel,
                            lesson_run_options *how, tsr_error *err)
 {
     const operation *op = operation_named(member(run, "op"));
-    given_option given[8];
-    options plain = {.command = o->command, .takes = o->takes, .settings = {.list = given}};
+    given_option given[OPTIONS_MAX];
+    options plain = {.command = o->command, .takes = o->takes};
     const char *name;
     json_t *value;
     tsr_status st;
@@ -174,17 +206,9 @@ static tsr_status read_run(const json_t *run, const options *o, problem *p, sele
     };
     if (!op)
         return tsr_fail(err, TSR_ENAME, 0, "no operation '%s'", member(run, "op"));
-    json_object_foreach(json_object_get(run, "options"), name, value)
-    {
-        if (strcmp(name, "type") != 0 && plain.settings.count < sizeof(given) / sizeof(given[0]))
-            given[plain.settings.count++] = (given_option){name, json_string_value(value)};
-        for (int k = 0; !strcmp(name, "type") && k < TSR_TYPE_COUNT; k++) {
-            if (!strcmp(json_string_value(value), tsr_type_name((tsr_type)k))) {
-                plain.type = (tsr_type)k;
-                plain.given[OPTION_TYPE] = true;
-            }
-        }
-    }
+    st = read_options(json_object_get(run, "options"), given, &plain, err);
+    if (st)
+        return st;
     st = bench_problem(op, member(run, "size"), &plain, p, err);
     st = st ? st : variant_find(op, member(run, "kernel"), &sel->variant, err);
     if (st)

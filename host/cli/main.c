@@ -892,6 +892,15 @@ static void bound_threads(void)
 #endif
 }
 
+/* At exit, behind what compiles in the background. */
+static void tell_not_stored(void)
+{
+    if (*cache_not_stored())
+        warn("cache folder %s: what was built is not kept; TESSERA_CACHE_DIR names another, or "
+             "'off'",
+             cache_not_stored());
+}
+
 int main(int argc, char **argv)
 {
     int status;
@@ -904,12 +913,9 @@ int main(int argc, char **argv)
             (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
     }
     standard_error_guard();
+    atexit(tell_not_stored);
     interrupt_ends();
     status = run(argc, argv);
-    if (*cache_not_stored())
-        warn("cache folder %s: what was built is not kept; TESSERA_CACHE_DIR names another, or "
-             "'off'",
-             cache_not_stored());
     errno = 0;
     /* fflush says nothing of what an earlier flush lost, nor why: writing again does. */
     if (fflush(stdout) || ferror(stdout)) {

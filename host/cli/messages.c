@@ -88,10 +88,10 @@ static void hint_pocl_folder(const tsr_session *session)
     else if (access(text_get(&folder), W_OK))
         hint("PoCL's cache folder '%s' cannot be written: %s; POCL_CACHE_DIR names another",
              text_get(&folder), strerror(errno));
-    else if (on.f_bavail * on.f_bsize < 1 << 20)
+    else if (on.f_bavail * on.f_frsize < 1 << 20)
         hint("PoCL's cache folder '%s' is on a file system with %lu KiB left; POCL_CACHE_DIR names "
              "another",
-             text_get(&folder), (unsigned long)(on.f_bavail * on.f_bsize / 1024));
+             text_get(&folder), (unsigned long)(on.f_bavail * on.f_frsize / 1024));
     text_free(&folder);
 }
 

@@ -489,7 +489,7 @@ static json_t *record_json(recording *t, const uint32_t *r, size_t group, size_t
             return NULL;
         shown = t->array[array].type == LESSON_FLOAT ? LESSON_FLOAT : type;
         if (t->array[array].element == 1 && bytes > 1) {
-            parts = bytes;
+            parts = size_min(bytes, 4); /* that the record has */
             index += part;
             value = value >> 8 * part & 255;
         }

@@ -438,10 +438,12 @@ static void emit(rewriting *r, size_t from, size_t end, text *out)
 
 /* ---- helpers of the new text ---------------------------------------------------------------- */
 
-/* What each type of elements needs.  Vectors, float2 or what is longer than a number, have a record
- * for each word. */
+/* What each type of elements needs.  Vectors, whose names end in a digit or which are longer than a
+ * number, have a record for each word. */
 static void define_type(const char *type, text *out)
 {
+    const char end = type[strlen(type) - 1];
+
     text_format(out,
                 "#ifndef LESSON_TYPE_%s\n#define LESSON_TYPE_%s\n"
                 "static inline %s lesson_seen_%s(__global uint *trace, uint code, ulong at, "
@@ -458,8 +460,8 @@ static void define_type(const char *type, text *out)
                 "    union { %s value; uint bits; } u;\n\n    u.bits = 0;\n    u.value = value;\n"
                 "    lesson_event(trace, code, which | (ulong)place << 32, u.bits, sizeof(%s));\n"
                 "    return value;\n}\n",
-                type, type, type, type, type, type, type[strlen(type) - 1] == '2' ? 4u : 8u, type,
-                type, type, type, LESSON_JOINED, type, type, type, type, type);
+                type, type, type, type, type, type, end >= '0' && end <= '9' ? 4u : 8u, type, type,
+                type, type, LESSON_JOINED, type, type, type, type, type);
     for (size_t k = 0; k < 2; k++) {
         const char *space = k ? "local" : "global";
 
@@ -525,7 +527,32 @@ static void add_local(rewriting *r, const array_name *a, size_t at)
     r->out->local_count++;
 }
 
-/* Where the pointers that a kernel gets point to: to local memory for each work-group. */
+/* The parameter whose name is token `name`; `local` where it points to local memory. */
+static void emit_argument(rewriting *r, const array_name *local, bool pointer, size_t name,
+                          text *out)
+{
+    char word[64];
+
+    token_word(r, name, word, sizeof(word));
+    if (pointer) {
+        text_append(out, local
+                             ? " lesson_event(trace, "
+                             : " if (get_global_id(0) + get_global_id(1) + get_global_id(2) == 0) "
+                               "lesson_event(trace, ");
+        code(r, local ? LESSON_LOCAL : LESSON_ARGUMENT, LESSON_UNSIGNED, name, out);
+        text_format(out, ", (ulong)%s, lesson_number", word);
+    }
+    if (pointer && local) {
+        add_local(r, local, name);
+        text_format(out, " | 0x%xu, (uint)sizeof(%s) << 16);", LESSON_LOCAL_ARGUMENT, local->type);
+    } else if (pointer) {
+        text_append(out, ", 0);");
+    }
+    text_append(out, " lesson_number++;");
+}
+
+/* Where the pointers that a kernel gets point to: to local memory for each work-group.  A parameter
+ * ends at a comma, a directive or the bracket. */
 static void emit_arguments(rewriting *r, const function *f, text *out)
 {
     const array_name *local = NULL;
@@ -534,32 +561,18 @@ static void emit_arguments(rewriting *r, const function *f, text *out)
 
     text_append(out, " if (lesson_first_of_group()) { uint lesson_number = 0;");
     for (size_t i = f->params + 1; i <= f->params_end; i++) {
-        if (r->tokens[i].kind == TOKEN_LINE) {
-            text_append(out, "\n");
-            text_append_bytes(out, r->tokens[i].at, r->tokens[i].length);
-            text_append(out, "\n");
-        } else if (token_is(r, i, ",") || i == f->params_end) {
-            if (pointer && name) {
-                char word[64];
+        const bool directive = r->tokens[i].kind == TOKEN_LINE;
 
-                token_word(r, name, word, sizeof(word));
-                text_append(out, local ? " lesson_event(trace, "
-                                       : " if (get_global_id(0) + get_global_id(1) + "
-                                         "get_global_id(2) == 0) lesson_event(trace, ");
-                code(r, local ? LESSON_LOCAL : LESSON_ARGUMENT, LESSON_UNSIGNED, name, out);
-                text_format(out, ", (ulong)%s, lesson_number", word);
-                if (local) {
-                    add_local(r, local, name);
-                    text_format(out, " | 0x%xu, (uint)sizeof(%s) << 16);", LESSON_LOCAL_ARGUMENT,
-                                local->type);
-                } else {
-                    text_append(out, ", 0);");
-                }
-            }
-            text_append(out, " lesson_number++;");
+        if (name && (directive || token_is(r, i, ",") || i == f->params_end)) {
+            emit_argument(r, local, pointer, name, out);
             local = NULL;
             pointer = false;
             name = 0;
+        }
+        if (directive) {
+            text_append(out, "\n");
+            text_append_bytes(out, r->tokens[i].at, r->tokens[i].length);
+            text_append(out, "\n");
         }
         pointer = pointer || token_is(r, i, "*");
         for (size_t k = 0; k < r->array_count; k++)

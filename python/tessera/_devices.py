@@ -82,12 +82,14 @@ def session(which=None):
         found = None
     if found is None:
         one = device(which)
+        by_default = which is None and one.number == len(devices()) - 1  # reports then say why
         with _opening:
-            found = _sessions.get(one)
+            found = None if by_default else _sessions.get(one)
             if found is None:
-                found = _sessions[one] = _tessera.Session(
-                    one.number, by_default=which is None and one.number == len(devices()) - 1)
+                found = _tessera.Session(one.number, by_default=by_default)
             _sessions[which] = found
+            if not by_default:
+                _sessions[one] = found
     return found
 
 

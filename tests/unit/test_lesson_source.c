@@ -97,7 +97,8 @@ static void test_conditions_and_atomics(void **state)
     assert_has(&t, "#if WEIGHTS\n if (get_global_id(0) + get_global_id(1) + get_global_id(2) == 0) "
                    "lesson_event(trace, 0x50000003u, (ulong)weights, lesson_number, 0); "
                    "lesson_number++;\n#endif\n");
-    assert_has(&t, "(ulong)table, lesson_number | 0x80000000u, (uint)sizeof(uint) << 16);");
+    assert_has(&t, "(ulong)table, lesson_number | 0x80000000u, (uint)sizeof(uint) << 16); "
+                   "lesson_number++;\n#if MORE\n lesson_number++;\n#endif\n }");
     assert_has(&t, "#endif\n, __global uint *trace");
     assert_has(&t, "lesson_atomic_add(trace, 0x1000000bu, 0x2000000bu, &table[1], 1)");
     assert_has(&t, "lesson_atomic_add(trace, 0x1000000bu, 0x2000000bu, &table[0], 2)");

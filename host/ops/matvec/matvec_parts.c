@@ -410,7 +410,8 @@ static const char *split_rows(const job *j, plan *out)
     if (!rows)
         rows = several && aligned ? rows_of_team(j, team) : 1;
     if (!param(j->params, "ROWS") &&
-        matvec_unsupported_local(j, local / team * rows * (team + 1), out))
+        ((shifted && local / team % vec) ||
+         matvec_unsupported_local(j, local / team * rows * (team + 1), out)))
         rows = 1;
     if (rows > 1 && shifted && local / team % vec)
         return plan_unsupported(

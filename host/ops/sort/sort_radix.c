@@ -160,7 +160,7 @@ static bool sweeps_pairs(const layout *s)
  * tiles; of 384 x 24 or of 512 x 16 is the compiler's matter: where keys are what their order is,
  * uint8 that ascend, 20278104 with 4-byte values take 204 us of an H200 by the one and 246 by the
  * other, of int8 242 and 208, and so it is of 9000000 to 60000000 and of argsort. */
-enum { MANY_BYTES = 1 << 23, MANY_ITEMS = 24, MANY_ITEMS_ORDERED = 16 };
+enum { MANY_BYTES = 1 << 23, MANY_ITEMS = 24, MANY_ITEMS_TURNED = 16 };
 
 static bool sweeps_many_bytes_with(const tsr_sort_problem *p, const layout *s)
 {
@@ -266,7 +266,7 @@ static uint32_t usual_items(const job *j, const layout *s)
     if (sweeps_many_bytes_with(p, s) && s->group == GROUP_SWEEP)
         return MANY_ITEMS;
     if (sweeps_many_bytes_with(p, s) && s->group == GROUP_WARPS)
-        return MANY_ITEMS_ORDERED;
+        return MANY_ITEMS_TURNED;
     if (s->way == WAY_SWEEP && p->n <= (size_t)s->group * items)
         return items_of_one_tile(p, s, items);
     if (s->warps && sweeps_keys(s))
