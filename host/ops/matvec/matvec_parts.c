@@ -94,8 +94,7 @@ static const tunable split_vector_tunables[] = {
     {"TEAM", "work-items that share a row: more suit longer rows", {0, 8, 16, 32, 64, 128, 256}, 0},
     {"ROWS",
      "rows of a team that are loaded at once, where pieces are not checked: more suit short rows "
-     "of "
-     "many, and rows that do not start at vectors; 0: by the shape",
+     "of many, and rows that do not start at vectors; 0: by the shape",
      {0, 1, 2, 4},
      0},
     {"GROUP", MATVEC_GROUP "; 0: by the shape", {0, 64, 128, 256, 512}, 0, 64, .host_only = true},

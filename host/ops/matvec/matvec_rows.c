@@ -258,8 +258,7 @@ const variant matvec_short_rows = {
 static const tunable flat_rows_tunables[] = {
     {"LOADS",
      "128-bit loads of a work-item that are in flight at once: more suit fewer work-items; 0: 4, "
-     "or 2 "
-     "of a small A of 16 bits",
+     "or 2 of a small A of 16 bits",
      {0, 2, 4, 8},
      0,
      2},

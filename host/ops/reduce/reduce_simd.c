@@ -244,7 +244,7 @@ static void reduce_short_rows(const reducing *r, size_t task)
 
 static bool is_short(const reducing *r)
 {
-    return r->s.inner == 1 && r->s.n <= SHORT_MAX && r->s.outer > 1;
+    return r->s.inner == 1 && r->s.n > 0 && r->s.n <= SHORT_MAX && r->s.outer > 1;
 }
 
 static void cut_short_rows(reducing *r)

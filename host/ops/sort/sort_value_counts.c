@@ -27,9 +27,8 @@ enum {
 static const tunable tunables[] = {
     {"COPIES",
      "tables of counts in local memory: fewer waits of neighbours with one value against more to "
-     "be added up; 0: on GPUs 32 for 2^22 keys and more, and rows of 2^14 that have a group each, "
-     "else "
-     "16, of rows below 2^11 8, or as many as there is room for",
+     "be added up; 0: on GPUs 32 for 2^22 keys and more, and rows of 2^14 that have a group "
+     "each, else 16, of rows below 2^11 8, or as many as there is room for",
      {0, 1, 4, 8, 16, 32},
      0,
      4},
