@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 static int file = -1;
+static atomic_flag lost = ATOMIC_FLAG_INIT; /* lines of it */
 
 /* Of each routine and type, what ran on the CPU and on the device. */
 typedef struct log_count {
@@ -43,7 +44,8 @@ void decimal_point_end(decimal_point numbers)
         freelocale(numbers.c);
 }
 
-/* One write a line: lines of threads and processes do not mix.  A full disk is no error of BLAS. */
+/* One write a line: lines of threads and processes do not mix.  A full disk is no error of BLAS,
+ * and said once. */
 void log_line(const char *form, ...)
 {
     char line[1536];
@@ -63,8 +65,9 @@ void log_line(const char *form, ...)
     if (length > (int)sizeof line - 2)
         length = (int)sizeof line - 2;
     line[length++] = '\n';
-    if (write(file, line, (size_t)length) < 0)
-        return;
+    if (write(file, line, (size_t)length) < 0 && !atomic_flag_test_and_set(&lost))
+        fprintf(stderr, "libtessera-blas: TESSERA_BLAS_LOG: %s: %s; the log lacks lines\n",
+                getenv("TESSERA_BLAS_LOG"), strerror(errno));
 }
 
 void log_open(void)

@@ -131,6 +131,24 @@ static tsr_status check_log(const options *o, tsr_error *err)
     return TSR_OK;
 }
 
+/* So is a library that has no BLAS, where the library of ours would take the system's. */
+static tsr_status check_cpu_blas(const options *o, tsr_error *err)
+{
+    const char *path = o->value[OPTION_CPU_BLAS];
+    void *handle;
+
+    if (!path)
+        return TSR_OK;
+    handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    if (!handle)
+        return tsr_fail(err, TSR_EFILE, 0, "--cpu-blas: %s", dlerror());
+    if (!dlsym(handle, "dgemm_"))
+        return tsr_fail(err, TSR_EFILE, 0, "--cpu-blas: '%s' has no BLAS: dgemm_ is not in it",
+                        path);
+    dlclose(handle);
+    return TSR_OK;
+}
+
 /* The program may change its folder. */
 static void set_absolute(const char *variable, const char *path)
 {
@@ -158,6 +176,13 @@ static void set_environment(const options *o, const char *library)
         setenv("TESSERA_DEVICE", o->value[OPTION_DEVICE], 1);
     if (o->value[OPTION_OFFLOAD])
         setenv("TESSERA_BLAS", o->value[OPTION_OFFLOAD], 1);
+    /* A name without a folder is one that the loader looks for. */
+    if (o->value[OPTION_CPU_BLAS] && strchr(o->value[OPTION_CPU_BLAS], '/'))
+        set_absolute("TESSERA_BLAS_CPU", o->value[OPTION_CPU_BLAS]);
+    else if (o->value[OPTION_CPU_BLAS])
+        setenv("TESSERA_BLAS_CPU", o->value[OPTION_CPU_BLAS], 1);
+    if (o->value[OPTION_BLAS_PRECISION])
+        setenv("TESSERA_BLAS_PRECISION", o->value[OPTION_BLAS_PRECISION], 1);
     if (o->value[OPTION_LOG])
         set_absolute("TESSERA_BLAS_LOG", o->value[OPTION_LOG]);
     if (o->value[OPTION_KERNEL_DIR])
@@ -175,6 +200,7 @@ int cmd_blas(const options *o)
         return out_of_memory();
     st = blas_library_find(library, &err);
     st = st ? st : check_log(o, &err);
+    st = st ? st : check_cpu_blas(o, &err);
     st = st ? st : check_device(o, library, &err);
     if (!st) {
         for (size_t i = 0; i < o->operand_count; i++)

@@ -427,17 +427,19 @@ static const subcommand commands[] = {
      "tessera cache --clear\n"
      "tessera cache --warm OP\n"},
     {"blas",
-     "[--device D] [--offload WHEN] [--log FILE] PROGRAM [ARGUMENT]...",
+     "[--device D] [--offload WHEN] [--log FILE] [OPTION]... PROGRAM [ARGUMENT]...",
      "run a program that calls BLAS, its large products on the device",
      "auto sends products to a GPU or accelerator where that pays; always sends every product, to\n"
      "CPU devices too.  All else goes to the CPU's BLAS.\n",
      cmd_blas,
      1,
      SIZE_MAX,
-     {OPTION(OPTION_DEVICE) | OPTION(OPTION_OFFLOAD) | OPTION(OPTION_LOG) |
-          OPTION(OPTION_KERNEL_DIR),
+     {OPTION(OPTION_DEVICE) | OPTION(OPTION_OFFLOAD) | OPTION(OPTION_CPU_BLAS) |
+          OPTION(OPTION_BLAS_PRECISION) | OPTION(OPTION_LOG) | OPTION(OPTION_KERNEL_DIR),
       0, NULL, true},
      DEFAULT_DEVICE DEFAULT_SOURCES "--offload   what TESSERA_BLAS says, else auto\n"
+                                    "--cpu-blas  what TESSERA_BLAS_CPU names, else the system's\n"
+                                    "--precision what TESSERA_BLAS_PRECISION names, else f32\n"
                                     "--log       what TESSERA_BLAS_LOG names, else none\n",
      false,
      OP_NONE,

@@ -196,6 +196,17 @@ static bool parse_offload(const char *value, options *out)
     return !strcmp(value, "auto") || !strcmp(value, "always") || !strcmp(value, "never");
 }
 
+/* TSR_PRECISION_DEFAULT has no name of its own: the library takes it where nothing is asked for. */
+static bool parse_blas_precision(const char *value, options *out)
+{
+    (void)out;
+    for (int p = TSR_PRECISION_F32; p <= TSR_PRECISION_F16; p++) {
+        if (!strcmp(value, tsr_precision_name((tsr_precision)p)))
+            return true;
+    }
+    return false;
+}
+
 static bool parse_queues(const char *value, options *out)
 {
     return overlap_counts_read(value, OVERLAP_QUEUES_MAX, &out->queues);
@@ -325,6 +336,10 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_HTML] = {"html", 0, "FILE", "write a report, one page, to this file", NULL, NULL},
     [OPTION_OFFLOAD] = {"offload", 0, "WHEN", "what runs on the device: auto, always or never",
                         parse_offload, "auto, always or never"},
+    [OPTION_CPU_BLAS] = {"cpu-blas", 0, "PATH", "library that has the CPU's BLAS", NULL, NULL},
+    [OPTION_BLAS_PRECISION] = {"precision", 0, "NAME",
+                               "of float32 products: f32, f32-strict, tf32, bf16 or f16",
+                               parse_blas_precision, "f32, f32-strict, tf32, bf16 or f16"},
     [OPTION_LOG] = {"log", 0, "FILE", "append a line for each call of level 3, and a summary", NULL,
                     NULL},
     [OPTION_GROUP] = {"group", 0, "N", "work-items of a group", parse_group,
@@ -540,7 +555,7 @@ static bool list_entries(const char *subcommand, const option_set *takes, entrie
             spec.expects = text_get(names);
             spec.meaning = text_get(all);
         }
-        out->list[out->count++] = (entry){spec, (int)id, NULL, (takes->own & OPTION(id)) != 0};
+        add_entry(out, (entry){spec, (int)id, NULL, (takes->own & OPTION(id)) != 0});
         for (size_t i = 0; id == OPTION_OUTPUT && (op = operation_at(i)); i++)
             add_fields(out, op, takes);
     }

@@ -893,6 +893,30 @@ class Command(unittest.TestCase):
             self.assertEqual((r.returncode, r.stdout), (status, ""))
             self.assertIn(why, r.stderr)
 
+    def test_a_log_that_is_full(self):
+        """The program runs on, and its lost lines are told of once."""
+        r = self.run_command("--log", "/dev/full", sys.executable, "-c", textwrap.dedent(PRODUCTS))
+        self.assertEqual((r.returncode, r.stdout), (0, "right\n"))
+        self.assertEqual(r.stderr.count("/dev/full: No space left on device"), 1, r.stderr)
+
+    def test_the_cpus_blas_and_the_precision(self):
+        show = "echo $TESSERA_BLAS_CPU $TESSERA_BLAS_PRECISION"
+        r = self.run_command("--offload", "never", "--cpu-blas", "libblas.so.3", "--precision", "tf32",
+                             "sh", "-c", show)
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "libblas.so.3 tf32\n", ""))
+        path = run(PRODUCTS)[2][0].split(" is ", 1)[1].split(", ")[0]
+        with tempfile.TemporaryDirectory() as folder:
+            link, log = os.path.join(folder, "libother.so"), os.path.join(folder, "log")
+            os.symlink(path, link)
+            # Relative to the folder of the command, whatever the program's is.
+            r = self.run_command("--offload", "never", "--cpu-blas", os.path.relpath(link), "--log", log,
+                                 "sh", "-c", "cd / && exec %s -c \"$0\"" % sys.executable,
+                                 textwrap.dedent(PRODUCTS) + "print(__import__('os').environ['TESSERA_BLAS_CPU'])")
+            self.assertEqual((r.returncode, r.stderr), (0, ""))
+            self.assertTrue(os.path.samefile(r.stdout.split()[1], link), r.stdout)
+            with open(log, encoding="utf-8") as f:
+                self.assertIn("the CPU's BLAS is %s" % os.path.realpath(path), f.read())
+
     def test_arguments_and_status_are_the_programs(self):
         r = self.run_command("sh", "-c", 'echo "$@" $TESSERA_BLAS; exit 7', "sh", "--help", "-V")
         self.assertEqual((r.returncode, r.stdout), (7, "--help -V\n"))
@@ -976,6 +1000,9 @@ class Command(unittest.TestCase):
         for args, status, said in ((["--device", "no such device", "true"], 2, "no such device"),
                                    (["no such program"], 1, "cannot run 'no such program'"),
                                    (["--offload", "often", "true"], 2, "'often'"),
+                                   (["--precision", "f64", "true"], 2, "'f64'"),
+                                   (["--cpu-blas", "/no/such.so", "true"], 1, "/no/such.so"),
+                                   (["--cpu-blas", "libm.so.6", "true"], 1, "dgemm_ is not in it"),
                                    ([], 2, "usage is 'tessera blas")):
             r = self.run_command(*args)
             self.assertEqual((r.returncode, r.stdout), (status, ""), r.stderr)
