@@ -636,7 +636,15 @@ def asarray(a, device=None, dtype=None):
 
 
 def empty(shape, dtype=float, device=None):
-    """An array on a device, of unspecified elements: for out=."""
+    """An array on a device, of unspecified elements: for out=.
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> x = ts.asarray(np.arange(4.0), device="cpu")
+    >>> y = ts.empty(4, device="cpu")
+    >>> ts.to_numpy(ts.cumsum(x, out=y))
+    array([0., 1., 3., 6.])
+    """
     shape = tuple(map(operator.index, shape if _is_sequence(shape) else (shape,)))
     if any(n < 0 for n in shape):
         raise ValueError("empty: shape %s has an extent below 0" % (shape,))

@@ -110,7 +110,17 @@ def adopt(queue):
 
 
 def close():
-    """Release every device.  Calls that follow open them again; device arrays are lost."""
+    """Release every device.  Calls that follow open them again; device arrays are lost.
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> x = ts.asarray(np.arange(4.0), device="cpu")
+    >>> ts.close()
+    >>> ts.to_numpy(x)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    tessera.InvalidError: the device was closed, ...
+    """
     with _opening:
         open_ones = set(_sessions.values())
         _sessions.clear()
@@ -123,6 +133,14 @@ def empty_cache():
     program or library may need it.  Arrays keep theirs.
 
     An allocation that would fail does this by itself.
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> x = ts.asarray(np.arange(4.0), device="cpu")
+    >>> del x
+    >>> ts.empty_cache()
+    >>> ts.memory_stats("cpu")["kept_bytes"]
+    0
     """
     _tessera.empty_pools()
 
@@ -133,6 +151,13 @@ def memory_stats(device=None):
     used_bytes is what arrays have, kept_bytes and kept the bytes and buffers that are kept, and
     limit_bytes the most that may be; made and reused count the buffers that were made for arrays,
     and those that were given out again.
+
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> before = ts.memory_stats("cpu")["used_bytes"]
+    >>> x = ts.asarray(np.zeros(1000), device="cpu")
+    >>> ts.memory_stats("cpu")["used_bytes"] - before >= x.nbytes
+    True
     """
     return session(device).memory_stats()
 
