@@ -773,6 +773,14 @@ static PyObject *session_device(PyObject *self, void *unused)
     return PyLong_FromSsize_t(((session_object *)self)->device);
 }
 
+static PyObject *session_lost(PyObject *self, void *unused)
+{
+    const session_object *s = (session_object *)self;
+
+    (void)unused;
+    return PyBool_FromLong(!s->session || s->abandoned);
+}
+
 static PyObject *session_handle(PyObject *self, void *unused)
 {
     (void)unused;
@@ -808,6 +816,8 @@ static PyMethodDef session_methods[] = {
 
 static PyGetSetDef session_attributes[] = {
     {"device", session_device, NULL, "Its index in devices(), or -1.", NULL},
+    {"lost", session_lost, NULL, "Whether it was closed, or used before this process was forked.",
+     NULL},
     {"handle", session_handle, NULL, "The address of its cl_command_queue; 0 of the host.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool guarded;
+static void (*on_abort)(int number);
 static int kept = -1;  /* a copy of standard error */
 static int aside = -1; /* a file in memory, which has what is written while it is hidden */
 static unsigned hidden;
@@ -24,35 +26,44 @@ static bool memory_is_limited(void)
     return !getrlimit(RLIMIT_AS, &most) && most.rlim_cur != RLIM_INFINITY;
 }
 
-/* Where a driver ends the process while it compiles, as PoCL's compiler does on a full disk, what
- * it wrote is the only reason that there is. */
-static void show_at_exit(void)
+bool standard_error_tell_end(void)
 {
     static const char who[] = "tessera: the OpenCL driver ended the program\n";
     char part[4096];
     ssize_t n;
 
     if (!hidden || !guarded || lseek(aside, 0, SEEK_SET) != 0)
-        return;
+        return false;
     (void)!write(kept, who, sizeof(who) - 1);
     while ((n = read(aside, part, sizeof(part))) > 0 && write(kept, part, (size_t)n) == n)
         ;
+    return true;
 }
 
-void standard_error_guard(void)
+/* PoCL's compiler exits on a full disk. */
+static void tell_at_exit(void)
 {
+    standard_error_tell_end();
+}
+
+void standard_error_guard(void (*aborted)(int number))
+{
+    on_abort = aborted;
     if (memory_is_limited())
         return;
     kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     aside = memfd_create("standard error", MFD_CLOEXEC);
     if (aside < 0)
         aside = open("/dev/null", O_RDWR | O_CLOEXEC);
-    guarded = kept >= 0 && aside >= 0 && atexit(show_at_exit) == 0;
+    guarded = kept >= 0 && aside >= 0 && atexit(tell_at_exit) == 0;
 }
 
 void standard_error_hide(void)
 {
     pthread_mutex_lock(&lock);
+    /* Again and again: compilers that drivers load set a handler of their own. */
+    if (hidden == 0 && on_abort)
+        signal(SIGABRT, on_abort);
     if (hidden++ == 0 && guarded) {
         (void)!ftruncate(aside, 0); /* of /dev/null it fails */
         lseek(aside, 0, SEEK_SET);

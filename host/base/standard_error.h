@@ -8,13 +8,21 @@
 #ifndef BASE_STANDARD_ERROR_H
 #define BASE_STANDARD_ERROR_H
 
-void standard_error_guard(void);
+#include <stdbool.h>
+
+/** @param aborted  A handler of SIGABRT, for what drivers' compilers do while it is hidden. */
+void standard_error_guard(void (*aborted)(int number));
 
 /** What is written to standard error is put aside until the same number of calls of
  *  standard_error_show(), of any threads, and gets lost then; it is shown where the process exits
  *  before. */
 void standard_error_hide(void);
 void standard_error_show(void);
+
+/** Where a driver ends the process while its compiler is at work, what it wrote is the only reason
+ * that there is: show it, behind a line that says who.  False: nothing is hidden.  For signal
+ * handlers too. */
+bool standard_error_tell_end(void);
 
 /** Show it for good, for what a command says as it ends. */
 void standard_error_release(void);

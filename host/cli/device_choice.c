@@ -206,9 +206,10 @@ tsr_status choice_open(const tsr_device *device, const options *o, tsr_session *
     st = st ? st : tsr_session_open(device, &wanted, out, err);
     activity_end();
     text_free(&replaced);
-    if (st || o->given[OPTION_QUIET])
+    if (st)
         return st;
-    activity_watch(*out);
+    if (!o->given[OPTION_QUIET])
+        activity_watch(*out);
     if (!tsr_device_is_host(device))
         warn_cache(&(*out)->cache);
     return TSR_OK;

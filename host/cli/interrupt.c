@@ -26,14 +26,23 @@ static void end(int number)
     _exit(number == SIGPIPE ? EXIT_UNREAD : EXIT_INTERRUPTED);
 }
 
-/* Ctrl-C also ends the programs that a driver's compiler runs: PoCL, whose linker is gone, then
- * aborts.  The command is ending already: its thread gets the time for that. */
-static void aborted(int number)
+/* Nothing here aborts, but a driver's compiler does, where memory is limited or a path too long for
+ * it; and where Ctrl-C has ended the programs that it runs: PoCL's linker.  Then the command is
+ * ending already, and its thread gets the time for that. */
+void interrupt_aborted(int number)
 {
     static const struct timespec time_to_end = {.tv_sec = 2};
+    static const char who[] = "tessera: a library ended the program, the OpenCL driver perhaps\n";
 
-    nanosleep(&time_to_end, NULL);
-    end(number);
+    if (interrupted) {
+        nanosleep(&time_to_end, NULL);
+        end(number);
+    }
+    progress_abandon();
+    if (!standard_error_tell_end())
+        (void)!write(STDERR_FILENO, who, sizeof(who) - 1);
+    output_remove_temporaries();
+    _exit(EXIT_FAILED);
 }
 
 static void handle(int number, void (*handler)(int number), int flags)
@@ -53,7 +62,7 @@ static void note(int number)
     if (interrupted)
         end(number);
     interrupted = 1;
-    handle(SIGABRT, aborted, 0);
+    handle(SIGABRT, interrupt_aborted, 0);
 }
 
 static void handle_interrupts(void (*handler)(int number), int flags)
@@ -70,6 +79,7 @@ void interrupt_ends(void)
     signal(SIGXFSZ, SIG_IGN);          /* the write fails and says why */
     handle_interrupts(end, 0);
     handle(SIGPIPE, end, 0);
+    handle(SIGABRT, interrupt_aborted, 0);
 }
 
 const volatile sig_atomic_t *interrupt_watch(int (*finish)(void *context), void *context)

@@ -23,6 +23,10 @@ void interrupt_ends(void);
  */
 const volatile sig_atomic_t *interrupt_watch(int (*finish)(void *context), void *context);
 
+/** The handler of SIGABRT: tells what a driver's compiler wrote, and ends the process with
+ * EXIT_FAILED, or as an interrupt does that came before. */
+void interrupt_aborted(int number);
+
 /** Whether a signal came to a command that watches. */
 bool interrupt_came(void);
 

@@ -914,7 +914,7 @@ int main(int argc, char **argv)
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
             (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
     }
-    standard_error_guard();
+    standard_error_guard(interrupt_aborted);
     atexit(tell_not_stored);
     interrupt_ends();
     status = run(argc, argv);

@@ -1,5 +1,6 @@
 #include "cli/messages.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -40,17 +41,41 @@ static bool takes_host(const char *command)
     return true;
 }
 
+/* Drivers that a folder names for the OpenCL loader; 0 too where it cannot be read. */
+static unsigned drivers_named(const char *folder)
+{
+    DIR *list = opendir(folder);
+    const struct dirent *entry;
+    unsigned count = 0;
+
+    while (list && (entry = readdir(list))) {
+        const char *end = strrchr(entry->d_name, '.');
+
+        count += end && !strcmp(end, ".icd");
+    }
+    if (list)
+        closedir(list);
+    return count;
+}
+
 static void hint_install(const char *command)
 {
-    const char *folder = getenv("OCL_ICD_VENDORS");
+    const char *given = getenv("OCL_ICD_VENDORS");
+    const char *folder = given ? given : "/etc/OpenCL/vendors";
+    const char *host = takes_host(command) ? "; '--device host' needs no OpenCL" : "";
+    const unsigned named = drivers_named(folder);
 
-    if (folder)
-        hint("the OpenCL loader looked in OCL_ICD_VENDORS=%s", folder);
+    hint("the OpenCL loader looked in %s%s", given ? "OCL_ICD_VENDORS=" : "", folder);
+    if (named)
+        hint(
+            "%u driver%s named there, but none that has a device could be loaded: a library may be "
+            "missing, or memory or open files limited (ulimit -a)%s",
+            named, named == 1 ? " is" : "s are", host);
     else
-        hint("the OpenCL loader looked in /etc/OpenCL/vendors");
-    hint("on Debian, pocl-opencl-icd runs OpenCL on the CPU; for an NVIDIA GPU install the OpenCL "
-         "library of its driver (nvidia-opencl-icd)%s",
-         takes_host(command) ? "; '--device host' needs no OpenCL" : "");
+        hint("on Debian, pocl-opencl-icd runs OpenCL on the CPU; for an NVIDIA GPU install the "
+             "OpenCL "
+             "library of its driver (nvidia-opencl-icd)%s",
+             host);
 }
 
 /* The compiler's log, without its first line where the message has that. */

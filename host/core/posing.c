@@ -80,7 +80,12 @@ tsr_status need_offsets(posing *x, unsigned i, size_t *segments, tsr_error *err)
 
 tsr_status make_zeros(const array *shape, array *out, tsr_error *err)
 {
-    char what[SHAPE_SIZE], name[128];
+    return make_named_zeros("the result", shape, out, err);
+}
+
+tsr_status make_named_zeros(const char *name, const array *shape, array *out, tsr_error *err)
+{
+    char what[SHAPE_SIZE], described[128];
     array a = *shape;
     size_t bytes = tsr_type_size(a.type);
     bool fits = true;
@@ -88,12 +93,13 @@ tsr_status make_zeros(const array *shape, array *out, tsr_error *err)
 
     for (unsigned i = 0; i < a.rank; i++)
         fits = fits && size_mul(bytes, a.shape[i], &bytes);
-    snprintf(name, sizeof name, "the result, %s %s", shape_text(&a, what), tsr_type_name(a.type));
+    snprintf(described, sizeof described, "%s, %s %s", name, shape_text(&a, what),
+             tsr_type_name(a.type));
     if (!fits)
-        return tsr_fail(err, TSR_EOVERFLOW, 0, "%s, has too many elements", name);
+        return tsr_fail(err, TSR_EOVERFLOW, 0, "%s, has too many elements", described);
     a.data = NULL;
     if (bytes) {
-        st = block_allocate(name, bytes, &a.data, err);
+        st = block_allocate(described, bytes, &a.data, err);
         if (st)
             return st;
         memset(a.data, 0, bytes);

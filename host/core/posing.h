@@ -37,8 +37,11 @@ tsr_status need_vector(posing *x, unsigned i, const char *hint, tsr_error *err);
  *  there are segments. */
 tsr_status need_offsets(posing *x, unsigned i, size_t *segments, tsr_error *err);
 
-/** An array of zeros in the type and shape of another. */
+/** An array of zeros in the type and shape of another; an error calls it "the result". */
 tsr_status make_zeros(const array *shape, array *out, tsr_error *err);
+
+/** The same of an array that an error calls by this name. */
+tsr_status make_named_zeros(const char *name, const array *shape, array *out, tsr_error *err);
 
 /** The extents in which two operands are batches, broadcast as NumPy does it. */
 typedef struct broadcast {

@@ -98,8 +98,9 @@ static tsr_status read_pnm(input *s, array *out, tsr_error *err)
     if (!st)
         st = input_take(s, &more, 1, &got, err);
     if (!st && got)
-        st = tsr_fail(err, TSR_EFILE, 0, "%s: data: more than the %zu bytes of one picture follow",
-                      s->name, array_count(&a));
+        st = tsr_fail(err, TSR_EFILE, 0,
+                      "%s: data: there is more behind the %zu bytes of one picture", s->name,
+                      array_count(&a));
     if (st)
         array_free(&a);
     else
@@ -175,8 +176,8 @@ static tsr_status read_png(input *s, array *out, tsr_error *err)
         st = tsr_fail(err, TSR_EFILE, 0, "%s: PNG: cut short: it ends before its last chunk does",
                       s->name);
     else if (!st && png_length(bytes, size) != size)
-        st = tsr_fail(err, TSR_EFILE, 0, "%s: PNG: more than the %zu bytes of one picture follow",
-                      s->name, png_length(bytes, size));
+        st = tsr_fail(err, TSR_EFILE, 0, "%s: PNG: %zu bytes follow the %zu of one picture",
+                      s->name, size - png_length(bytes, size), png_length(bytes, size));
     if (!st) {
         *out = a;
         a = (array){0}; /* moved to the caller */

@@ -61,7 +61,8 @@ tsr_status input_open(const char *path, input *s, tsr_error *err)
     } else {
         new.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         if (new.fd < 0)
-            return tsr_fail(err, TSR_EFILE, 0, "%s: cannot open: %s", path, strerror(errno));
+            return tsr_fail(err, TSR_EFILE, 0, "%s: cannot open: %s", *path ? path : "''",
+                            strerror(errno));
     }
     status = inspect(&new, err);
     if (status)

@@ -308,6 +308,11 @@ static tsr_status commit_in_place(output *o, tsr_error *err)
     return status;
 }
 
+int output_is_stream(const output *o)
+{
+    return o->target.kind != TARGET_FILE;
+}
+
 tsr_status output_commit(output *o, text *lost, tsr_error *err)
 {
     tsr_status status;

@@ -46,6 +46,10 @@ tsr_status output_write(output *o, const array *a, tsr_error *err);
  */
 tsr_status output_write_bytes(output *o, const void *bytes, size_t size, tsr_error *err);
 
+/** Whether output_commit writes as it goes, to a pipe, a device or standard output: what fails
+ * there is no reason to have replaced a file, so it goes first. */
+int output_is_stream(const output *o);
+
 /**
  * Put what was written in its place.  Frees the output, also on failure.
  *

@@ -128,9 +128,9 @@ class DeviceArray(_tessera.Bufferless):
 
     @property
     def device(self):
-        """The device that it is on; None where devices() does not have it."""
-        index = self.memory.session.device
-        return None if index < 0 else _devices.devices()[index]
+        """The device that it is on; None where devices() does not have it, or not any more."""
+        session = self.memory.session
+        return None if session.device < 0 or session.lost else _devices.devices()[session.device]
 
     @property
     def is_contiguous(self):
@@ -140,7 +140,8 @@ class DeviceArray(_tessera.Bufferless):
             n == 1 or s == e for n, s, e in zip(self.shape, self.strides, expected))
 
     def __repr__(self):
-        return "<tessera.DeviceArray %s %s on %s>" % (self.shape, self.dtype, self.device)
+        where = "lost" if self.memory.session.lost else "on %s" % self.device
+        return "<tessera.DeviceArray %s %s %s>" % (self.shape, self.dtype, where)
 
     def __len__(self):
         if not self.shape:

@@ -68,6 +68,7 @@ class Call(Bad):
 class Files(Call):
     def test_missing(self):
         self.refused_file("none.npy", says=("none.npy", "No such file"))
+        self.refused_file("", says=("tessera: '': cannot open", "No such file"))
 
     def test_directory(self):
         os.mkdir(self.path("d"))

@@ -141,6 +141,15 @@ class Absent(Case):
         r = self.fail_with(4, "devices", "--json", env=self.none)
         self.assertEqual([d["id"] for d in json.loads(r.out)["devices"]], ["host"])
 
+    def test_drivers_that_are_named_and_not_loaded(self):
+        """That one is there already is no reason to install it."""
+        for name in ("one.icd", "two.icd"):
+            with open(self.path("vendors/" + name), "w", encoding="ascii") as f:
+                f.write("/nonexistent/libdriver.so\n")
+        r = self.fail_with(4, "devices", env=self.none)
+        self.assertIn("hint: 2 drivers are named there, but none that has a device could be loaded", r.err)
+        self.assertNotIn("pocl-opencl-icd", r.err)
+
     def test_commands_that_need_one(self):
         calls = self.save_examples()
         before = self.names()

@@ -212,6 +212,8 @@ at_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices
         fprintf(stderr, "%s\n", chatter);
     for (unsigned left = seconds ? (unsigned)atoi(seconds) : 0; left;)
         left = sleep(left); /* a signal does not end it */
+    if (getenv("TESSERA_FORGED_END") && !strcmp(getenv("TESSERA_FORGED_END"), "abort"))
+        abort();
     if (getenv("TESSERA_FORGED_END"))
         exit(1);
     return next->clBuildProgram(program, count, devices, options, notify, data);

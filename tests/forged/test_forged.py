@@ -72,15 +72,18 @@ class Forged(Case):
         self.assertEqual(json.loads(r.out)["build"], "compiled", r)
 
     def test_a_compiler_that_ends_the_process_is_heard(self):
-        """As PoCL's does where the disk of its cache is full: what it wrote is the only reason."""
+        """As PoCL's exits where the disk of its cache is full, and aborts where its path is too long: what
+        it wrote is the only reason."""
         self.save_examples()
-        env = {"OPENCL_LAYERS": LAYER, "TESSERA_FORGED_COMPILER": "No space left on device",
-               "TESSERA_FORGED_END": "1", "TESSERA_CACHE_DIR": self.path("cache")}
         example = next(iter(EXAMPLES.values()))
-        r = self.tessera(*example["CALL"], "--kernel", example["KERNEL"], "--device", "0:0", env=env,
-                         timeout=600)
-        self.assertEqual((r.status, r.err), (1, "tessera: the OpenCL driver ended the program\n"
-                                                "No space left on device\n"), r)
+        for end in ("exit", "abort"):
+            env = {"OPENCL_LAYERS": LAYER, "TESSERA_FORGED_COMPILER": "No space left on device",
+                   "TESSERA_FORGED_END": end, "TESSERA_CACHE_DIR": self.path("cache")}
+            r = self.tessera(*example["CALL"], "--kernel", example["KERNEL"], "--device", "0:0", env=env,
+                             timeout=600)
+            self.assertEqual((r.status, r.err), (1, "tessera: the OpenCL driver ended the program\n"
+                                                    "No space left on device\n"), r)
+            self.assertFalse(os.path.exists(self.path(example["RESULT"][0])))
 
     def test_an_interrupt_while_a_compiler_works_is_told(self):
         op, example = next(iter(EXAMPLES.items()))

@@ -87,7 +87,7 @@ class Grayscale(Case):
         for data, says in ((b"P6\n14 9\n255\n" + self.x.tobytes()[:-1],
                             "x.ppm: data: truncated, expected 378 bytes, found 377"),
                            (b"P6\n14 9\n255\n" + self.x.tobytes() + b"\n",
-                            "x.ppm: data: more than the 378 bytes"),
+                            "x.ppm: data: there is more behind the 378 bytes"),
                            (b"P6\n14 9\n65535\n" + self.x.tobytes() * 2, "its largest value is 65535"),
                            (b"P6\n14\n", "the header of a PPM file is"),
                            (b"P6\n99999999999999999 99999999999999999 255\n", "are too many")):
@@ -121,7 +121,7 @@ class Grayscale(Case):
                            (whole[:20], "x.png: PNG: "),
                            (whole[:-1], "x.png: PNG: cut short"),
                            (whole[:-12], "x.png: PNG: cut short"),
-                           (whole + b"\n", "x.png: PNG: more than the %d bytes of one picture"
+                           (whole + b"\n\n", "x.png: PNG: 2 bytes follow the %d of one picture"
                             % len(whole)),
                            (png(1, 1, [b"abcdef"], depth=16), "x.png: has 16 bits a channel")):
             self.write("x.png", data)

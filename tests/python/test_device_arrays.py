@@ -840,6 +840,7 @@ def test_fork_and_close():
             assert raised(ts.Error, x.memory.session.after, 0).status == "TSR_EINVAL"
             raised(ts.Error, ts.to_numpy, x)
             raised(ts.Error, lambda: x + x)
+            assert x.device is None and repr(x).endswith(" lost>"), repr(x)
             del x
             e = raised(ts.Error, ts.asarray, np.ones(3), device=DEVICE)
             assert "fork" in str(e), e
@@ -852,6 +853,7 @@ def test_fork_and_close():
     ts.close()
     raised(ts.Error, ts.to_numpy, x)
     raised(ts.Error, lambda: ts.sum(x))
+    assert x.device is None and repr(x).endswith(" lost>"), repr(x)
     equal(ts.asarray(np.arange(3), device=DEVICE), np.arange(3))
 
 

@@ -302,6 +302,27 @@ class Charts(Page):
             self.assertLessEqual(widest, most)
             self.assertGreater(widest, 8)
 
+    def test_legends_fit(self):
+        """A long name loses its middle, not its mark or its end."""
+        files = [[{**r, "device": "a processor whose maker gives it a name of sixty letters and more %d" % i}
+                  for r in made_up_rows.gpu()] for i in (1, 2)]
+        page = self.report(*files)
+        with open(page, encoding="utf-8") as f:
+            text = f.read()
+        check = ("<script>document.documentElement.dataset.boxes = JSON.stringify(Object.values("
+                 "Chart.instances).flatMap(function (c) { return c.legend.options.display ? "
+                 "c.legend.legendItems.map(function (item, i) { const box = c.legend.legendHitBoxes[i]; "
+                 "return [item.text, box.left, box.left + box.width, c.width]; }) : []; }));"
+                 "</script></body>")
+        with open(page, "w", encoding="utf-8") as f:
+            f.write(text.replace("</body>", check))
+        for size in (500, 1400):
+            found = re.search(r'data-boxes="([^"]*)"', self.dump(page, width=size)).group(1)
+            boxes = json.loads(html.unescape(found))
+            self.assertTrue([name for name, *_ in boxes if name.endswith("more 2")], boxes)
+            for name, left, right, width in boxes:
+                self.assertTrue(0 <= left and right <= width, (name, left, right, width))
+
     def labels(self, page):
         """The texts beside the bars of every chart, by the page's own script."""
         with open(page, encoding="utf-8") as f:

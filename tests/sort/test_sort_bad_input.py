@@ -31,6 +31,13 @@ class Operands(Bad):
         self.save("b2.npy", np.zeros((2, 3, 4), np.float32))
         self.refused("sort", "b2.npy", "-o", "c.npy", says="b2.npy is 2x3x4")
 
+    def test_a_stream_that_is_full(self):
+        """It is written before a file takes the place of another."""
+        self.save("out.npy", np.zeros(2, np.int32))
+        self.refused("sort", "k.npy", "-o", "out.npy", "--argsort", "/dev/full",
+                     says=("/dev/full", "No space left"))
+        self.assertEqual(self.load("out.npy").tolist(), [0, 0])
+
     def test_values(self):
         def refused(*says, status=1, **values):
             self.save("v.npy", values["v"])

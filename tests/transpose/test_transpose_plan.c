@@ -229,6 +229,45 @@ static void few_tiles_take_large_groups(void **state)
     }
 }
 
+/* Large matrices of 4 bytes whose rows of B begin anywhere: smaller tiles and groups. */
+static void rows_that_begin_anywhere_take_small_tiles(void **state)
+{
+    const device_facts gpu = device(DEVICE_GPU, 132, 1024), cpu = device(DEVICE_CPU, 2, 4096);
+    const struct {
+        const device_facts *device;
+        tsr_type type;
+        size_t rows, columns, ldb;
+        const char *set;
+        uint32_t tile, items;
+    } expected[] = {{&gpu, TSR_F32, 4095, 8193, 0, NULL, 32, 4},
+                    {&gpu, TSR_U32, 4096, 8193, 4097, NULL, 32, 4},
+                    {&gpu, TSR_F32, 4096, 8193, 0, NULL, 64, 4},
+                    {&gpu, TSR_F32, 511, 8193, 0, NULL, 64, 4},
+                    {&gpu, TSR_F32, 4095, 8193, 0, "TILE=64", 64, 4},
+                    {&gpu, TSR_F16, 4095, 8193, 0, NULL, 64, 4},
+                    {&gpu, TSR_F64, 4095, 8193, 0, NULL, 32, 8},
+                    {&cpu, TSR_F32, 4095, 8193, 0, NULL, 32, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
+        const problem q = problem_of((tsr_transpose_problem){.type = expected[i].type,
+                                                             .rows = expected[i].rows,
+                                                             .columns = expected[i].columns,
+                                                             .ldb = expected[i].ldb});
+        params chosen = params_default(&transpose_general);
+        const job j = {.problem = &q, .device = expected[i].device, .params = &chosen};
+        plan out;
+
+        if (expected[i].set)
+            assert_int_equal(params_set(&transpose_general, &chosen, expected[i].set, NULL),
+                             TSR_OK);
+        assert_null(plan_make(&transpose_general, &j, &out));
+        assert_int_equal(param(&out.params, "TILE"), expected[i].tile);
+        assert_int_equal(param(&out.params, "ITEMS"), expected[i].items);
+        plan_free(&out);
+    }
+}
+
 static void check_gives(tsr_transpose_problem p, tsr_status expected)
 {
     const problem q = problem_of(p);
@@ -376,6 +415,7 @@ int main(void)
         cmocka_unit_test(tiles_hold_a_sector),
         cmocka_unit_test(items_fit_the_tile),
         cmocka_unit_test(few_tiles_take_large_groups),
+        cmocka_unit_test(rows_that_begin_anywhere_take_small_tiles),
         cmocka_unit_test(what_is_no_problem),
         cmocka_unit_test(blocks_of_every_size),
         cmocka_unit_test(large_ones_past_the_caches),

@@ -174,7 +174,7 @@ static tsr_status allocate_edges(posing *x, size_t bins, array *out, tsr_error *
 
     if (!size_add(bins, 1, &edges.shape[0]))
         return tsr_fail(err, TSR_EINVAL, 0, "%zu bins are too many", bins);
-    return make_zeros(&edges, out, err);
+    return make_named_zeros("the edges", &edges, out, err);
 }
 
 /* As numpy.histogram has it where there is nothing between: half to each side. */
