@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,7 +12,8 @@
 #include <unistd.h>
 
 static int file = -1;
-static atomic_flag lost = ATOMIC_FLAG_INIT; /* lines of it */
+static char name[PATH_MAX];
+static atomic_flag loss_reported = ATOMIC_FLAG_INIT;
 
 /* Of each routine and type, what ran on the CPU and on the device. */
 typedef struct log_count {
@@ -44,8 +46,8 @@ void decimal_point_end(decimal_point numbers)
         freelocale(numbers.c);
 }
 
-/* One write a line: lines of threads and processes do not mix.  A full disk is no error of BLAS,
- * and said once. */
+/* One write a line, so that lines of threads and processes do not mix.  A line that cannot be
+ * written fails no call; the first one is reported. */
 void log_line(const char *form, ...)
 {
     char line[1536];
@@ -65,9 +67,10 @@ void log_line(const char *form, ...)
     if (length > (int)sizeof line - 2)
         length = (int)sizeof line - 2;
     line[length++] = '\n';
-    if (write(file, line, (size_t)length) < 0 && !atomic_flag_test_and_set(&lost))
-        fprintf(stderr, "libtessera-blas: TESSERA_BLAS_LOG: %s: %s; the log lacks lines\n",
-                getenv("TESSERA_BLAS_LOG"), strerror(errno));
+    errno = 0;
+    if (write(file, line, (size_t)length) != length && !atomic_flag_test_and_set(&loss_reported))
+        fprintf(stderr, "libtessera-blas: TESSERA_BLAS_LOG: %s: %s; the log lacks lines\n", name,
+                errno ? strerror(errno) : "cut short");
 }
 
 void log_open(void)
@@ -76,6 +79,7 @@ void log_open(void)
 
     if (!path || !*path)
         return;
+    snprintf(name, sizeof name, "%s", path);
     file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
         fprintf(stderr, "libtessera-blas: TESSERA_BLAS_LOG: %s: %s\n", path, strerror(errno));

@@ -775,10 +775,8 @@ static PyObject *session_device(PyObject *self, void *unused)
 
 static PyObject *session_lost(PyObject *self, void *unused)
 {
-    const session_object *s = (session_object *)self;
-
     (void)unused;
-    return PyBool_FromLong(!s->session || s->abandoned);
+    return PyBool_FromLong(!((session_object *)self)->session);
 }
 
 static PyObject *session_handle(PyObject *self, void *unused)
@@ -816,7 +814,7 @@ static PyMethodDef session_methods[] = {
 
 static PyGetSetDef session_attributes[] = {
     {"device", session_device, NULL, "Its index in devices(), or -1.", NULL},
-    {"lost", session_lost, NULL, "Whether it was closed, or used before this process was forked.",
+    {"lost", session_lost, NULL, "Whether it was closed, or opened before this process was forked.",
      NULL},
     {"handle", session_handle, NULL, "The address of its cl_command_queue; 0 of the host.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};

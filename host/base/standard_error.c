@@ -4,27 +4,19 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool guarded;
 static void (*on_abort)(int number);
 static int kept = -1;  /* a copy of standard error */
 static int aside = -1; /* a file in memory, which has what is written while it is hidden */
-static unsigned hidden;
-
-/* Under a limit of memory (ulimit -v) a compiler may abort, and what it writes is the only message:
- * nothing is hidden. */
-static bool memory_is_limited(void)
-{
-    struct rlimit most;
-
-    return !getrlimit(RLIMIT_AS, &most) && most.rlim_cur != RLIM_INFINITY;
-}
+/* Read by a handler of signals too. */
+static atomic_bool guarded, end_told;
+static atomic_uint hidden;
 
 bool standard_error_tell_end(void)
 {
@@ -34,6 +26,8 @@ bool standard_error_tell_end(void)
 
     if (!hidden || !guarded || lseek(aside, 0, SEEK_SET) != 0)
         return false;
+    if (atomic_exchange(&end_told, true))
+        return true;
     (void)!write(kept, who, sizeof(who) - 1);
     while ((n = read(aside, part, sizeof(part))) > 0 && write(kept, part, (size_t)n) == n)
         ;
@@ -49,8 +43,6 @@ static void tell_at_exit(void)
 void standard_error_guard(void (*aborted)(int number))
 {
     on_abort = aborted;
-    if (memory_is_limited())
-        return;
     kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     aside = memfd_create("standard error", MFD_CLOEXEC);
     if (aside < 0)
@@ -61,7 +53,7 @@ void standard_error_guard(void (*aborted)(int number))
 void standard_error_hide(void)
 {
     pthread_mutex_lock(&lock);
-    /* Again and again: compilers that drivers load set a handler of their own. */
+    /* Each time: compilers that drivers have loaded since set one of their own. */
     if (hidden == 0 && on_abort)
         signal(SIGABRT, on_abort);
     if (hidden++ == 0 && guarded) {

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -131,22 +132,27 @@ static tsr_status check_log(const options *o, tsr_error *err)
     return TSR_OK;
 }
 
-/* So is a library that has no BLAS, where the library of ours would take the system's. */
-static tsr_status check_cpu_blas(const options *o, tsr_error *err)
+/* A library without a BLAS is an error too: libtessera-blas would warn and take the system's. */
+static tsr_status check_cpu_blas(const options *o, const char *library, tsr_error *err)
 {
     const char *path = o->value[OPTION_CPU_BLAS];
-    void *handle;
+    void *handle, *symbol;
+    char real[PATH_MAX] = "";
+    Dl_info info;
+    tsr_status st = TSR_OK;
 
     if (!path)
         return TSR_OK;
-    handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
         return tsr_fail(err, TSR_EFILE, 0, "--cpu-blas: %s", dlerror());
-    if (!dlsym(handle, "dgemm_"))
-        return tsr_fail(err, TSR_EFILE, 0, "--cpu-blas: '%s' has no BLAS: dgemm_ is not in it",
-                        path);
+    symbol = dlsym(handle, "dgemm_");
+    if (!symbol)
+        st = tsr_fail(err, TSR_EFILE, 0, "--cpu-blas: '%s' has no BLAS: dgemm_ is not in it", path);
+    else if (dladdr(symbol, &info) && realpath(info.dli_fname, real) && !strcmp(real, library))
+        st = tsr_fail(err, TSR_EFILE, 0, "--cpu-blas: '%s' is libtessera-blas itself", path);
     dlclose(handle);
-    return TSR_OK;
+    return st;
 }
 
 /* The program may change its folder. */
@@ -200,7 +206,7 @@ int cmd_blas(const options *o)
         return out_of_memory();
     st = blas_library_find(library, &err);
     st = st ? st : check_log(o, &err);
-    st = st ? st : check_cpu_blas(o, &err);
+    st = st ? st : check_cpu_blas(o, library, &err);
     st = st ? st : check_device(o, library, &err);
     if (!st) {
         for (size_t i = 0; i < o->operand_count; i++)

@@ -335,9 +335,9 @@ static tsr_status write_outputs(work *w, tsr_error *err)
             st = output_write(w->output[i], &w->x.array[i], err);
     }
     /* Every output is whole, and every stream written, before the first file takes its place. */
-    for (int files = 0; files < 2; files++) {
+    for (int streams = 1; streams >= 0; streams--) {
         for (size_t i = 0; !st && i < OPERANDS_MAX; i++) {
-            if (!w->output[i] || output_is_stream(w->output[i]) == files)
+            if (!w->output[i] || output_is_stream(w->output[i]) != streams)
                 continue;
             st = commit_and_warn(w->output[i], err);
             w->output[i] = NULL; /* freed by the commit */

@@ -12,7 +12,7 @@
 #include "cli/terminal.h"
 #include "file/output.h"
 
-/* A handler reaches nothing else. */
+/* For the handlers below. */
 static volatile sig_atomic_t interrupted;
 
 /* Of the command that watches. */
@@ -26,13 +26,13 @@ static void end(int number)
     _exit(number == SIGPIPE ? EXIT_UNREAD : EXIT_INTERRUPTED);
 }
 
-/* Nothing here aborts, but a driver's compiler does, where memory is limited or a path too long for
- * it; and where Ctrl-C has ended the programs that it runs: PoCL's linker.  Then the command is
- * ending already, and its thread gets the time for that. */
+/* A driver's compiler aborts where memory is limited or a path is too long for it, and where Ctrl-C
+ * has ended the programs that it runs, PoCL's linker: then the command is ending already, and its
+ * thread gets the time for that. */
 void interrupt_aborted(int number)
 {
     static const struct timespec time_to_end = {.tv_sec = 2};
-    static const char who[] = "tessera: a library ended the program, the OpenCL driver perhaps\n";
+    static const char who[] = "tessera: the program was aborted, perhaps by the OpenCL driver\n";
 
     if (interrupted) {
         nanosleep(&time_to_end, NULL);

@@ -58,12 +58,13 @@ static unsigned drivers_named(const char *folder)
     return count;
 }
 
-static void hint_install(const char *command)
+static void hint_install(const char *command, const char *message)
 {
     const char *given = getenv("OCL_ICD_VENDORS");
     const char *folder = given ? given : "/etc/OpenCL/vendors";
     const char *host = takes_host(command) ? "; '--device host' needs no OpenCL" : "";
-    const unsigned named = drivers_named(folder);
+    const bool none = strstr(message, "no OpenCL device was found") != NULL;
+    const unsigned named = none ? drivers_named(folder) : 0;
 
     hint("the OpenCL loader looked in %s%s", given ? "OCL_ICD_VENDORS=" : "", folder);
     if (named)
@@ -137,7 +138,7 @@ int print_error(const char *what, const tsr_error *err, const tsr_session *sessi
     if (err->status == TSR_EBUILD && session)
         hint_pocl_folder(session);
     if (err->status == TSR_ENODEVICE)
-        hint_install(what);
+        hint_install(what, err->message);
     return exit_status(err->status);
 }
 

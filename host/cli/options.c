@@ -353,7 +353,8 @@ static const option_spec specs[OPTION_COUNT] = {
                            "all, or one of 7.0, 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, "
                            "10.3, 11.0, 12.0 and 12.1"},
     [OPTION_JSON] = {"json", 0, NULL, "write JSON to standard output", NULL, NULL},
-    [OPTION_QUIET] = {"quiet", 0, NULL, "no summary on standard error; warnings stay", NULL, NULL},
+    [OPTION_QUIET] = {"quiet", 0, NULL,
+                      "no summary and no progress on standard error; warnings stay", NULL, NULL},
     [OPTION_HELP] = {"help", 'h', NULL, "show this text", NULL, NULL},
     [OPTION_VERSION] = {"version", 'V', NULL, "show the version", NULL, NULL},
 };

@@ -46,8 +46,8 @@ tsr_status output_write(output *o, const array *a, tsr_error *err);
  */
 tsr_status output_write_bytes(output *o, const void *bytes, size_t size, tsr_error *err);
 
-/** Whether output_commit writes as it goes, to a pipe, a device or standard output: what fails
- * there is no reason to have replaced a file, so it goes first. */
+/** Nonzero where output_commit writes to a pipe, a device or standard output and may fail halfway:
+ * such outputs are committed before those that replace files. */
 int output_is_stream(const output *o);
 
 /**

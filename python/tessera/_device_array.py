@@ -128,7 +128,7 @@ class DeviceArray(_tessera.Bufferless):
 
     @property
     def device(self):
-        """The device that it is on; None where devices() does not have it, or not any more."""
+        """The device that it is on; None where devices() does not have it, or the array is lost."""
         session = self.memory.session
         return None if session.device < 0 or session.lost else _devices.devices()[session.device]
 

@@ -917,6 +917,13 @@ class Command(unittest.TestCase):
             with open(log, encoding="utf-8") as f:
                 self.assertIn("the CPU's BLAS is %s" % os.path.realpath(path), f.read())
 
+    def test_each_precision_is_one_of_the_librarys(self):
+        program = "import numpy as np; a = np.ones((8, 8), np.float32); print((a @ a).sum())"
+        for name in ("f32", "f32-strict", "tf32", "bf16", "f16"):
+            r = self.run_command("--device", "host", "--offload", "always", "--precision", name,
+                                 sys.executable, "-c", program)
+            self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "512.0\n", ""), name)
+
     def test_arguments_and_status_are_the_programs(self):
         r = self.run_command("sh", "-c", 'echo "$@" $TESSERA_BLAS; exit 7', "sh", "--help", "-V")
         self.assertEqual((r.returncode, r.stdout), (7, "--help -V\n"))
@@ -1003,6 +1010,7 @@ class Command(unittest.TestCase):
                                    (["--precision", "f64", "true"], 2, "'f64'"),
                                    (["--cpu-blas", "/no/such.so", "true"], 1, "/no/such.so"),
                                    (["--cpu-blas", "libm.so.6", "true"], 1, "dgemm_ is not in it"),
+                                   (["--cpu-blas", LIBRARY, "true"], 1, "is libtessera-blas itself"),
                                    ([], 2, "usage is 'tessera blas")):
             r = self.run_command(*args)
             self.assertEqual((r.returncode, r.stdout), (status, ""), r.stderr)

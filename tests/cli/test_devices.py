@@ -124,6 +124,15 @@ class Present(Case):
         self.assertNotIn(" on host: ", r.err)
 
 
+class OfAnotherKind(Case):
+    def test_a_kind_that_is_not_there(self):
+        """The drivers that are named are loaded: the way out is the missing one."""
+        if self.tessera("devices", "--device", "gpu").status == 0:
+            self.skipTest("there is a GPU")
+        r = self.fail_with(4, "devices", "--device", "gpu", says="no GPU was found")
+        self.assertIn("nvidia-opencl-icd", r.err)
+
+
 class Absent(Case):
     """The loader finds no driver: OCL_ICD_VENDORS names a folder without one."""
 

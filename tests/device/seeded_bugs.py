@@ -66,8 +66,10 @@ def run_sweep(args, hangs, env):
         return None, "it does not end", hangs
     out = done.stdout.decode(errors="replace")
     # Keys out of order may leave what pads a tile among them, whose index, followed to a value, is
-    # nowhere in memory; and a wrong place may be outside of the keys, in what malloc keeps there.
-    crashed = done.returncode in (-signal.SIGSEGV, -signal.SIGABRT)
+    # nowhere in memory; and a wrong place may be outside of the keys, in what malloc keeps there: it
+    # aborts, which the command says.
+    crashed = done.returncode == -signal.SIGSEGV or (
+        done.returncode == 1 and "tessera: the program was aborted" in out)
     return done.returncode, out, crashed or (done.returncode == 3 and "\nFAIL " in "\n" + out)
 
 

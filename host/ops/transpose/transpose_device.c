@@ -4,7 +4,7 @@
 #include "ops/transpose/transpose_problem.h"
 
 /* Work-items of a group, rows of which a tile's are shared by. */
-enum { GROUP_GPU = 256, GROUP_CPU = 32, GROUP_FEW = 1024, GROUP_UNEVEN = 128 };
+enum { GROUP_GPU = 256, GROUP_CPU = 32, GROUP_FEW = 1024, GROUP_UNALIGNED = 128 };
 
 static const char *not_in_place = "it does not transpose in place";
 
@@ -239,8 +239,9 @@ const variant transpose_vector = {.name = "vector",
 
 static const tunable general_tunables[] = {
     {"TILE",
-     "rows and columns of a tile; 0: 64 of small elements, else 32, and of 4 bytes where rows of B "
-     "begin within what memory writes at a time",
+     "rows and columns of a tile; 0: 64 of elements of up to 4 bytes (2 on CPUs), else 32; 32 too "
+     "of "
+     "large matrices of 4-byte elements where rows of B begin within what memory writes at a time",
      {0, 16, 32, 64},
      0,
      16},
@@ -260,7 +261,7 @@ static const tunable general_tunables[] = {
 
 /* Bytes that a GPU's memory writes at a time; elements that a tile's rows have to spare, at most;
  * and the side from which a matrix is a large one. */
-enum { SECTOR_BYTES = 32, TRANSPOSE_PAD_MAX = 4, UNEVEN_MIN = 512 };
+enum { SECTOR_BYTES = 32, TRANSPOSE_PAD_MAX = 4, UNALIGNED_MIN = 512 };
 
 /* Elements that memory writes at a time, where rows of B begin within; else 1. */
 static size_t sector_of(const job *j)
@@ -283,19 +284,20 @@ static const char *set_tiles(const job *j, size_t tiles, size_t *tile, size_t *g
     /* A GPU's buffers begin at multiples of 16 bytes, which it moves at once. */
     const bool wide = bytes == 16 && !cpu;
     const size_t given = param(j->params, "TILE"), items = param(j->params, "ITEMS");
-    /* Large matrices of 4 bytes whose rows of B begin within a sector: groups of half the usual
-     * size (4095x8193 85 us on an H200, and 91 by tiles of 64; 16-bit elements 75 by these). */
-    const bool uneven =
-        tiles == 1 && bytes == 4 && sector_of(j) > 1 && size_min(p->rows, p->columns) >= UNEVEN_MIN;
+    /* Large matrices of 4-byte elements whose rows of B begin within a sector: tiles of 32 in
+     * groups of 128 (held, on an H200, 4095x8193 82.7 us, by tiles of 64 87.4).  2-byte elements
+     * take 85 by these, and 75 by tiles of 64. */
+    const bool unaligned = tiles == 1 && bytes == 4 && sector_of(j) > 1 &&
+                           size_min(p->rows, p->columns) >= UNALIGNED_MIN;
     bool few;
     size_t usual;
 
-    *tile = given ? given : bytes <= (cpu ? 2 : 4) && tiles == 1 && !uneven ? 64 : 32;
+    *tile = given ? given : bytes <= (cpu ? 2 : 4) && tiles == 1 && !unaligned ? 64 : 32;
     /* No more tiles than units: each is a unit's alone, where more work-items have fewer loads each
      * and shorter code. */
     few = tiles == 1 && size_div_up(p->rows, *tile) * size_div_up(p->columns, *tile) <=
                             j->device->compute_units / size_max(transpose_batch(p), 1);
-    usual = few ? GROUP_FEW : uneven && *tile == 32 ? GROUP_UNEVEN : GROUP_GPU;
+    usual = few ? GROUP_FEW : unaligned && *tile == 32 ? GROUP_UNALIGNED : GROUP_GPU;
     usual = cpu ? GROUP_CPU : group_fit(j->device, 0, usual);
     *group = *tile * (items ? items : size_min(size_max(usual / *tile, 1), *tile));
     if (items > *tile)
