@@ -935,6 +935,36 @@ static void skinny_products_share_a_long_k(void **state)
     }
 }
 
+/* Few long lines of float64: twice as many loads at once, where k has elements for all of them. */
+static void few_long_lines_have_more_loads(void **state)
+{
+    static const struct {
+        tsr_type type;
+        size_t m, n, k;
+        const char *wanted;
+    } cases[] = {
+        {TSR_F64, 2, 1, 531, "-DBATCH=8 "},      {TSR_F64, 2, 1, 511, "-DBATCH=4 "},
+        {TSR_F64, 13, 14, 6464, "-DBATCH=8 "},   {TSR_F64, 10, 11, 75, "-DBATCH=4 "},
+        {TSR_F64, 16, 3000, 3000, "-DBATCH=2 "}, {TSR_F32, 1, 2, 3054, "-DBATCH=4 "},
+    };
+    const device_facts d = hopper();
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const problem p = matmul_problem((tsr_matmul_problem){.type = cases[i].type,
+                                                              .m = cases[i].m,
+                                                              .n = cases[i].n,
+                                                              .k = cases[i].k,
+                                                              .trans_b = true,
+                                                              .alpha = 1});
+        plan x = plan_of("skinny-dots", NULL, &p, &d);
+
+        if (!strstr(text_get(&x.defines), cases[i].wanted))
+            fail_msg("case %zu: no %sin %s", i, cases[i].wanted, text_get(&x.defines));
+        plan_free(&x);
+    }
+}
+
 /* Tiles, blocks and parts of k that were measured to take least, or next to it. */
 static void warps_take_the_fastest_tiles(void **state)
 {
@@ -1657,6 +1687,7 @@ int main(void)
         cmocka_unit_test(short_products_follow_what_c_moves),
         cmocka_unit_test(skinny_products_share_a_long_k),
         cmocka_unit_test(boxes_serve_what_gains),
+        cmocka_unit_test(few_long_lines_have_more_loads),
         cmocka_unit_test(warps_take_the_fastest_tiles),
         cmocka_unit_test(eight_warps_take_a_unit),
         cmocka_unit_test(blocks_are_short_where_groups_share_units),
