@@ -675,7 +675,9 @@ tsr_status result_read_file(const char *path, result_row **out, size_t *count, t
     while (!st && (length = getline(&line, &size, file)) >= 0) {
         number++;
         if (strlen(line) != (size_t)length) {
-            st = tsr_fail(err, TSR_EFILE, 0, "%s: line %zu: it holds a zero byte", path, number);
+            st = tsr_fail(err, TSR_EFILE, 0,
+                          "%s: line %zu: it holds a zero byte, and is no file of results", path,
+                          number);
         } else if (line[strspn(line, " \t\r\n")] != '\0') {
             st = grow(&rows, n, &capacity, err);
             if (!st && result_from_json(line, &rows[n], &why))

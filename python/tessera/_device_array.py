@@ -140,7 +140,7 @@ class DeviceArray(_tessera.Bufferless):
             n == 1 or s == e for n, s, e in zip(self.shape, self.strides, expected))
 
     def __repr__(self):
-        where = "lost" if self.memory.session.lost else "on %s" % self.device
+        where = "lost" if self.memory.session.lost else "on %s" % (self.device,)
         return "<tessera.DeviceArray %s %s %s>" % (self.shape, self.dtype, where)
 
     def __len__(self):

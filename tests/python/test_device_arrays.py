@@ -826,6 +826,14 @@ def test_memory_is_released():
     assert resident() - before < 100 << 20  # fifty pairs of arrays are 800 MiB
 
 
+def test_what_is_shown():
+    x = ts.asarray(np.ones((2, 3), np.float32), device=DEVICE)
+    for shown in (x, x[0], x[0, 0], x.wait(), ts.sum(x)):
+        text = repr(shown)
+        assert text == str(shown) and text.startswith("<tessera.DeviceArray ("), text
+        assert " on <tessera.Device " in text, text
+
+
 def test_fork_and_close():
     x = ts.asarray(np.arange(5.0), device=DEVICE)
     event = x.event

@@ -99,6 +99,18 @@ class Reduce(Case):
             self.fail_with(1, "reduce", "x.npy", "-o", "r.npy", "--by", by, *HOST,
                            says="the array is empty, and an empty array has no " + what)
 
+    def test_of_an_axis_without_elements(self):
+        """Where there are no results either, as NumPy has it."""
+        np.save(self.path("x.npy"), np.zeros((0, 0), np.float32))
+        for by, what in (("min", "minimum"), ("argmax", "index of a maximum")):
+            self.fail_with(1, "reduce", "x.npy", "-o", "r.npy", "--axis", "1", "--by", by, *HOST,
+                           says="an empty array has no " + what)
+        self.succeed("reduce", "x.npy", "-o", "r.npy", "--axis", "1", *HOST)
+        self.assertEqual(np.load(self.path("r.npy")).shape, (0,))
+        np.save(self.path("x.npy"), np.zeros((0, 4), np.float32))
+        self.succeed("reduce", "x.npy", "-o", "r.npy", "--axis", "1", "--by", "max", *HOST)
+        self.assertEqual(np.load(self.path("r.npy")).shape, (0,))
+
     def test_the_result_is_printed_where_no_file_is_named(self):
         np.save(self.path("x.npy"), np.float32([[1, 2], [3, np.nan]]))
         self.assertEqual(self.succeed("reduce", "x.npy", "--by", "argmax", *HOST).out, "3\n")

@@ -288,9 +288,11 @@ static tsr_status pose(posing *x, tsr_error *err)
         return st;
     result = result_of(x);
     if (array_count(&result) == 0) {
+        /* Extremes along an empty axis stay what they are, and are refused. */
+        if (p->n > 0 || p->by < TSR_REDUCE_MIN || p->by > TSR_REDUCE_ARGMAX)
+            p->by = TSR_REDUCE_SUM;
         p->n = 0;
         p->outer = p->inner = 1;
-        p->by = TSR_REDUCE_SUM;
         result = (array){.type = tsr_reduce_result_type(a->type, p->by), .rank = 1, .shape = {1}};
     }
     return make_zeros(&result, &x->array[REDUCE_RESULT], err);

@@ -25,7 +25,9 @@ def _plan(dtype, outer, n, inner, by, exclusive, reverse, same_type, segments):
     computed = dtype if computed == dtype.name else np.dtype(computed)
     if dtype != _BOOLEAN:
         return problem, computed, computed
-    return problem, computed, np.dtype(np.int64) if by == "sum" and not same_type else _BOOLEAN
+    if by != "sum":
+        return problem, computed, _BOOLEAN
+    return problem, computed, computed if same_type else np.dtype(np.int64)
 
 
 def scan(a, by="sum", axis=None, *, exclusive=False, reverse=False, same_type=False, segments=None,
@@ -34,7 +36,7 @@ def scan(a, by="sum", axis=None, *, exclusive=False, reverse=False, same_type=Fa
     running minima or maxima.
 
     exclusive leaves each element out of its own result; reverse goes from the end to the front.
-    Sums of integers have 64 bits, as NumPy's, and with same_type the elements' type.  With
+    Sums of integers have 64 bits, as NumPy's, and with same_type the elements' type, of booleans uint8.  With
     segments, ascending offsets from 0 to the size, each stretch of a vector is scanned by itself,
     and no axis is given.
 
