@@ -79,7 +79,7 @@ class Histogram(Case):
 
     def test_bins_for_more_than_memory_are_refused(self):
         np.save(self.path("x.npy"), np.zeros(3))
-        self.refuse(1, "--bins", str(2**60), says="result")
+        self.refuse(1, "--bins", str(2**60), says="the edges, a vector of %d float64" % (2**60 + 1))
 
     def weighted(self, x, w, *args):
         np.save(self.path("x.npy"), x)
