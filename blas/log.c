@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static int file = -1;
-static char name[PATH_MAX];
+static char log_path[PATH_MAX];
 static atomic_flag loss_reported = ATOMIC_FLAG_INIT;
 
 /* Of each routine and type, what ran on the CPU and on the device. */
@@ -69,8 +69,8 @@ void log_line(const char *form, ...)
     line[length++] = '\n';
     errno = 0;
     if (write(file, line, (size_t)length) != length && !atomic_flag_test_and_set(&loss_reported))
-        fprintf(stderr, "libtessera-blas: TESSERA_BLAS_LOG: %s: %s; the log lacks lines\n", name,
-                errno ? strerror(errno) : "cut short");
+        fprintf(stderr, "libtessera-blas: TESSERA_BLAS_LOG: %s: %s; the log lacks lines\n",
+                log_path, errno ? strerror(errno) : "cut short");
 }
 
 void log_open(void)
@@ -79,7 +79,7 @@ void log_open(void)
 
     if (!path || !*path)
         return;
-    snprintf(name, sizeof name, "%s", path);
+    snprintf(log_path, sizeof log_path, "%s", path);
     file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
         fprintf(stderr, "libtessera-blas: TESSERA_BLAS_LOG: %s: %s\n", path, strerror(errno));

@@ -74,8 +74,7 @@ static void hint_install(const char *command, const char *message)
             named, named == 1 ? " is" : "s are", host);
     else
         hint("on Debian, pocl-opencl-icd runs OpenCL on the CPU; for an NVIDIA GPU install the "
-             "OpenCL "
-             "library of its driver (nvidia-opencl-icd)%s",
+             "OpenCL library of its driver (nvidia-opencl-icd)%s",
              host);
 }
 

@@ -196,15 +196,12 @@ static bool parse_offload(const char *value, options *out)
     return !strcmp(value, "auto") || !strcmp(value, "always") || !strcmp(value, "never");
 }
 
-/* TSR_PRECISION_DEFAULT has no name of its own: the library takes it where nothing is asked for. */
 static bool parse_blas_precision(const char *value, options *out)
 {
+    tsr_precision precision;
+
     (void)out;
-    for (int p = TSR_PRECISION_F32; p <= TSR_PRECISION_F16; p++) {
-        if (!strcmp(value, tsr_precision_name((tsr_precision)p)))
-            return true;
-    }
-    return false;
+    return precision_read(value, &precision) && precision <= TSR_PRECISION_F16;
 }
 
 static bool parse_queues(const char *value, options *out)

@@ -894,7 +894,7 @@ class Command(unittest.TestCase):
             self.assertIn(why, r.stderr)
 
     def test_a_log_that_is_full(self):
-        """The program runs on, and its lost lines are told of once."""
+        """The program runs on, and the first line that cannot be written is reported."""
         r = self.run_command("--log", "/dev/full", sys.executable, "-c", textwrap.dedent(PRODUCTS))
         self.assertEqual((r.returncode, r.stdout), (0, "right\n"))
         self.assertEqual(r.stderr.count("/dev/full: No space left on device"), 1, r.stderr)

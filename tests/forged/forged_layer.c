@@ -207,14 +207,15 @@ at_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices
 {
     const char *chatter = getenv("TESSERA_FORGED_COMPILER");
     const char *seconds = getenv("TESSERA_FORGED_SECONDS");
+    const char *end = getenv("TESSERA_FORGED_END");
 
     if (chatter)
         fprintf(stderr, "%s\n", chatter);
     for (unsigned left = seconds ? (unsigned)atoi(seconds) : 0; left;)
         left = sleep(left); /* a signal does not end it */
-    if (getenv("TESSERA_FORGED_END") && !strcmp(getenv("TESSERA_FORGED_END"), "abort"))
+    if (end && !strcmp(end, "abort"))
         abort();
-    if (getenv("TESSERA_FORGED_END"))
+    if (end)
         exit(1);
     return next->clBuildProgram(program, count, devices, options, notify, data);
 }

@@ -345,7 +345,7 @@ static const char *whole_plan(const job *j, plan *out)
     plan_set(out, "GROUP", (uint32_t)local);
     plan_set(out, "PER_UNIT", (uint32_t)per_unit);
     last_group_defines(j->device, way, &out->defines);
-    if (p->by >= TSR_REDUCE_MIN && p->by <= TSR_REDUCE_ARGMAX && reduce_value_type(p) == TSR_F32)
+    if (reduce_finds_extreme(p) && reduce_value_type(p) == TSR_F32)
         plan_define_nan_extremes(j->device, out);
     c = plan_launch_1d(out, groups == 1, groups * local, local);
     command_operand(c, REDUCE_X);

@@ -289,7 +289,7 @@ static tsr_status pose(posing *x, tsr_error *err)
     result = result_of(x);
     if (array_count(&result) == 0) {
         /* Extremes along an empty axis stay what they are, and are refused. */
-        if (p->n > 0 || p->by < TSR_REDUCE_MIN || p->by > TSR_REDUCE_ARGMAX)
+        if (p->n > 0 || !reduce_finds_extreme(p))
             p->by = TSR_REDUCE_SUM;
         p->n = 0;
         p->outer = p->inner = 1;

@@ -79,6 +79,12 @@ static inline bool reduce_finds_index(const tsr_reduce_problem *p)
     return p->by == TSR_REDUCE_ARGMIN || p->by == TSR_REDUCE_ARGMAX;
 }
 
+/** Whether it looks for a minimum or maximum, or the index of one: no elements have none. */
+static inline bool reduce_finds_extreme(const tsr_reduce_problem *p)
+{
+    return p->by >= TSR_REDUCE_MIN && p->by <= TSR_REDUCE_ARGMAX;
+}
+
 /** Whether the least elements are wanted, of a minimum or the index of one. */
 static inline bool reduce_is_least(const tsr_reduce_problem *p)
 {

@@ -133,7 +133,7 @@ bool reduce_sweep(size_t i, bool tiny, problem *out)
 
     if (!(i < ladder ? ladder_problem(i, tiny, &p) : axis_problem(i - ladder, tiny, &p)))
         return false;
-    if (p.n == 0 && p.by >= TSR_REDUCE_MIN && p.by <= TSR_REDUCE_ARGMAX)
+    if (p.n == 0 && reduce_finds_extreme(&p))
         p.n = 17; /* none have no minimum */
     *out = problem_from(&operation_reduce, &p, sizeof(p));
     return true;
@@ -389,9 +389,8 @@ static double judge_one(const judge *a, const problem *q, size_t r, char *detail
         got = real_get(a->type, a->result, to);
         worst = judge_sum(a, o, j, got, &exact);
     } else {
-        worst = a->p->by >= TSR_REDUCE_MIN && a->p->by <= TSR_REDUCE_ARGMAX
-                    ? judge_extreme(a, o, j, r, should)
-                    : judge_integer(a, o, j, r, should);
+        worst = reduce_finds_extreme(a->p) ? judge_extreme(a, o, j, r, should)
+                                           : judge_integer(a, o, j, r, should);
     }
     if (worst <= 1)
         return worst;

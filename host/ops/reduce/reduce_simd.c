@@ -85,7 +85,7 @@ static bool is_beyond(const tsr_reduce_problem *p, const reduce_part *a, const r
 /* *a := a and b; b's elements may stand anywhere. */
 static void join(const tsr_reduce_problem *p, reduce_part *a, const reduce_part *b)
 {
-    const bool extreme = p->by >= TSR_REDUCE_MIN && p->by <= TSR_REDUCE_ARGMAX;
+    const bool extreme = reduce_finds_extreme(p);
     bool taken;
 
     if (!extreme && type_is_real(reduce_value_type(p))) {

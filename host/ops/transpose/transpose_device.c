@@ -240,8 +240,8 @@ const variant transpose_vector = {.name = "vector",
 static const tunable general_tunables[] = {
     {"TILE",
      "rows and columns of a tile; 0: 64 of elements of up to 4 bytes (2 on CPUs), else 32; 32 too "
-     "of "
-     "large matrices of 4-byte elements where rows of B begin within what memory writes at a time",
+     "of large matrices of 4-byte elements where rows of B begin within what memory writes at a "
+     "time",
      {0, 16, 32, 64},
      0,
      16},

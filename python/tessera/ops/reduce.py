@@ -8,15 +8,12 @@ import numpy as np
 from .._arrays import as_array, check_type, deliver, empty_beside, normal_axis, packed, result_in
 from .._arrays import is_axis_of_scalar, run, scalar, split_axis, type_name
 from .._operations import operation
-from .._tessera import InvalidError
 
 __all__ = ["reduce", "mean", "argmin", "argmax", "norm", "count_nonzero", "sum", "min", "max",
            "any", "all"]
 
 _op = operation("reduce")
 _BOOLEAN = np.dtype(bool)
-_EXTREMES = {"min": "minimum", "max": "maximum", "argmin": "index of a minimum",
-             "argmax": "index of a maximum"}
 
 
 @lru_cache(maxsize=1024)
@@ -91,11 +88,8 @@ def _sides(shape, axes, keepdims):
 
 
 def _reduced(x, outer, n, inner, shape, by, out, any_order, device, kernel, settings):
-    if outer * inner == 0:  # no result: any count of elements does, to know its type
-        if n == 0 and by in _EXTREMES:
-            raise InvalidError("reduce: the array is empty, and an empty array has no %s"
-                               % _EXTREMES[by])
-        outer, n, inner = 0, 1, 1
+    if outer * inner == 0:  # no result: one element tells its type, and none whether it needs any
+        outer, n, inner = 0, n and 1, 1
     problem, computed, shown = _plan(x.dtype, outer or 1, n, inner, by, bool(any_order))
     if out is not None and shown == computed:
         result = result_in(out, shape, computed, (x,))

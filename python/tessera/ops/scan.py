@@ -36,9 +36,9 @@ def scan(a, by="sum", axis=None, *, exclusive=False, reverse=False, same_type=Fa
     running minima or maxima.
 
     exclusive leaves each element out of its own result; reverse goes from the end to the front.
-    Sums of integers have 64 bits, as NumPy's, and with same_type the elements' type, of booleans uint8.  With
-    segments, ascending offsets from 0 to the size, each stretch of a vector is scanned by itself,
-    and no axis is given.
+    Sums of integers have 64 bits, as NumPy's, and with same_type the elements' type, of booleans
+    uint8.  With segments, ascending offsets from 0 to the size, each stretch of a vector is scanned
+    by itself, and no axis is given.
 
     >>> import numpy as np
     >>> import tessera as ts
