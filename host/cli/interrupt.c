@@ -10,7 +10,7 @@
 #include "base/standard_error.h"
 #include "cli/messages.h"
 #include "cli/terminal.h"
-#include "file/output.h"
+#include "file/temporaries.h"
 
 /* For the handlers below. */
 static volatile sig_atomic_t interrupted;
@@ -22,7 +22,7 @@ static void *finish_context;
 static void end(int number)
 {
     progress_abandon();
-    output_remove_temporaries();
+    temporaries_remove();
     _exit(number == SIGPIPE ? EXIT_UNREAD : EXIT_INTERRUPTED);
 }
 
@@ -41,7 +41,7 @@ void interrupt_aborted(int number)
     progress_abandon();
     if (!standard_error_tell_end())
         (void)!write(STDERR_FILENO, who, sizeof(who) - 1);
-    output_remove_temporaries();
+    temporaries_remove();
     _exit(EXIT_FAILED);
 }
 
@@ -75,8 +75,8 @@ static void handle_interrupts(void (*handler)(int number), int flags)
 
 void interrupt_ends(void)
 {
-    atexit(output_remove_temporaries); /* also where a library that we call exits */
-    signal(SIGXFSZ, SIG_IGN);          /* the write fails and says why */
+    atexit(temporaries_remove); /* also where a library that we call exits */
+    signal(SIGXFSZ, SIG_IGN);   /* the write fails and says why */
     handle_interrupts(end, 0);
     handle(SIGPIPE, end, 0);
     handle(SIGABRT, interrupt_aborted, 0);
@@ -104,6 +104,6 @@ void interrupt_finish(void)
     status = finish_command(finish_context);
 
     fflush(stdout);
-    output_remove_temporaries();
+    temporaries_remove();
     _exit(status);
 }

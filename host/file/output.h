@@ -62,8 +62,4 @@ tsr_status output_commit(output *o, text *lost, tsr_error *err);
 /** Drop what was written and free the output.  NULL is allowed. */
 void output_discard(output *o);
 
-/** Remove the named temporary files of every open output: those that a file system without unnamed
- * ones needs.  Async-signal-safe: for a handler that exits, and for atexit(). */
-void output_remove_temporaries(void);
-
 #endif

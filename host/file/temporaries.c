@@ -4,8 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file/output.h"
-
 /* Only a lock-free atomic may be touched by a handler. */
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler needs lock-free atomics");
 
@@ -39,7 +37,7 @@ void temporaries_drop(int slot)
         atomic_store(&states[slot], FREE);
 }
 
-void output_remove_temporaries(void)
+void temporaries_remove(void)
 {
     for (int slot = 0; slot < TEMPORARIES_MAX; slot++) {
         if (atomic_load(&states[slot]) == LISTED)

@@ -21,4 +21,9 @@ int temporaries_add(const char *path);
 /** Take a slot's path out again.  A slot of -1 is ignored. */
 void temporaries_drop(int slot);
 
+/** Remove the files of all registered paths: of outputs, where the file system has no unnamed
+ * files, and of entries of the cache.  Async-signal-safe: for a handler that exits, and for
+ * atexit(). */
+void temporaries_remove(void);
+
 #endif

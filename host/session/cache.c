@@ -14,7 +14,9 @@
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/random.h"
 #include "base/sizes.h"
+#include "file/temporaries.h"
 
 /* What stands at the start of every entry; the number is the format's version. */
 static const char magic[8] = "TSRC\0001\n";
@@ -180,30 +182,49 @@ const char *cache_not_stored(void)
     return not_stored;
 }
 
+/* A new file beside the entries, listed before it exists, so that a signal that ends the process
+ * finds it; -1, and errno, where there can be none. */
+static int create_temporary(const cache *c, text *path, int *slot)
+{
+    uint64_t state = clock_ns() ^ (uint64_t)getpid() << 32;
+    int fd;
+
+    do {
+        text_free(path);
+        text_format(path, "%s/new-%06llx", text_get(&c->folder),
+                    (unsigned long long)random_u64(&state) & 0xFFFFFF);
+        *slot = temporaries_add(text_get(path));
+        fd = open(text_get(path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd < 0)
+            temporaries_drop(*slot);
+    } while (fd < 0 && errno == EEXIST);
+    return fd;
+}
+
 bool cache_store(const cache *c, const char *key, const unsigned char *data, size_t size,
                  const char *log)
 {
     header h = {.key_size = strlen(key), .log_size = strlen(log), .data_size = size};
     text path = {0}, temporary = {0};
     bool stored = false;
-    int fd, error;
+    int fd, slot, error;
 
     if (c->why_off[0])
         return false;
     memcpy(h.magic, magic, sizeof(magic));
     h.checksum = checksum(key, h.key_size, log, h.log_size, data, size);
     entry_path(c, key, &path);
-    text_format(&temporary, "%s/new-XXXXXX", text_get(&c->folder));
-    fd = temporary.data ? mkstemp(temporary.data) : -1;
+    fd = create_temporary(c, &temporary, &slot);
     error = errno;
     if (fd >= 0) {
         stored = write_all(fd, &h, sizeof(h)) && write_all(fd, key, h.key_size) &&
                  write_all(fd, log, h.log_size) && write_all(fd, data, size);
         stored = close(fd) == 0 && stored;
-        stored = stored && rename(temporary.data, text_get(&path)) == 0;
+        stored = stored && rename(text_get(&temporary), text_get(&path)) == 0;
         error = errno;
         if (!stored)
-            unlink(temporary.data);
+            unlink(text_get(&temporary));
+        temporaries_drop(slot);
     }
     if (!stored && !c->why_read_only[0])
         note_not_stored(c, error);

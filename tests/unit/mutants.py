@@ -293,8 +293,10 @@ MUTANTS = {
     "cache-other-key":
         ("host/session/cache.c", " || memcmp(body, key, h.key_size) != 0", 0, "", CACHE),
     "cache-temporary-of-a-failed-store":
-        ("host/session/cache.c", "            unlink(temporary.data);\n", 0, "            (void)0;\n",
-         CACHE),
+        ("host/session/cache.c", "            unlink(text_get(&temporary));\n", 0,
+         "            (void)0;\n", CACHE),
+    "cache-temporary-of-an-interrupted-store":
+        ("host/session/cache.c", "temporaries_add(text_get(path))", 0, "-1", CACHE),
     "cache-leak-of-another-key":
         ("host/session/cache.c", "        free(body);\n        return false;", 0,
          "        return false;", CACHE),

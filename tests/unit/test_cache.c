@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "file/temporaries.h"
 #include "session/cache.h"
 
 /* A folder of the test's own and the open cache in it. */
@@ -502,6 +503,56 @@ static void concurrent_writers_leave_whole_entries(void **state)
     only_file(f); /* no temporary file is left */
 }
 
+/* ---- a writer that is interrupted ---------------------------------------------------------- */
+
+enum { SLOWLY_WRITTEN = 1 << 26 };
+
+static void remove_and_exit(int number)
+{
+    temporaries_remove();
+    _exit(number);
+}
+
+/* Counts the files of the folder that are being written. */
+static size_t count_unfinished(const fixture *f)
+{
+    DIR *dir = opendir(f->folder);
+    struct dirent *e;
+    size_t n = 0;
+
+    assert_non_null(dir);
+    while ((e = readdir(dir)))
+        n += strncmp(e->d_name, "new-", 4) == 0;
+    closedir(dir);
+    return n;
+}
+
+/* The handler of a signal removes the file that is being written. */
+static void an_interrupted_writer_leaves_no_temporary_file(void **state)
+{
+    const fixture *f = *state;
+    unsigned char *data = calloc(1, SLOWLY_WRITTEN);
+    int status = 0;
+    pid_t child;
+
+    assert_non_null(data);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        signal(SIGTERM, remove_and_exit);
+        for (;;)
+            cache_store(&f->c, key, data, SLOWLY_WRITTEN, "log");
+    }
+    free(data);
+    while (count_unfinished(f) == 0 && waitpid(child, &status, WNOHANG) == 0)
+        ;
+    assert_int_equal(kill(child, SIGTERM), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), SIGTERM);
+    assert_int_equal(count_unfinished(f), 0);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_fixture, drop_fixture)
 
 int main(void)
@@ -524,6 +575,7 @@ int main(void)
         TEST(folders_are_made_for_the_user_alone),
         TEST(clear_takes_its_own_files_alone),
         TEST(concurrent_writers_leave_whole_entries),
+        TEST(an_interrupted_writer_leaves_no_temporary_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -648,7 +648,7 @@ static void commit_that_fails_leaves_nothing_behind(void **state)
 
 static void remove_and_exit(int signal)
 {
-    output_remove_temporaries();
+    temporaries_remove();
     _exit(signal);
 }
 
