@@ -9,4 +9,8 @@ MUTANTS = {
     "select-count-wraps":
         ("host/ops/select/select_loops.c", "count = (uint16_t)(count + holds[i])", 0,
          "count = (uint8_t)(count + holds[i])", LOOPS),
+    "select-line-of-another-block":
+        ("host/ops/select/select_direct_body.h", "if (first) {", 0, "if (0) {", LOOPS),
+    "select-line-carried":
+        ("host/ops/select/select_direct_body.h", "held -= whole;", 0, "held = 0;", LOOPS),
 }

@@ -91,14 +91,18 @@ static void check_direct(const select_direct *direct, const tsr_select_problem *
     fill(p->type, x, MOST + 8);
     count = compares[ISA_BASE](p->type)(p, x, at, n, holds);
     gathers[ISA_BASE](bytes)(x, at, n, holds, want);
-    memset(got, CANARY, sizeof(got));
     if (direct->count(p, x, at, n) != count)
         fail_msg("type %d condition %d: not %zu of %zu", (int)p->type, (int)p->where, count, n);
-    direct->put(p, x, at, n, 0, got + at * bytes, got + (at + count) * bytes);
-    for (size_t i = 0; i < sizeof(got); i++)
-        if (got[i] != (i < at * bytes || i >= (at + count) * bytes ? CANARY : want[i - at * bytes]))
-            fail_msg("type %d condition %d: byte %zu of %zu elements of %zu", (int)p->type,
-                     (int)p->where, i, count, n);
+    for (int past = 0; past < 2; past++) {
+        memset(got, CANARY, sizeof(got));
+        (past ? direct->put_past_caches : direct->put)(p, x, at, n, 0, got + at * bytes,
+                                                       got + (at + count) * bytes);
+        for (size_t i = 0; i < sizeof(got); i++)
+            if (got[i] !=
+                (i < at * bytes || i >= (at + count) * bytes ? CANARY : want[i - at * bytes]))
+                fail_msg("type %d condition %d past caches %d: byte %zu of %zu elements of %zu",
+                         (int)p->type, (int)p->where, past, i, count, n);
+    }
 }
 
 static void direct_ones_of_every_instruction_set(void **state)
@@ -121,11 +125,53 @@ static void direct_ones_of_every_instruction_set(void **state)
                 }
 }
 
+/* What fills many lines and stretches is stored the same past the caches, wherever in a line it
+ * begins, and nothing beside it is touched: that is another block's. */
+static void long_results_past_the_caches(void **state)
+{
+    static select_direct_find *const find[] = {ISA_EACH(select_direct_of)};
+    enum { LONG = 4 * SELECT_STRETCH, LINE = 64, ROOM = LONG * WORD_MAX + 4 * LINE };
+    static const size_t lengths[] = {SELECT_STRETCH - 1, SELECT_STRETCH, SELECT_STRETCH + 1,
+                                     2 * SELECT_STRETCH + 17, LONG};
+    unsigned char *x = malloc(LONG * WORD_MAX), *want = malloc(ROOM), *got;
+
+    (void)state;
+    got = aligned_alloc(LINE, ROOM);
+    assert_true(x && want && got);
+    for (int set = 0; set <= (int)isa_best(); set++)
+        for (int type = 0; type < TSR_TYPE_COUNT; type++) {
+            const select_direct *direct = find[set]((tsr_type)type);
+            const size_t bytes = tsr_type_size((tsr_type)type);
+            tsr_select_problem p = {.type = (tsr_type)type, .where = TSR_GREATER};
+
+            if (!direct)
+                continue;
+            if (type_is_real(p.type))
+                p.value.real = 0;
+            fill(p.type, x, LONG);
+            for (size_t l = 0; l < sizeof(lengths) / sizeof(*lengths); l++)
+                for (size_t at = 0; at <= LINE; at += bytes) {
+                    const size_t n = lengths[l], end = at + direct->count(&p, x, 0, n) * bytes;
+
+                    memset(want, CANARY, ROOM);
+                    memset(got, CANARY, ROOM);
+                    direct->put(&p, x, 0, n, 0, want + at, want + end);
+                    direct->put_past_caches(&p, x, 0, n, 0, got + at, got + end);
+                    if (memcmp(want, got, ROOM) != 0)
+                        fail_msg("type %d: %zu elements to byte %zu of a line", type, n, at);
+                }
+        }
+    free(x);
+    free(want);
+    free(got);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(gathers_of_every_instruction_set),
                                        cmocka_unit_test(counts_of_every_instruction_set),
-                                       cmocka_unit_test(direct_ones_of_every_instruction_set)};
+                                       cmocka_unit_test(direct_ones_of_every_instruction_set),
+                                       cmocka_unit_test(long_results_past_the_caches)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

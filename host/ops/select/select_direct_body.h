@@ -1,10 +1,10 @@
 /*
  * What is selected of elements of type ELEMENT, compared with the value by COMPARED, as
- * NAMED(count), NAMED(put) and NAMED(direct): vectors of type VECTOR, with a bit for each of LANES
- * lanes in a MASK, from SET, LOAD and COMPRESS, and stored by STORE and STORE_SOME.  A vector is
- * compared, and what is selected of it stored at once: the lanes behind are overwritten by the next
- * one.  GREATER to NOT_NAN name the conditions to COMPARED.  All but these are undefined at the
- * end.
+ * NAMED(count), NAMED(put), NAMED(put_past_caches) and NAMED(direct): vectors of type VECTOR, with
+ * a bit for each of LANES lanes in a MASK, from SET, LOAD and COMPRESS, and stored by STORE and
+ * STORE_SOME.  A vector is compared, and what is selected of it stored at once: the lanes behind
+ * are overwritten by the next one.  GREATER to NOT_NAN name the conditions to COMPARED.  All but
+ * these are undefined at the end.
  */
 #define EACH_VECTOR(CONDITION, STEP)                                                               \
     for (; i + LANES <= n; i += LANES) {                                                           \
@@ -65,18 +65,63 @@ static inline __attribute__((always_inline)) ELEMENT *NAMED(store)(ELEMENT *to, 
     return to + count;
 }
 
-static void NAMED(put)(const tsr_select_problem *p, const void *array, size_t at, size_t n,
-                       ptrdiff_t ahead, void *out, const void *end)
+/* Store what is selected of n elements from `to` on; returns its end. */
+static inline __attribute__((always_inline)) ELEMENT *NAMED(pack)(const tsr_select_problem *p,
+                                                                  const ELEMENT *x, size_t n,
+                                                                  ptrdiff_t ahead, ELEMENT *to,
+                                                                  const ELEMENT *end)
 {
-    const ELEMENT *x = (const ELEMENT *)array + at;
     const VECTOR value = SET(p->where < TSR_IS_NAN ? (ELEMENT)p->value.MEMBER : 0);
-    ELEMENT *to = out;
     size_t i = 0;
 
     EACH_CONDITION(fetch_ahead(x + i, ahead, sizeof(e)); to = NAMED(store)(to, end, held, e))
+    return to;
 }
 
-static const select_direct NAMED(direct) = {NAMED(count), NAMED(put)};
+static void NAMED(put)(const tsr_select_problem *p, const void *x, size_t at, size_t n,
+                       ptrdiff_t ahead, void *to, const void *end)
+{
+    NAMED(pack)(p, (const ELEMENT *)x + at, n, ahead, to, end);
+}
+
+/* What is selected of a stretch is put together in `lines`, as far behind the start of a cache line
+ * as it is in the result; the lines that it fills are stored, and the rest is kept for the next. */
+static void NAMED(put_past_caches)(const tsr_select_problem *p, const void *x, size_t at, size_t n,
+                                   ptrdiff_t ahead, void *out, const void *end)
+{
+    enum { OF_LINE = CACHE_LINE / sizeof(ELEMENT), ROOM = OF_LINE + SELECT_STRETCH };
+    _Alignas(CACHE_LINE) ELEMENT lines[ROOM];
+    size_t first = (uintptr_t)out % CACHE_LINE / sizeof(ELEMENT); /* of `lines` to be stored */
+    size_t held = first;
+    ELEMENT *to = out;
+
+    (void)end;
+    for (size_t i = 0; i < n; i += SELECT_STRETCH) {
+        const size_t some = n - i < SELECT_STRETCH ? n - i : SELECT_STRETCH;
+        const ELEMENT *packed =
+            NAMED(pack)(p, (const ELEMENT *)x + at + i, some, ahead, lines + held, lines + ROOM);
+        size_t whole;
+
+        held = (size_t)(packed - lines);
+        whole = held - held % OF_LINE;
+        if (whole == 0)
+            continue;
+        if (first) { /* what lies before it in its line is another block's */
+            memcpy(to, lines + first, (OF_LINE - first) * sizeof(ELEMENT));
+            to += OF_LINE - first;
+            first = OF_LINE;
+        }
+        past_caches_store(to, lines + first, (whole - first) * sizeof(ELEMENT));
+        to += whole - first;
+        first = 0;
+        held -= whole;
+        memcpy(lines, lines + whole, held * sizeof(ELEMENT));
+    }
+    memcpy(to, lines + first, (held - first) * sizeof(ELEMENT));
+    past_caches_end();
+}
+
+static const select_direct NAMED(direct) = {NAMED(count), NAMED(put), NAMED(put_past_caches)};
 
 #undef EACH_VECTOR
 #undef EACH_CONDITION

@@ -1,9 +1,11 @@
 #include "ops/select/select_loops.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/fetch_ahead.h"
 #include "base/half.h"
+#include "base/past_caches.h"
 #include "base/vector_half.h"
 
 #if ISA == 2

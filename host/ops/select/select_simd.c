@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/fetch_ahead.h"
 #include "base/isa.h"
+#include "base/past_caches.h"
 #include "base/sizes.h"
 #include "base/team.h"
 #include "core/block_scan.h"
@@ -23,6 +24,7 @@ typedef struct work {
     select_compare *compare;
     select_gather *gather, *gather_indices;
     const void *x;
+    bool past_caches; /* store the result so */
     unsigned char *result;
     int64_t *indices; /* NULL: none are wanted */
 } work;
@@ -67,9 +69,9 @@ static void put_block(void *with, size_t block, size_t next, block_value before,
         unsigned char *out = w->result + to * bytes;
         const size_t first = block * BLOCK;
 
-        w->direct->put(w->p, w->x, w->p->offset_x + first, end - first,
-                       (ptrdiff_t)((next - block) * BLOCK * bytes), out,
-                       out + (size_t)own.whole * bytes);
+        (w->past_caches ? w->direct->put_past_caches : w->direct->put)(
+            w->p, w->x, w->p->offset_x + first, end - first,
+            (ptrdiff_t)((next - block) * BLOCK * bytes), out, out + (size_t)own.whole * bytes);
         return;
     }
     for (size_t i = block * BLOCK; i < end; i += SELECT_STRETCH) {
@@ -116,6 +118,7 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
 
     if (p->n) {
         w.result = (unsigned char *)operands[SELECT_RESULT] + p->offset_result * bytes;
+        w.past_caches = p->n >= PAST_CACHES_MIN / bytes && (uintptr_t)w.result % bytes == 0;
         if (p->with_indices)
             w.indices = (int64_t *)operands[SELECT_INDICES] + p->offset_indices;
     }
