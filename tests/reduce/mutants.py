@@ -20,6 +20,18 @@ MUTANTS = {
     "reduce-leak-of-parts":
         ("host/ops/reduce/reduce_simd.c", "    free(r.left);\n    return TSR_OK;", 0,
          "    return TSR_OK;", SIMD),
+    "reduce-leak-of-tiles":
+        ("host/ops/reduce/reduce_simd.c", "    free(r.tile_left);\n", 0, "", SIMD),
+    "reduce-part-of-a-tile-left-out":
+        ("host/ops/reduce/reduce_simd.c", "k < r->parts; k++)\n        r->loops->join", 0,
+         "k + 1 < r->parts; k++)\n        r->loops->join", SIMD),
+    "reduce-carry-lost-down-a-column":
+        ("host/ops/reduce/reduce_simd_body.h", "ADD_COMPENSATED(-later->carry[j])", 0, "", SIMD),
+    "reduce-later-index-down-a-column":
+        ("host/ops/reduce/reduce_simd_body.h", "next[j] < best[j] : next[j] > best[j];", 0,
+         "next[j] <= best[j] : next[j] >= best[j];", SIMD),
+    "reduce-nan-lost-down-a-column":
+        ("host/ops/reduce/reduce_simd_body.h", "((beyond || IS_BAD(next[j])) && ", 0, "(beyond && ", SIMD),
     "reduce-f16-denormals":
         ("host/ops/reduce/reduce_simd_loops.c", "value *= 0x1p112f;", 0,
          "value *= magnitude < 0x800000u ? 0 : 0x1p112f;", SIMD),

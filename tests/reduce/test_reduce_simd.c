@@ -16,11 +16,12 @@
 #include "ops/reduce/reduce_problem.h"
 
 /* outer, n, inner, elements between steps and between strides. */
-static const size_t shapes[][5] = {
-    {1, 1, 1, 0, 0},     {1, 31, 1, 0, 0},  {1, 4097, 1, 0, 0}, {1, 40003, 1, 0, 0},
-    {3, 33, 1, 0, 4},    {70, 65, 1, 0, 0}, {2, 1500, 1, 3, 1}, {1, 200, 3, 0, 0},
-    {2, 1001, 7, 0, 5},  {1, 7, 700, 0, 0}, {3, 40, 33, 2, 2},  {1, 5000, 40, 0, 0},
-    {1, 520, 130, 0, 0}, {529, 3, 1, 0, 2}, {37, 17, 1, 1, 0},  {1, 6, 600, 0, 0}};
+static const size_t shapes[][5] = {{1, 1, 1, 0, 0},     {1, 31, 1, 0, 0},    {1, 4097, 1, 0, 0},
+                                   {1, 40003, 1, 0, 0}, {3, 33, 1, 0, 4},    {70, 65, 1, 0, 0},
+                                   {2, 1500, 1, 3, 1},  {1, 200, 3, 0, 0},   {2, 1001, 7, 0, 5},
+                                   {1, 7, 700, 0, 0},   {3, 40, 33, 2, 2},   {1, 5000, 40, 0, 0},
+                                   {1, 520, 130, 0, 0}, {529, 3, 1, 0, 2},   {37, 17, 1, 1, 0},
+                                   {1, 6, 600, 0, 0},   {1, 130, 1100, 3, 0}};
 static const distribution inputs[] = {DISTRIBUTION_UNIFORM, DISTRIBUTION_SPECIAL, DISTRIBUTION_FEW,
                                       DISTRIBUTION_ORDERED};
 
@@ -83,7 +84,6 @@ static void all_of_all(void **state)
                 }
 }
 
-/* Of nothing: sums and counts of 0, no mean, and all of them are not 0. */
 /* What one block's sum has no bit for is there when the other one's takes that away. */
 static void carries_pass_from_block_to_block(void **state)
 {
@@ -106,6 +106,35 @@ static void carries_pass_from_block_to_block(void **state)
     free(x);
 }
 
+/* The same of the parts of a column: the first one's sum is rounded, or the last one's. */
+static void carries_pass_down_a_column(void **state)
+{
+    enum { ROWS = 1000, COLUMNS = 40 };
+    const tsr_reduce_problem structure = {
+        .type = TSR_F64, .n = ROWS, .inner = COLUMNS, .by = TSR_REDUCE_SUM};
+    const problem p = problem_from(&operation_reduce, &structure, sizeof(structure));
+    double *x = calloc(ROWS * COLUMNS, sizeof(*x)), result[COLUMNS];
+    void *arrays[OPERANDS_MAX] = {x, result};
+
+    (void)state;
+    assert_non_null(x);
+    for (int last = 0; last < 2; last++) {
+        const size_t rounded = last ? ROWS - 2 : 0, opposite = last ? 0 : ROWS - 1;
+
+        memset(x, 0, ROWS * COLUMNS * sizeof(*x));
+        for (size_t j = 0; j < COLUMNS; j++) {
+            x[rounded * COLUMNS + j] = 0x1p53;
+            x[(rounded + 1) * COLUMNS + j] = 1;
+            x[opposite * COLUMNS + j] = -0x1p53;
+        }
+        assert_int_equal(reduce_simd.host(&p, arrays, NULL), TSR_OK);
+        for (size_t j = 0; j < COLUMNS; j++)
+            assert_true(result[j] == 1);
+    }
+    free(x);
+}
+
+/* Sums and counts of 0, no mean, and all of them are not 0. */
 static void of_nothing(void **state)
 {
     (void)state;
@@ -121,7 +150,8 @@ static void of_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_of_all), cmocka_unit_test(of_nothing),
-                                       cmocka_unit_test(carries_pass_from_block_to_block)};
+                                       cmocka_unit_test(carries_pass_from_block_to_block),
+                                       cmocka_unit_test(carries_pass_down_a_column)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

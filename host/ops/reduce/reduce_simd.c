@@ -24,9 +24,12 @@ enum { BLOCK_MIN = 1 << 14, BLOCKS_MAX = 1024, PARALLEL_MIN = 1 << 18 };
 /* Turns that a thread has, on average: one that begins late leaves some to others. */
 enum { TURNS = 16 };
 
-/* Columns of a tile, at least, where fewer tiles than TILES_ENOUGH are cut of an array of CACHED
- * bytes at most; and rows of a part of one, at least: half of them beyond that. */
-enum { TILE_MIN = 128, TILES_ENOUGH = 16, CACHED = 8 << 20, CHUNK_MIN = 512 };
+/* Rows of a part of a tile, at least, and where they are folded: such parts are joined one column
+ * after another, which takes as long as to add some fifty elements of it. */
+enum { CHUNK_MIN = 64, FOLDED_CHUNK_MIN = 512 };
+
+/* Columns of tiles are a multiple of this. */
+enum { TILE_STEP = 16 };
 
 /* Rows or tiles that keep all cores busy without being cut. */
 enum { TASKS_ENOUGH = 64 };
@@ -61,6 +64,7 @@ typedef struct reducing {
     size_t parts, chunk;    /* that a row, or the columns of a tile, are cut into; its elements */
     size_t tiles, width;    /* of columns, and those of a tile at most */
     reduce_part *left;      /* where there are parts: of each row or column, one after another */
+    reduce_tile *tile_left; /* or of each tile, where columns are not folded: by task */
     size_t tasks, at_once;  /* of one part each, and those that a thread takes at a time */
 } reducing;
 
@@ -310,50 +314,41 @@ static void reduce_part_of_tile(const reducing *r, size_t task)
     const unsigned char *from =
         rows ? r->x + (o * r->s.stride + first * r->s.step + column) * r->size : NULL;
     reduce_part few[FOLDED_INNER_MAX];
-    reduce_tile tile;
+    reduce_tile own, *tile = r->tile_left ? &r->tile_left[task] : &own;
 
-    for (size_t j = 0; j < FOLDED_INNER_MAX; j++)
-        few[j] = nothing;
-    if (is_folded(r) && rows)
-        reduce_folded(r, from, rows, first, &tile, few);
-    else
-        reduce_into(r, from, rows, width, r->s.step, first, &tile);
-    if (!r->left && !(is_folded(r) && rows)) {
-        store_tile(r, o * r->s.inner + column, width, &tile);
+    if (!is_folded(r)) {
+        reduce_into(r, from, rows, width, r->s.step, first, tile);
+        if (!r->tile_left)
+            store_tile(r, o * r->s.inner + column, width, tile);
         return;
     }
+    for (size_t j = 0; j < FOLDED_INNER_MAX; j++)
+        few[j] = nothing;
+    if (rows)
+        reduce_folded(r, from, rows, first, tile, few);
     for (size_t j = 0; j < width; j++) {
         const size_t to = o * r->s.inner + column + j;
-        reduce_part one;
 
-        if (is_folded(r) && rows)
-            one = few[j];
-        else
-            r->loops->part(r->p->by, &tile, j, &one);
         if (r->left)
-            r->left[to * r->parts + part] = one;
+            r->left[to * r->parts + part] = few[j];
         else
-            put(r, to, &one);
+            put(r, to, &few[j]);
     }
 }
 
-/* Into tiles, narrower ones where a cache has the array and they are few, and those into parts of
- * many rows: to join two parts of a column takes as long as to add some fifty elements. */
+/* Into tiles of the same width, as wide as they can be, since processors foresee what follows in a
+ * row; and those into parts of some rows, so that there is work for all cores. */
 static void cut_columns(reducing *r)
 {
-    const bool cached = r->s.outer * r->s.n * r->s.inner * r->size <= CACHED;
-    size_t tasks, chunk_min;
+    size_t tasks;
 
-    r->width = REDUCE_TILE;
-    while (cached && r->width > TILE_MIN &&
-           r->s.outer * size_div_up(r->s.inner, r->width) < TILES_ENOUGH)
-        r->width /= 2;
-    r->tiles = size_div_up(r->s.inner, r->width);
+    r->tiles = size_div_up(r->s.inner, REDUCE_TILE);
+    r->width = size_round_up(size_div_up(r->s.inner, r->tiles), TILE_STEP);
     tasks = r->s.outer * r->tiles;
     r->parts = tasks >= TASKS_ENOUGH ? 1 : TASKS_ENOUGH / tasks;
-    chunk_min = size_max(cached ? CHUNK_MIN : CHUNK_MIN / 2,
-                         size_div_up(BLOCK_MIN, size_min(r->s.inner, r->width)));
-    r->chunk = size_max(size_div_up(r->s.n, r->parts), chunk_min);
+    r->chunk = size_max(size_div_up(r->s.n, r->parts),
+                        size_max(is_folded(r) ? FOLDED_CHUNK_MIN : CHUNK_MIN,
+                                 size_div_up(BLOCK_MIN, size_min(r->s.inner, r->width))));
     r->parts = size_max(size_div_up(r->s.n, r->chunk), 1);
 }
 
@@ -387,6 +382,21 @@ static void join_some(void *context, size_t item, size_t who)
     }
 }
 
+/* Results of a tile, from its parts. */
+static void join_tile(void *context, size_t item, size_t who)
+{
+    const reducing *r = context;
+    const size_t tile_number = item % r->tiles, o = item / r->tiles;
+    const size_t column = tile_number * r->width;
+    const size_t width = size_min(r->width, r->s.inner - column);
+    reduce_tile *tile = &r->tile_left[o * r->parts * r->tiles + tile_number];
+
+    (void)who;
+    for (size_t k = 1; k < r->parts; k++)
+        r->loops->join(r->p->by, width, &tile[k * r->tiles], tile);
+    store_tile(r, o * r->s.inner + column, width, tile);
+}
+
 static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
 {
     const tsr_reduce_problem *p = reduce_of(q);
@@ -399,21 +409,29 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
     const size_t results = r.s.outer * r.s.inner;
     const double elements = (double)results * (double)r.s.n;
     const size_t threads = elements < PARALLEL_MIN ? 1 : team_threads();
+    bool by_tiles;
 
     if (p->n)
         r.x = (const unsigned char *)operands[REDUCE_X] + p->offset_x * r.size;
     (is_short(&r) ? cut_short_rows : r.s.inner == 1 ? cut_rows : cut_columns)(&r);
     r.tasks = (is_short(&r) ? 1 : r.s.outer) * r.parts * r.tiles;
     r.at_once = size_max(size_div_up(r.tasks, threads * TURNS), 1);
+    by_tiles = r.s.inner > 1 && !is_folded(&r);
     if (r.parts > 1) {
-        r.left = malloc(results * r.parts * sizeof(*r.left));
-        if (!r.left)
+        if (by_tiles)
+            r.tile_left = aligned_alloc(_Alignof(reduce_tile), r.tasks * sizeof(*r.tile_left));
+        else
+            r.left = malloc(results * r.parts * sizeof(*r.left));
+        if (!r.left && !r.tile_left)
             return tsr_fail(err, TSR_ENOMEM, 0, "reduce: no memory for %zu partial results",
                             results * r.parts);
     }
     team_run(threads, size_div_up(r.tasks, r.at_once), reduce_some, &r);
-    if (r.left)
+    if (r.tile_left)
+        team_run(threads, r.s.outer * r.tiles, join_tile, &r);
+    else if (r.left)
         team_run(threads, size_div_up(results, JOINED_AT_ONCE), join_some, &r);
+    free(r.tile_left);
     free(r.left);
     return TSR_OK;
 }

@@ -11,7 +11,7 @@
 #include "tessera/reduce.h"
 
 /* Columns that are reduced side by side, at most. */
-enum { REDUCE_TILE = 512 };
+enum { REDUCE_TILE = 1024 };
 
 /** Some elements reduced.  A sum of floats, a mean and a norm are `real`, an integer sum and a
  * count `u`; an extreme is what its type is. */
@@ -53,6 +53,8 @@ typedef struct reduce_loops {
     reduce_across *across[TSR_REDUCE_COUNT + 1]; /* or NULL */
     void (*start)(size_t by, size_t width, reduce_tile *tile);
     void (*part)(size_t by, const reduce_tile *tile, size_t column, reduce_part *out);
+    /* The columns of `later`, whose elements all come after those of `tile`, into its own. */
+    void (*join)(size_t by, size_t width, const reduce_tile *later, reduce_tile *tile);
     /* The results of a tile that has all n elements of its columns, in their type; NULL of 16-bit
      * floats. */
     void (*store)(size_t by, size_t n, size_t width, const reduce_tile *tile, void *result);

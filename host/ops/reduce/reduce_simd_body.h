@@ -398,6 +398,41 @@ static void OF(part)(size_t by, const reduce_tile *tile, size_t j, reduce_part *
     }
 }
 
+static void OF(join)(size_t by, size_t width, const reduce_tile *later, reduce_tile *tile)
+{
+    const bool least = by == TSR_REDUCE_MIN || by == TSR_REDUCE_ARGMIN;
+
+    if (least || by == TSR_REDUCE_MAX || by == TSR_REDUCE_ARGMAX) {
+        const T *restrict next = (const T *)(const void *)later->value;
+        T *restrict best = (T *)(void *)tile->value;
+
+        for (size_t j = 0; j < width; j++) {
+            const bool beyond = least ? next[j] < best[j] : next[j] > best[j];
+            const bool taken =
+                later->index[j] >= 0 &&
+                (tile->index[j] < 0 || ((beyond || IS_BAD(next[j])) && !IS_BAD(best[j])));
+
+            best[j] = taken ? next[j] : best[j];
+            tile->index[j] = taken ? later->index[j] : tile->index[j];
+        }
+    } else if ((REAL && by == TSR_REDUCE_SUM) || by == TSR_REDUCE_MEAN || by == TSR_REDUCE_NORM2) {
+        const double *restrict next = (const double *)(const void *)later->value;
+        double *restrict sum = (double *)(void *)tile->value, *restrict carry = tile->carry;
+
+        for (size_t j = 0; j < width; j++) {
+            {ADD_COMPENSATED(-later->carry[j])} {
+                ADD_COMPENSATED(next[j])
+            }
+        }
+    } else {
+        const uint64_t *restrict next = (const uint64_t *)(const void *)later->value;
+        uint64_t *restrict sum = (uint64_t *)(void *)tile->value;
+
+        for (size_t j = 0; j < width; j++)
+            sum[j] += next[j];
+    }
+}
+
 /* What a sum is of: floats themselves, integers as 64 bits. */
 #if REAL
 #define SUM_T  double
@@ -501,6 +536,7 @@ static const reduce_loops OF(loops) = {
 #endif
     .start = OF(start),
     .part = OF(part),
+    .join = OF(join),
     .store = OF(store)};
 
 #undef EXTREME_OF

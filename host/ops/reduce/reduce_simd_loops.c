@@ -283,7 +283,8 @@ static void convert_bf16(float *to, const uint16_t *x, size_t n)
                     norm2_columns_##type, count_columns_##type, count_columns_##type,              \
                     count_columns_##type},                                                         \
         .start = start_f32,                                                                        \
-        .part = part_f32};
+        .part = part_f32,                                                                          \
+        .join = join_f32};
 
 NARROW(f16)
 NARROW(bf16)
