@@ -85,8 +85,8 @@ static tsr_status read_pnm(input *s, array *out, tsr_error *err)
     if (most != 255)
         return tsr_fail(
             err, TSR_EFILE, 0,
-            "%s: its largest value is %zu, and only %s files of 8 bits, up to 255, are read",
-            s->name, most, format);
+            "%s: its largest value is %zu, and only %s files in which it is 255 are read", s->name,
+            most, format);
     st = allocate(s->name, height, width, channels, &a, err);
     for (size_t i = 0; i <= at && !st; i++) /* the header */
         st = input_take(s, &skipped, 1, &got, err);

@@ -235,6 +235,20 @@ def test_conditions_on_integers():
         assert "'=>'" in str(e) and "'>='" in str(e), e
 
 
+def test_refused_values_are_named():
+    """A message has the place and the value of what it refuses."""
+    x = np.array([1., 2., 3.])
+    for message, call in (
+            ("edge 1 is 2, below the 3 before it", lambda: ts.histogram(x, [3, 2, 1])),
+            ("bins is -1", lambda: ts.histogram(x, -1)),
+            ("range begins at 3, above its end at 1", lambda: ts.histogram(x, range=(3, 1))),
+            ("weight 1 is 9223372036854775808, and int64 ends at 9223372036854775807",
+             lambda: ts.histogram(x, weights=np.array([0, 2 ** 63, 1], np.uint64))),
+            ("offset 1 of segments is -2, below 0", lambda: ts.scan(x, segments=[0, -2, 3]))):
+        assert message in str(raised(ValueError, call)), message
+    assert ts.histogram(x, 1, weights=np.array([1, 2 ** 62, 3], np.uint64))[0][0] == 2 ** 62 + 4
+
+
 def test_segments_of_scans():
     """Segments are of a vector, and have no axis."""
     e = raised(ValueError, ts.scan, np.ones(6), axis=0, segments=[0, 6], device="host")

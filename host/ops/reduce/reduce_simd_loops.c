@@ -90,12 +90,17 @@ enum { STREAMS = 4 };
             JOIN_CARRIED(LANES, FEW_LANES)                                                         \
         for (; at + FEW_LANES <= (n); at += FEW_LANES)                                             \
             ADD_TO_LANES(number, FEW_LANES)                                                        \
-        if (at > 0)                                                                                \
-            JOIN_CARRIED(FEW_LANES, 1)                                                             \
+        if (at < (n)) {                                                                            \
+            T rest[FEW_LANES] = {0};                                                               \
+                                                                                                   \
+            memcpy(rest, x + at, ((n)-at) * sizeof(*x));                                           \
+            x = rest;                                                                              \
+            at = 0;                                                                                \
+            ADD_TO_LANES(number, FEW_LANES)                                                        \
+        }                                                                                          \
+        JOIN_CARRIED(FEW_LANES, 1)                                                                 \
         reduce_add(part, -carry[0]);                                                               \
         reduce_add(part, lane[0]);                                                                 \
-        for (size_t i = at; i < (n); i++)                                                          \
-            reduce_add(part, (number));                                                            \
     } while (0)
 
 #define T            float

@@ -62,7 +62,8 @@ def offsets_of(segments, n, on_device):
         raise ValueError("offsets of segments must be a vector of whole numbers, one more than "
                          "there are segments")
     if np.any(offsets < 0):
-        raise ValueError("an offset of segments is below 0")
+        at = int(np.argmax(offsets < 0))
+        raise ValueError("offset %d of segments is %d, below 0" % (at, offsets[at]))
     offsets = packed(offsets, np.dtype(np.uint64))
     if on_device and (offsets[0] != 0 or offsets[-1] != n or np.any(offsets[:-1] > offsets[1:])):
         raise ValueError("offsets of segments must ascend from 0 to %d" % n)

@@ -28,6 +28,10 @@ def _edges(x, bins, limits, device):
     except TypeError:
         raise TypeError("histogram: bins must be a whole number, or a vector of edges, not %s"
                         % shortened(bins)) from None
+    if bins < 1:
+        raise ValueError("histogram: bins is %d, and must be 1 at least" % bins)
+    if limits is not None and limits[0] > limits[1]:
+        raise ValueError("histogram: range begins at %s, above its end at %s" % tuple(limits))
     if limits is None and x.size:
         limits = to_numpy(least(x, device=device))[()], to_numpy(largest(x, device=device))[()]
     empty = np.empty(0, x.dtype)
@@ -57,6 +61,12 @@ def _weights(weights, shape):
                          % (weights.shape, shape))
     if weights.dtype.kind not in "biuf":
         raise TypeError("histogram: weights must be numbers, not %s" % weights.dtype)
+    if weights.dtype == np.uint64:
+        whole = to_numpy(weights).reshape(-1)
+        if np.any(whole >= 2 ** 63):
+            at = int(np.argmax(whole >= 2 ** 63))
+            raise ValueError("histogram: weight %d is %d, and int64 ends at %d"
+                             % (at, whole[at], 2 ** 63 - 1))
     name = "i64" if weights.dtype.kind in "biu" else "f64" if weights.dtype == np.float64 else "f32"
     dtype = {"i64": np.int64, "f64": np.float64, "f32": np.float32}[name]
     return name, packed(weights, np.dtype(dtype)).reshape(-1)
@@ -69,7 +79,7 @@ def histogram(a, bins=10, range=None, *, density=False, weights=None, device=Non
     `bins` is a number of bins of equal width over `range`, that of the elements by default, or the
     ascending edges of all; 64-bit integers take edges from 2**53 on as float64 alone, as which they
     are compared.  The result is (counts, edges), or with weights (their sums, edges):
-    int64 of whole numbers, float64 of float64, else float32.
+    int64 of whole numbers, which end below 2**63, float64 of float64, else float32.
 
     >>> import numpy as np
     >>> import tessera as ts
@@ -82,7 +92,9 @@ def histogram(a, bins=10, range=None, *, density=False, weights=None, device=Non
     x = packed(a).reshape(-1)
     edges, uneven = _edges(x, bins, range, device)
     if uneven and np.any(edges[:-1] > edges[1:]):
-        raise ValueError("histogram: edges must ascend, and these do not")
+        at = int(np.argmax(edges[:-1] > edges[1:])) + 1
+        raise ValueError("histogram: edge %d is %s, below the %s before it"
+                         % (at, edges[at], edges[at - 1]))
     if uneven and edges.dtype.kind in "iu" and a.dtype.kind in "iu" and a.dtype.itemsize == 8:
         far = edges[(edges >= 2 ** 53) | (edges <= -2 ** 53)]
         if far.size:

@@ -21,7 +21,7 @@ def select(a, where, value=0, *, indices=False, any_order=False, device=None, ke
     `where` is ">", ">=", "<", "<=", "==", "!=", "isnan" or "notnan".  The value is rounded to the
     type of floats, and integers compare with it as it is: "> 0.5" and "< 300" are right for int8.
     With indices the result is (elements, where they stood).  any_order leaves their order open,
-    which is faster.
+    as kernels with an atomic counter need it.
 
     >>> import numpy as np
     >>> import tessera as ts
