@@ -213,13 +213,13 @@ static const char *c_on_arrays(const bench *b, const problem *p, bool on_host)
 {
     selection sel;
 
-    if (on_host || !b->table || b->o->value[OPTION_KERNEL] ||
+    if (on_host || !b->table || (b->o->value[OPTION_KERNEL] && !b->jobs.all) ||
         dispatch_select(b->session, p, NULL, IN_ARRAYS, &sel, NULL) || sel.variant->source)
         return NULL;
     return sel.variant->name;
 }
 
-/* A second line beside the kernel's row, in the table alone: files have the kernel's. */
+/* A line beside the kernels' rows, in the table alone: files have the kernels'. */
 static void measure_on_arrays(bench *b, const problem *p, const char *name)
 {
     const tsr_run run = {.variant = name};

@@ -103,9 +103,10 @@ static void give_hints(const bench *b)
     if (b->limits_missing)
         hint("'tessera roofline' measures the limits that 'of limit' compares with");
     if (*b->on_arrays)
-        hint("on a CPU, calls like this run %s, which is C code, unless they name a kernel or "
-             "their buffers cannot be mapped; the other row is the kernel's",
-             b->on_arrays);
+        hint(
+            "on a CPU, calls like this run %s, which is C code; those that name a kernel, or whose "
+            "buffers cannot be mapped, run kernels",
+            b->on_arrays);
     if (b->unexplained)
         hint("C code on the host has no commands for --explain to list");
     if (b->unheld)
