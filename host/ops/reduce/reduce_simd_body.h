@@ -255,7 +255,7 @@ EXTREME_ROWS(max, argmax, largest, >)
     } while (0)
 
 /* The sum of VALUE(x) of each column, where nothing has to be carried: four rows are added to each
- * other before they are to what is there. */
+ * other before they are to what is there, some columns at a time, and the next four are fetched. */
 #define ADD_ROWS(S, VALUE)                                                                         \
     do {                                                                                           \
         const T *restrict x = from;                                                                \
@@ -265,9 +265,15 @@ EXTREME_ROWS(max, argmax, largest, >)
             const T *restrict x1 = x + pitch, *restrict x2 = x1 + pitch,                           \
                               *restrict x3 = x2 + pitch;                                           \
                                                                                                    \
-            for (size_t j = 0; j < width; j++)                                                     \
-                sum[j] +=                                                                          \
-                    (VALUE((S)x[j]) + VALUE((S)x1[j])) + (VALUE((S)x2[j]) + VALUE((S)x3[j]));      \
+            for (size_t c = 0; c < width; c += COLUMNS_AT_ONCE) {                                  \
+                const size_t end = width - c < COLUMNS_AT_ONCE ? width : c + COLUMNS_AT_ONCE;      \
+                                                                                                   \
+                for (size_t i = 0; i < 4; i++)                                                     \
+                    fetch(x + i * pitch + c, 4 * pitch * sizeof(T), (end - c) * sizeof(T));        \
+                for (size_t j = c; j < end; j++)                                                   \
+                    sum[j] +=                                                                      \
+                        (VALUE((S)x[j]) + VALUE((S)x1[j])) + (VALUE((S)x2[j]) + VALUE((S)x3[j]));  \
+            }                                                                                      \
         }                                                                                          \
         for (; r < rows; r++, x += pitch)                                                          \
             for (size_t j = 0; j < width; j++)                                                     \

@@ -10,6 +10,9 @@
  * one order.  The sum of integers of some blocks is exact in EXACT. */
 enum { LANES = 32, FEW_LANES = 8, BLOCK = 4096 };
 
+/* Columns of some rows that are added at a time. */
+enum { COLUMNS_AT_ONCE = 128 };
+
 /* Short rows that are reduced side by side. */
 enum { ROWS = 16 };
 
