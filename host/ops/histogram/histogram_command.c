@@ -110,8 +110,7 @@ static const operation_help help = {
     .usage = "X -o H [--bins N] [--range LOW:HIGH | --edges E] [--weights W]",
     .summary = "count the elements of an array that lie in each of some bins",
     .details =
-        "X is an array of numbers of any shape in a .npy or .mtx file; - is standard input.  H "
-        "gets\n"
+        "X is an array of any shape in a .npy or .mtx file; - is standard input.  H gets\n"
         "an int64 for each bin.  As in numpy.histogram, a bin includes its lower edge and "
         "not\n"
         "its upper one, except the last, which includes both.  NaNs and elements outside of all "

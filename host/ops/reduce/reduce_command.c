@@ -237,8 +237,7 @@ static const operation_help help = {
     .summary = "compute the sum, mean, norm, minimum, maximum or count of an array, or along an "
                "axis",
     .details =
-        "X is an array of numbers of any shape in a .npy or .mtx file; - is standard input.  R "
-        "has\n"
+        "X is an array of any shape in a .npy or .mtx file; - is standard input.  R has\n"
         "the shape of X without the axis, or one element, and NumPy's type for the result: the "
         "sum\n"
         "of integers has 64 bits.  R is .mtx by its suffix, else .npy; without -o the numbers are\n"

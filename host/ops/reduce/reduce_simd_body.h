@@ -426,9 +426,10 @@ static void OF(join)(size_t by, size_t width, const reduce_tile *later, reduce_t
         double *restrict sum = (double *)(void *)tile->value, *restrict carry = tile->carry;
 
         for (size_t j = 0; j < width; j++) {
-            {ADD_COMPENSATED(-later->carry[j])} {
-                ADD_COMPENSATED(next[j])
-            }
+            ADD_COMPENSATED(-later->carry[j])
+        }
+        for (size_t j = 0; j < width; j++) {
+            ADD_COMPENSATED(next[j])
         }
     } else {
         const uint64_t *restrict next = (const uint64_t *)(const void *)later->value;
