@@ -219,7 +219,7 @@ static const char *c_on_arrays(const bench *b, const problem *p, bool on_host)
     return sel.variant->name;
 }
 
-/* A line beside the kernels' rows, in the table alone: files have the kernels'. */
+/* A line beside the kernels' rows, in the table alone. */
 static void measure_on_arrays(bench *b, const problem *p, const char *name)
 {
     const tsr_run run = {.variant = name};

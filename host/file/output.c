@@ -82,8 +82,9 @@ static tsr_status create_name(output *o, tsr_error *err)
         /* Listed before it exists, so that no signal finds it unlisted. */
         o->slot = temporaries_add(o->temporary);
         if (o->slot < 0)
-            return tsr_fail(err, TSR_EFILE, 0, "%s: cannot create: %d outputs are open already",
-                            o->name, TEMPORARIES_MAX);
+            return tsr_fail(err, TSR_EFILE, 0,
+                            "%s: cannot create: %d temporary files are open already", o->name,
+                            TEMPORARIES_MAX);
         if (o->unnamed[0]) {
             if (linkat(AT_FDCWD, o->unnamed, AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW) == 0)
                 return TSR_OK;

@@ -1,5 +1,5 @@
 /**
- * The temporary files that are open now, for a signal handler to remove.
+ * Temporary files that are not in their place yet, for a signal handler to remove.
  *
  * The one mutable global of this layer: a handler reaches nothing else.  A
  * fixed table of lock-free atomics, safe in signal handlers and threads.

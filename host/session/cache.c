@@ -182,14 +182,15 @@ const char *cache_not_stored(void)
     return not_stored;
 }
 
-/* A new file beside the entries, listed before it exists, so that a signal that ends the process
- * finds it; -1, and errno, where there can be none. */
+/* A new file beside the entries, listed before it exists where the list has room, so that a signal
+ * that ends the process finds it; -1, and errno, where there can be none. */
 static int create_temporary(const cache *c, text *path, int *slot)
 {
+    enum { ATTEMPTS = 100 };
     uint64_t state = clock_ns() ^ (uint64_t)getpid() << 32;
-    int fd;
+    int fd = -1;
 
-    do {
+    for (int i = 0; i < ATTEMPTS && fd < 0 && (i == 0 || errno == EEXIST); i++) {
         text_free(path);
         text_format(path, "%s/new-%06llx", text_get(&c->folder),
                     (unsigned long long)random_u64(&state) & 0xFFFFFF);
@@ -197,7 +198,7 @@ static int create_temporary(const cache *c, text *path, int *slot)
         fd = open(text_get(path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd < 0)
             temporaries_drop(*slot);
-    } while (fd < 0 && errno == EEXIST);
+    }
     return fd;
 }
 

@@ -244,9 +244,13 @@ def test_refused_values_are_named():
             ("range begins at 3, above its end at 1", lambda: ts.histogram(x, range=(3, 1))),
             ("weight 1 is 9223372036854775808, and int64 ends at 9223372036854775807",
              lambda: ts.histogram(x, weights=np.array([0, 2 ** 63, 1], np.uint64))),
+            ("weight 2 is 9223372036854775809",
+             lambda: ts.histogram(x, weights=np.array([0, 1, 2 ** 63 + 1], ">u8"))),
             ("offset 1 of segments is -2, below 0", lambda: ts.scan(x, segments=[0, -2, 3]))):
         assert message in str(raised(ValueError, call)), message
     assert ts.histogram(x, 1, weights=np.array([1, 2 ** 62, 3], np.uint64))[0][0] == 2 ** 62 + 4
+    sums, _ = ts.histogram(x, 1, weights=np.array([1, 2 ** 30, 2 ** -20], ">f8"))
+    assert sums.dtype == np.float64 and sums[0] == 1 + 2 ** 30 + 2 ** -20
 
 
 def test_segments_of_scans():

@@ -25,6 +25,9 @@ MUTANTS = {
     "reduce-part-of-a-tile-left-out":
         ("host/ops/reduce/reduce_simd.c", "k < r->parts; k++)\n        r->loops->join", 0,
          "k + 1 < r->parts; k++)\n        r->loops->join", SIMD),
+    "reduce-parts-of-another-matrix":
+        ("host/ops/reduce/reduce_simd.c", "&r->tile_left[o * r->parts * r->tiles + ", 0,
+         "&r->tile_left[o * r->tiles + ", SIMD),
     "reduce-carry-lost-down-a-column":
         ("host/ops/reduce/reduce_simd_body.h", "ADD_COMPENSATED(-later->carry[j])", 0, "", SIMD),
     "reduce-later-index-down-a-column":

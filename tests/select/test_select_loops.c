@@ -134,6 +134,7 @@ static void long_results_past_the_caches(void **state)
     static const size_t lengths[] = {SELECT_STRETCH - 1, SELECT_STRETCH, SELECT_STRETCH + 1,
                                      2 * SELECT_STRETCH + 17, LONG};
     unsigned char *x = malloc(LONG * WORD_MAX), *want = malloc(ROOM), *got;
+    size_t tried = 0;
 
     (void)state;
     got = aligned_alloc(LINE, ROOM);
@@ -146,8 +147,7 @@ static void long_results_past_the_caches(void **state)
 
             if (!direct)
                 continue;
-            if (type_is_real(p.type))
-                p.value.real = 0;
+            tried++;
             fill(p.type, x, LONG);
             for (size_t l = 0; l < sizeof(lengths) / sizeof(*lengths); l++)
                 for (size_t at = 0; at <= LINE; at += bytes) {
@@ -164,6 +164,8 @@ static void long_results_past_the_caches(void **state)
     free(x);
     free(want);
     free(got);
+    if (tried == 0)
+        skip(); /* this processor has no such loops */
 }
 
 int main(void)

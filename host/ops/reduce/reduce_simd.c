@@ -24,9 +24,8 @@ enum { BLOCK_MIN = 1 << 14, BLOCKS_MAX = 1024, PARALLEL_MIN = 1 << 18 };
 /* Turns that a thread has, on average: one that begins late leaves some to others. */
 enum { TURNS = 16 };
 
-/* Rows of a part of a tile, at least, and where they are folded: such parts are joined one column
- * after another, which takes as long as to add some fifty elements of it. */
-enum { CHUNK_MIN = 64, FOLDED_CHUNK_MIN = 512 };
+/* Rows of a part of a tile, at least; of few columns BLOCK_MIN asks for more. */
+enum { CHUNK_MIN = 64 };
 
 /* Columns of tiles are a multiple of this. */
 enum { TILE_STEP = 16 };
@@ -43,8 +42,9 @@ enum { JOINED_AT_ONCE = 256 };
 /* Elements that lie apart are gathered, so many at a time. */
 enum { GATHERED = 1024 };
 
-/* Rows of so few elements are taken side by side, as the columns of a tile are. */
-enum { SHORT_MAX = 64 };
+/* Rows of so few elements are taken side by side, so many at a time, as the columns of a tile
+ * are. */
+enum { SHORT_MAX = 64, SHORT_ROWS = 512 };
 
 static reduce_loops_table *const tables[] = {
 #ifdef __x86_64__
@@ -253,7 +253,7 @@ static bool is_short(const reducing *r)
 
 static void cut_short_rows(reducing *r)
 {
-    r->width = REDUCE_TILE;
+    r->width = SHORT_ROWS;
     r->parts = 1;
     r->tiles = size_div_up(r->s.outer, r->width);
 }
@@ -336,8 +336,9 @@ static void reduce_part_of_tile(const reducing *r, size_t task)
     }
 }
 
-/* Into tiles of the same width, as wide as they can be, since processors foresee what follows in a
- * row; and those into parts of some rows, so that there is work for all cores. */
+/* Into tiles as wide as they can be, since processors foresee what follows in a row, and of the
+ * same width but for the last; and those into parts of some rows, so that there is work for all
+ * cores. */
 static void cut_columns(reducing *r)
 {
     size_t tasks;
@@ -346,9 +347,9 @@ static void cut_columns(reducing *r)
     r->width = size_round_up(size_div_up(r->s.inner, r->tiles), TILE_STEP);
     tasks = r->s.outer * r->tiles;
     r->parts = tasks >= TASKS_ENOUGH ? 1 : TASKS_ENOUGH / tasks;
-    r->chunk = size_max(size_div_up(r->s.n, r->parts),
-                        size_max(is_folded(r) ? FOLDED_CHUNK_MIN : CHUNK_MIN,
-                                 size_div_up(BLOCK_MIN, size_min(r->s.inner, r->width))));
+    r->chunk =
+        size_max(size_div_up(r->s.n, r->parts),
+                 size_max(CHUNK_MIN, size_div_up(BLOCK_MIN, size_min(r->s.inner, r->width))));
     r->parts = size_max(size_div_up(r->s.n, r->chunk), 1);
 }
 
@@ -418,7 +419,7 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
     r.at_once = size_max(size_div_up(r.tasks, threads * TURNS), 1);
     by_tiles = r.s.inner > 1 && !is_folded(&r);
     if (r.parts > 1) {
-        if (by_tiles)
+        if (by_tiles) /* at most TASKS_ENOUGH: there are no parts of more */
             r.tile_left = aligned_alloc(_Alignof(reduce_tile), r.tasks * sizeof(*r.tile_left));
         else
             r.left = malloc(results * r.parts * sizeof(*r.left));

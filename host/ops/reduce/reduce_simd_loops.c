@@ -10,7 +10,7 @@
  * one order.  The sum of integers of some blocks is exact in EXACT. */
 enum { LANES = 32, FEW_LANES = 8, BLOCK = 4096 };
 
-/* Columns of some rows that are added at a time. */
+/* Columns of four rows that are added before the next ones, while as many are fetched. */
 enum { COLUMNS_AT_ONCE = 128 };
 
 /* Short rows that are reduced side by side. */

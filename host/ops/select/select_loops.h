@@ -32,8 +32,8 @@ typedef void select_direct_put(const tsr_select_problem *p, const void *x, size_
 typedef struct select_direct {
     select_direct_count *count;
     select_direct_put *put;
-    select_direct_put
-        *put_past_caches; /* to where an element may lie; writes no further than put */
+    /* The same, stored past the caches; `to` is aligned to elements. */
+    select_direct_put *put_past_caches;
 } select_direct;
 
 typedef select_compare *select_compare_find(tsr_type type);

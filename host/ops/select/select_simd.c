@@ -24,7 +24,7 @@ typedef struct work {
     select_compare *compare;
     select_gather *gather, *gather_indices;
     const void *x;
-    bool past_caches; /* store the result so */
+    bool past_caches; /* store the result by put_past_caches */
     unsigned char *result;
     int64_t *indices; /* NULL: none are wanted */
 } work;
@@ -118,6 +118,7 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
 
     if (p->n) {
         w.result = (unsigned char *)operands[SELECT_RESULT] + p->offset_result * bytes;
+        /* How much is selected is not known yet; its lines hold whole elements. */
         w.past_caches = p->n >= PAST_CACHES_MIN / bytes && (uintptr_t)w.result % bytes == 0;
         if (p->with_indices)
             w.indices = (int64_t *)operands[SELECT_INDICES] + p->offset_indices;

@@ -30,8 +30,10 @@ def _edges(x, bins, limits, device):
                         % shortened(bins)) from None
     if bins < 1:
         raise ValueError("histogram: bins is %d, and must be 1 at least" % bins)
-    if limits is not None and limits[0] > limits[1]:
-        raise ValueError("histogram: range begins at %s, above its end at %s" % tuple(limits))
+    if limits is not None:
+        low, high = limits
+        if low > high:
+            raise ValueError("histogram: range begins at %s, above its end at %s" % (low, high))
     if limits is None and x.size:
         limits = to_numpy(least(x, device=device))[()], to_numpy(largest(x, device=device))[()]
     empty = np.empty(0, x.dtype)
@@ -61,13 +63,13 @@ def _weights(weights, shape):
                          % (weights.shape, shape))
     if weights.dtype.kind not in "biuf":
         raise TypeError("histogram: weights must be numbers, not %s" % weights.dtype)
-    if weights.dtype == np.uint64:
-        whole = to_numpy(weights).reshape(-1)
-        if np.any(whole >= 2 ** 63):
-            at = int(np.argmax(whole >= 2 ** 63))
+    long = weights.dtype.itemsize >= 8
+    if long and weights.dtype.kind == "u" and isinstance(weights, np.ndarray):
+        beyond = np.flatnonzero(weights >= 2 ** 63)
+        if beyond.size:
             raise ValueError("histogram: weight %d is %d, and int64 ends at %d"
-                             % (at, whole[at], 2 ** 63 - 1))
-    name = "i64" if weights.dtype.kind in "biu" else "f64" if weights.dtype == np.float64 else "f32"
+                             % (beyond[0], weights.reshape(-1)[beyond[0]], 2 ** 63 - 1))
+    name = "i64" if weights.dtype.kind in "biu" else "f64" if long else "f32"
     dtype = {"i64": np.int64, "f64": np.float64, "f32": np.float32}[name]
     return name, packed(weights, np.dtype(dtype)).reshape(-1)
 
