@@ -314,8 +314,11 @@ static void reduce_part_of_tile(const reducing *r, size_t task)
     const unsigned char *from =
         rows ? r->x + (o * r->s.stride + first * r->s.step + column) * r->size : NULL;
     reduce_part few[FOLDED_INNER_MAX];
-    reduce_tile own, *tile = r->tile_left ? &r->tile_left[task] : &own;
+    reduce_tile own;
+    reduce_tile *tile = &own;
 
+    if (r->tile_left)
+        tile = &r->tile_left[task];
     if (!is_folded(r)) {
         reduce_into(r, from, rows, width, r->s.step, first, tile);
         if (!r->tile_left)
