@@ -413,16 +413,14 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
     const size_t results = r.s.outer * r.s.inner;
     const double elements = (double)results * (double)r.s.n;
     const size_t threads = elements < PARALLEL_MIN ? 1 : team_threads();
-    bool by_tiles;
 
     if (p->n)
         r.x = (const unsigned char *)operands[REDUCE_X] + p->offset_x * r.size;
     (is_short(&r) ? cut_short_rows : r.s.inner == 1 ? cut_rows : cut_columns)(&r);
     r.tasks = (is_short(&r) ? 1 : r.s.outer) * r.parts * r.tiles;
     r.at_once = size_max(size_div_up(r.tasks, threads * TURNS), 1);
-    by_tiles = r.s.inner > 1 && !is_folded(&r);
     if (r.parts > 1) {
-        if (by_tiles) /* at most TASKS_ENOUGH: there are no parts of more */
+        if (r.s.inner > 1 && !is_folded(&r)) /* at most TASKS_ENOUGH: there are no parts of more */
             r.tile_left = aligned_alloc(_Alignof(reduce_tile), r.tasks * sizeof(*r.tile_left));
         else
             r.left = malloc(results * r.parts * sizeof(*r.left));
