@@ -134,6 +134,8 @@ static void last_bits_do_not_depend_on_shape(tsr_session *s, tsr_matmul_problem 
         put(p.type, a, i, (double)seed / 3e9 - 0.5);
         put(p.type, b, i, (double)(seed % 65537) / 3e4 - 1);
     }
+    for (size_t i = 0; i < m * n; i++)
+        put(p.type, whole, i, (double)i / 7);
     p.lda = p.ldb = sides;
     p.ldc = n;
     assert_int_equal(tsr_matmul(s, &p, a, b, whole, &run, NULL, NULL), TSR_OK);
@@ -141,6 +143,8 @@ static void last_bits_do_not_depend_on_shape(tsr_session *s, tsr_matmul_problem 
         for (int rows = 0; rows < 2; rows++) {
             p.m = rows ? few : m;
             p.n = rows ? n : few;
+            for (size_t i = 0; i < m * n; i++)
+                put(p.type, part, i, (double)i / 7);
             assert_int_equal(tsr_matmul(s, &p, a, b, part, &run, NULL, NULL), TSR_OK);
             for (size_t i = 0; i < p.m; i++)
                 for (size_t j = 0; j < p.n; j++)
@@ -164,7 +168,7 @@ static void each_shape_has_the_same_bits(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-        for (unsigned way = 0; way < 8; way++) {
+        for (unsigned way = 0; way < 16; way++) {
             tsr_matmul_problem p = TSR_MATMUL_PROBLEM_INIT;
 
             p.type = way & 1 ? TSR_F64 : TSR_F32;
@@ -174,6 +178,7 @@ static void each_shape_has_the_same_bits(void **state)
             p.trans_a = (way & 2) != 0;
             p.trans_b = (way & 4) != 0;
             p.alpha = 0.7;
+            p.beta = way & 8 ? 0.3 : 0;
             last_bits_do_not_depend_on_shape(s, p);
         }
     tsr_session_close(s);
