@@ -44,14 +44,23 @@ static void take_blocks(void *context, size_t item, size_t who)
     const block_scan *s = x->scan;
     block_value before = s->none;
     size_t done = 0;
+    bool found = false; /* the block's total, while the one before it was finished */
 
     (void)item, (void)who;
     for (size_t block = take_next(x), next; block < s->blocks; block = next) {
-        x->total[block] = s->total(s->with, block);
-        atomic_store_explicit(&x->known[block], 1, memory_order_release);
+        if (!found) {
+            x->total[block] = s->total(s->with, block);
+            atomic_store_explicit(&x->known[block], 1, memory_order_release);
+        }
         before = advance(x, &done, block, before);
         next = take_next(x);
-        s->finish(s->with, block, next < s->blocks ? next : block, before, x->total[block]);
+        if (next < s->blocks) {
+            found = s->finish(s->with, block, next, before, x->total[block], &x->total[next]);
+            if (found)
+                atomic_store_explicit(&x->known[next], 1, memory_order_release);
+        } else {
+            s->finish(s->with, block, block, before, x->total[block], NULL);
+        }
     }
 }
 

@@ -27,8 +27,11 @@ typedef struct block_scan {
 
     /** Finish a block, given what is before it and its own total: called once for each.  `next` is
      *  the block that the same thread takes next, so that it can be on its way from memory
-     *  meanwhile; `block` itself where there is none. */
-    void (*finish)(void *with, size_t block, size_t next, block_value before, block_value own);
+     *  meanwhile.  Its total, the same as `total` finds, may be stored in *of_next then, and the
+     *  function says whether it was.  Where there is no next one, `next` is `block` and of_next
+     *  NULL. */
+    bool (*finish)(void *with, size_t block, size_t next, block_value before, block_value own,
+                   block_value *of_next);
 } block_scan;
 
 /**

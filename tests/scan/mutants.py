@@ -9,6 +9,11 @@ MUTANTS = {
     "scan-head-from-the-end":
         ("host/ops/scan/scan_loops.c", "((uintptr_t)out + size) % CACHE_LINE", 0,
          "(uintptr_t)out % CACHE_LINE", LOOPS),
+    "scan-ahead-in-one-lane":
+        ("host/ops/scan/scan_loops.c", "lane[i / HALF] += VECTOR", 0, "lane[0] += VECTOR", LOOPS),
+    "scan-before-without-a-vector":
+        ("host/ops/scan/scan_loops.c", "before += (double)v[WIDTH - 1]", 0,
+         "before += (double)v[0]", LOOPS),
     "scan-open-from-the-end":
         ("host/ops/scan/scan_partition.c", "(size_t)offsets[above - 1] - at->first", 0,
          "(size_t)offsets[above] - at->first", PIECES),

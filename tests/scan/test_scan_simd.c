@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "base/half.h"
 #include "base/isa.h"
 #include "core/registry.h"
@@ -102,6 +104,45 @@ static void loops_of_every_instruction_set(void **state)
                 }
 }
 
+/* What a thread's next block comes to has the same bits when it is found while the block before it
+ * is finished: which of both happens depends on the run. */
+static void totals_of_what_is_ahead(void **state)
+{
+    static scan_loops_find *const find[] = {ISA_EACH(scan_loops_of)};
+    static const size_t sizes[] = {1, 31, 64, 200, 1000};
+    enum { REALS = 4 * 1024 };
+    static float x[REALS], result[REALS];
+    uint32_t seed = 1;
+
+    (void)state;
+    for (size_t i = 0; i < REALS; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        x[i] = ldexpf((float)seed / 3e9f, (int)(seed >> 8) % 64 - 32); /* sums are rounded */
+    }
+    for (int set = 0; set <= (int)isa_best(); set++)
+        for (size_t by = TSR_SCAN_SUM; by <= TSR_SCAN_MAX; by++)
+            for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+                for (size_t more = 0; more < 40; more += 13) {
+                    const scan_loops *loops = find[set](TSR_F32, by, false);
+                    const size_t n = sizes[i], ahead = 2 * n + 3;
+                    const scan_value want = loops->total(x, 5 + ahead, n + more);
+                    scan_value got = {.whole = 0};
+                    const scan_stretch s = {.x = x,
+                                            .at = 5,
+                                            .result = result,
+                                            .to = more,
+                                            .step = 1,
+                                            .n = n,
+                                            .ahead = (ptrdiff_t)ahead,
+                                            .n_ahead = n + more,
+                                            .total_ahead = &got,
+                                            .past_caches = true};
+
+                    loops->run(loops->identity(), &s);
+                    assert_memory_equal(&got, &want, sizeof(got));
+                }
+}
+
 /* ---- segments ------------------------------------------------------------------------------ */
 
 /* Enqueued calls cannot refuse such offsets: nothing outside of the arrays is touched, whose ends
@@ -127,6 +168,7 @@ static void offsets_beyond_the_array(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops_of_every_instruction_set),
+                                       cmocka_unit_test(totals_of_what_is_ahead),
                                        cmocka_unit_test(offsets_beyond_the_array)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

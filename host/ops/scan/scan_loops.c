@@ -15,7 +15,8 @@
 #include "base/vector_half.h"
 #include "ops/scan/scan_vectors.h"
 
-enum { LANES = 32 };
+/* Elements that are combined side by side; bytes of others that memory is asked for early. */
+enum { LANES = 32, FAR = 2048 };
 
 #define AS_IT_IS(x)   (x)
 #define ADD(a, b)     ((a) + (b))
@@ -68,10 +69,13 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
 }
 
 /* Of long stretches, forwards, past the caches: a line of results at a time, so that lines are read
- * and written by turns.  Returns how many elements are done; `value` goes with them. */
+ * and written by turns.  Returns how many elements are done; `value` goes with them.  `next` is
+ * what the second-level cache fetches meanwhile; how many of it have been combined with `lanes`,
+ * *combined says. */
 #define LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                         \
-    static __attribute__((noinline)) size_t name##_lines(                                          \
-        name##_held *value, const IN *x, name##_out *out, size_t n, ptrdiff_t ahead)               \
+    static __attribute__((noinline))                                                               \
+    size_t name##_lines(VALUE *value, const IN *x, OUT *out, size_t n, const IN *next,             \
+                        VALUE lanes[LANES], size_t *combined)                                      \
     {                                                                                              \
         enum { WIDTH = VECTOR_BYTES / sizeof(VALUE), OF_LINE = CACHE_LINE / sizeof(OUT) };         \
         enum { SOME = OF_LINE > WIDTH ? OF_LINE : WIDTH };                                         \
@@ -81,6 +85,8 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
         vector none = {0}, carry = {0};                                                            \
         size_t done = 0;                                                                           \
                                                                                                    \
+        (void)lanes;                                                                               \
+        *combined = 0;                                                                             \
         for (size_t l = 0; l < WIDTH; l++) {                                                       \
             none[l] = (VALUE)(IDENTITY);                                                           \
             carry[l] = *value;                                                                     \
@@ -89,7 +95,7 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
             given to[SOME / WIDTH];                                                                \
                                                                                                    \
             if (done * sizeof(IN) % CACHE_LINE == 0)                                               \
-                fetch_ahead(x + done, ahead, SOME * sizeof(IN));                                   \
+                fetch_ahead(next + done, 0, SOME * sizeof(IN));                                    \
             UNROLLED                                                                               \
             for (size_t i = 0; i < SOME / WIDTH; i++) {                                            \
                 taken from;                                                                        \
@@ -108,14 +114,62 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
         *value = carry[0];                                                                         \
         return done;                                                                               \
     }
-#define LINES_AS_IT_IS(...)  LINES(__VA_ARGS__)
-#define LINES_DOUBLE_OF(...) LINES(__VA_ARGS__)
+#define LINES_AS_IT_IS(...) LINES(__VA_ARGS__)
+/* Sums of float32: those of a vector in float32, of log2(lanes) roundings, and what comes before
+ * them in double, which takes two thirds of the time that all in double does.  What is next is
+ * summed up as it comes from memory. */
+static __attribute__((noinline)) size_t sum_f32_lines(double *value, const float *x, float *out,
+                                                      size_t n, const float *next,
+                                                      double lanes[LANES], size_t *combined)
+{
+    enum { WIDTH = VECTOR_BYTES / sizeof(float), HALF = WIDTH / 2 };
+    enum { LINE = CACHE_LINE / sizeof(float) };
+    typedef float vector __attribute__((vector_size(VECTOR_BYTES)));
+    typedef float half __attribute__((vector_size(VECTOR_BYTES / 2)));
+    typedef double sums __attribute__((vector_size(VECTOR_BYTES)));
+    const vector none = {0};
+    sums lane[LANES / HALF];
+    double before = *value;
+    size_t done = 0;
+
+    memcpy(lane, lanes, sizeof(lane));
+    for (; done + LANES <= n; done += LANES)
+        UNROLLED
+    for (size_t line = 0; line < LANES; line += LINE) {
+        vector to[LINE / WIDTH];
+
+        fetch_ahead(next + done + line, FAR, CACHE_LINE);
+        UNROLLED
+        for (size_t i = line; i < line + LINE; i += HALF) {
+            half from;
+
+            memcpy(&from, next + done + i, sizeof(from));
+            lane[i / HALF] += VECTOR_DOUBLE_OF(from, sums);
+        }
+        UNROLLED
+        for (size_t i = 0; i < LINE / WIDTH; i++) {
+            vector v;
+
+            memcpy(&v, x + done + line + i * WIDTH, sizeof(v));
+            WITHIN_4_BYTES(STEP_ADD);
+            to[i] = v + (float)before;
+            before += (double)v[WIDTH - 1];
+        }
+        store_lines(out + done + line, to, sizeof(to), sizeof(to[0]));
+    }
+    memcpy(lanes, lane, sizeof(lane));
+    *value = before;
+    *combined = done;
+    return done;
+}
+#define LINES_DOUBLE_OF(...)
 /* None of float16 and bfloat16: PIECE converts them. */
 #define NO_LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                      \
-    static inline size_t name##_lines(name##_held *value, const IN *x, name##_out *out, size_t n,  \
-                                      ptrdiff_t ahead)                                             \
+    static inline size_t name##_lines(VALUE *value, const IN *x, OUT *out, size_t n,               \
+                                      const IN *next, VALUE lanes[LANES], size_t *combined)        \
     {                                                                                              \
-        (void)value, (void)x, (void)out, (void)n, (void)ahead;                                     \
+        (void)value, (void)x, (void)out, (void)n, (void)next, (void)lanes;                         \
+        *combined = 0;                                                                             \
         return 0;                                                                                  \
     }
 #define LINES_vector_of_half(...)   NO_LINES(__VA_ARGS__)
@@ -125,7 +179,6 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
  * convert. */
 #define LOOPS(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                         \
     typedef OUT name##_out;                                                                        \
-    typedef VALUE name##_held;                                                                     \
                                                                                                    \
     LINES_##LOAD(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                      \
                                                                                                    \
@@ -145,13 +198,19 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
         return v;                                                                                  \
     }                                                                                              \
                                                                                                    \
-    static VALUE name##_sum(const IN *x, size_t n)                                                 \
+    static void name##_clear(VALUE lane[LANES])                                                    \
     {                                                                                              \
-        VALUE lane[LANES], all;                                                                    \
-        size_t i = 0;                                                                              \
-                                                                                                   \
         for (size_t l = 0; l < LANES; l++)                                                         \
             lane[l] = (VALUE)(IDENTITY);                                                           \
+    }                                                                                              \
+                                                                                                   \
+    /* What n elements come to, of which the first `done` are in the lanes. */                     \
+    static VALUE name##_sum(const IN *x, size_t n, const VALUE lanes[LANES], size_t done)          \
+    {                                                                                              \
+        VALUE lane[LANES], all;                                                                    \
+        size_t i = done;                                                                           \
+                                                                                                   \
+        memcpy(lane, lanes, sizeof(lane));                                                         \
         for (; i + LANES <= n; i += LANES)                                                         \
             for (size_t l = 0; l < LANES; l++) {                                                   \
                 const VALUE next = (VALUE)LOAD(x[i + l]);                                          \
@@ -178,7 +237,10 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
                                                                                                    \
     static scan_value name##_total(const void *array, size_t at, size_t n)                         \
     {                                                                                              \
-        return name##_carry(name##_sum((const IN *)array + at, n));                                \
+        VALUE lane[LANES];                                                                         \
+                                                                                                   \
+        name##_clear(lane);                                                                        \
+        return name##_carry(name##_sum((const IN *)array + at, n, lane, 0));                       \
     }                                                                                              \
                                                                                                    \
     static VALUE name##_piece(VALUE before, VALUE values[])                                        \
@@ -225,9 +287,16 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
         VALUE value = name##_some(name##_value(before), x, out, s->step, n);                       \
         size_t done = n;                                                                           \
                                                                                                    \
-        if (s->step > 0 && s->past_caches)                                                         \
-            done +=                                                                                \
-                name##_lines(&value, x + n, out + n, s->n - n, s->ahead * (ptrdiff_t)sizeof(IN));  \
+        if (s->step > 0 && s->past_caches) {                                                       \
+            VALUE lane[LANES];                                                                     \
+            size_t combined;                                                                       \
+                                                                                                   \
+            name##_clear(lane);                                                                    \
+            done += name##_lines(&value, x + n, out + n, s->n - n, x + s->ahead, lane, &combined); \
+            if (s->total_ahead)                                                                    \
+                *s->total_ahead =                                                                  \
+                    name##_carry(name##_sum(x + s->ahead, s->n_ahead, lane, combined));            \
+        }                                                                                          \
         for (; done + PIECE <= s->n; done += PIECE) {                                              \
             const IN *from = x + s->step * (ptrdiff_t)done - low;                                  \
             name##_out *to = out + s->step * (ptrdiff_t)done - low;                                \

@@ -23,6 +23,9 @@ typedef struct scan_stretch {
     size_t n;
     ptrdiff_t ahead; /* how far behind those of x others are, in memory, that are fetched meanwhile;
                         0: none are */
+    size_t n_ahead;  /* how many: n at least, where there are any */
+    block_value
+        *total_ahead; /* receives what they come to, forwards and past the caches; or NULL */
     bool past_caches; /* store the result past the caches */
 } scan_stretch;
 

@@ -44,8 +44,10 @@ static size_t place_of(const work *w, const line *l, size_t done, size_t n)
 }
 
 /* Scan n elements of a line behind the first `done`, which come to `before`; meanwhile fetch as
- * many behind the first `next`. */
-static void run(const work *w, const line *l, size_t done, size_t n, size_t next, scan_value before)
+ * many behind the first `next`, n_next of which are there.  Returns whether *of_next has been set
+ * to what those come to. */
+static bool run(const work *w, const line *l, size_t done, size_t n, scan_value before, size_t next,
+                size_t n_next, scan_value *of_next)
 {
     const bool reverse = w->p->reverse;
     scan_stretch s = {.x = w->x,
@@ -53,11 +55,15 @@ static void run(const work *w, const line *l, size_t done, size_t n, size_t next
                       .result = w->result,
                       .step = reverse ? -1 : 1,
                       .n = n,
-                      .ahead = reverse ? -(ptrdiff_t)(next - done) : (ptrdiff_t)(next - done),
                       .past_caches = w->past_caches};
 
     if (n == 0)
-        return;
+        return false;
+    if (n_next >= n) {
+        s.ahead = (ptrdiff_t)(next - done) * s.step;
+        s.n_ahead = n_next;
+        s.total_ahead = !reverse && w->past_caches ? of_next : NULL;
+    }
     s.to = w->p->offset_result + (s.at - w->p->offset_x);
     if (w->p->exclusive) {
         w->loops->put(before, w->result, s.to);
@@ -65,6 +71,7 @@ static void run(const work *w, const line *l, size_t done, size_t n, size_t next
         s.n--;
     }
     w->loops->run(before, &s);
+    return s.total_ahead != NULL;
 }
 
 static size_t block_size(const line *l, size_t block)
@@ -91,12 +98,14 @@ static scan_value long_combine(void *with, scan_value before, scan_value after)
     return ((const long_line *)with)->w->loops->combine(before, after);
 }
 
-static void long_finish(void *with, size_t block, size_t next, scan_value before, scan_value own)
+static bool long_finish(void *with, size_t block, size_t next, scan_value before, scan_value own,
+                        scan_value *of_next)
 {
     const long_line *x = with;
 
     (void)own;
-    run(x->w, x->l, block * BLOCK, block_size(x->l, block), next * BLOCK, before);
+    return run(x->w, x->l, block * BLOCK, block_size(x->l, block), before, next * BLOCK,
+               of_next ? block_size(x->l, next) : 0, of_next);
 }
 
 static bool scan_long(const work *w, const line *l)
@@ -120,7 +129,7 @@ static void scan_short(const work *w, const line *l)
     for (size_t done = 0; done < l->n; done += BLOCK) {
         const size_t n = size_min(BLOCK, l->n - done);
 
-        run(w, l, done, n, done, before);
+        run(w, l, done, n, before, 0, 0, NULL);
         if (done + n < l->n)
             before = w->loops->combine(before, w->loops->total(w->x, place_of(w, l, done, n), n));
     }

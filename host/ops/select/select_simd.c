@@ -55,7 +55,8 @@ static block_value add_counts(void *with, block_value before, block_value after)
 }
 
 /* Stretches go through memory of their own: gathering writes beyond what is selected. */
-static void put_block(void *with, size_t block, size_t next, block_value before, block_value own)
+static bool put_block(void *with, size_t block, size_t next, block_value before, block_value own,
+                      block_value *of_next)
 {
     const work *w = with;
     const size_t end = size_min((block + 1) * BLOCK, w->p->n);
@@ -65,6 +66,7 @@ static void put_block(void *with, size_t block, size_t next, block_value before,
     uint64_t gathered[SELECT_STRETCH];
     int64_t places[SELECT_STRETCH];
 
+    (void)of_next;
     if (w->direct) {
         unsigned char *out = w->result + to * bytes;
         const size_t first = block * BLOCK;
@@ -72,7 +74,7 @@ static void put_block(void *with, size_t block, size_t next, block_value before,
         (w->past_caches ? w->direct->put_past_caches : w->direct->put)(
             w->p, w->x, w->p->offset_x + first, end - first,
             (ptrdiff_t)((next - block) * BLOCK * bytes), out, out + (size_t)own.whole * bytes);
-        return;
+        return false;
     }
     for (size_t i = block * BLOCK; i < end; i += SELECT_STRETCH) {
         const size_t n = size_min(SELECT_STRETCH, end - i);
@@ -93,6 +95,7 @@ static void put_block(void *with, size_t block, size_t next, block_value before,
         }
         to += count;
     }
+    return false;
 }
 
 static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
