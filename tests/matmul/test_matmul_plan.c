@@ -743,6 +743,33 @@ static void skinny_products_follow_the_large_factor(void **state)
     }
 }
 
+/* Of float64 matrix units take from nine rows or columns on what lies along k, and of the others
+ * what their model says; below, each line is read once. */
+static void skinny_float64_goes_to_matrix_units(void **state)
+{
+    static const struct {
+        size_t m, n, k;
+        bool trans_a, trans_b;
+        const char *name;
+    } cases[] = {
+        {18, 16, 139, false, false, "mma-f64"},     {14, 31, 28, false, true, "mma-f64"},
+        {837, 16, 578, false, true, "mma-f64"},     {12, 1287, 119, true, false, "mma-f64"},
+        {42, 15, 97, true, true, "skinny-columns"}, {386, 8, 422, false, false, "skinny-dots"},
+        {13, 43, 7, false, true, "skinny-dots"},    {8, 1354, 2232, false, true, "mma-f64"},
+    };
+    const device_facts d = hopper();
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        problem p = product(cases[i].m, cases[i].n, cases[i].k);
+
+        matmul_in(&p)->type = TSR_F64;
+        matmul_in(&p)->trans_a = cases[i].trans_a;
+        matmul_in(&p)->trans_b = cases[i].trans_b;
+        assert_string_equal(first_supported(&p, &d), cases[i].name);
+    }
+}
+
 /* `mma` in place of `mma-f64`: a short k, rows of C that do not start at pairs, rows of A that
  * boxes do not take (an odd k), and a C that is read; and in place of copies that a launch
  * prepares, where C is one tile. */
@@ -1683,6 +1710,7 @@ int main(void)
         cmocka_unit_test(chains_follow_the_shape),
         cmocka_unit_test(matrix_units_follow_the_shape),
         cmocka_unit_test(skinny_products_follow_the_large_factor),
+        cmocka_unit_test(skinny_float64_goes_to_matrix_units),
         cmocka_unit_test(products_of_warps_alone),
         cmocka_unit_test(short_products_follow_what_c_moves),
         cmocka_unit_test(skinny_products_share_a_long_k),

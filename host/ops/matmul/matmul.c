@@ -440,11 +440,15 @@ static bool batch_is_long(const tsr_matmul_problem *p)
            p->k > 4 * size_max(p->m, p->n) && size_min(p->m, p->n) > 16;
 }
 
-/* Multiply-adds from which on matrix units are faster, as measured; fewer in float64 with a long
- * side of 512 or more: 1560x16x85 takes 5.0 us of an H200 by `mma-f64`, and 6.2 by `skinny-dots`.
- */
-static const double ALONG_K_WORK = 3e6, ALONG_K_WORK_F64 = 1.4e6;
-enum { ALONG_K_SIDE_F64 = 512 };
+/* Multiply-adds from which on matrix units are faster, as measured. */
+static const double ALONG_K_WORK = 3e6;
+
+/* Of more than eight rows or columns of float64 they are, from this k on, wherever skinny-dots can
+ * run: 18x16x139 takes 4.4 us of an H200 by `mma-f64`, and 7.8 by `skinny-dots`, 14x31x28 with B
+ * transposed 3.2 and 3.5.  Where skinny-columns can, `mma-f64` takes such a share of its modelled
+ * time beside that of the other: 12x1287x119 with A transposed and beta 1 5.4 and 6.0. */
+enum { FEW_F64 = 8, ALONG_K_F64 = 8 };
+static const double UNITS_F64_SHARE = 0.78;
 
 /* Skinny kernels take 0.7 of their modelled time with up to 4 rows or columns of float64 and k from
  * 64 on: 5179x1x788 takes 12.4 us of an H200, and 15.6 by `mma-f64`; 12000x1x300 with A
@@ -458,31 +462,32 @@ static bool units_pay(const problem *q, const device_facts *d)
     const tsr_matmul_problem *p = matmul_of(q);
     const size_t few = size_min(p->m, p->n);
     const double large = (double)size_max(p->m, p->n) * (double)p->k;
-    const bool is_f64_and_long = p->type == TSR_F64 && size_max(p->m, p->n) >= ALONG_K_SIDE_F64;
-    const double least = is_f64_and_long ? ALONG_K_WORK_F64 : ALONG_K_WORK;
+    const bool is_f64 = p->type == TSR_F64;
     double columns, dots;
     bool along_k;
 
     /* Where memory alone decides, a kernel that reads each line once is fastest: up to 4 rows or
      * columns, or 8 of TF32 whose large factor has more than 2^25 elements. */
-    if (matmul_batch(p) > 1 || p->k < 16 || (large > 0x1p23 && few <= 2) ||
-        (large > 0x1p25 && few <= 8 && p->type == TSR_F32))
+    if (matmul_batch(p) > 1 || p->k < (is_f64 && few > FEW_F64 ? ALONG_K_F64 : 16) ||
+        (large > 0x1p23 && few <= 2) || (large > 0x1p25 && few <= 8 && p->type == TSR_F32))
         return false;
     columns = matmul_skinny_columns_time(q, d);
     dots = matmul_skinny_dots_time(q, d);
     /* But for 3 and 4 of 16 bits across k, which skinny-columns takes. */
     if (large > 0x1p23 && few <= 4 && !(tsr_type_size(p->type) == 2 && isfinite(columns)))
         return false;
-    /* Where skinny-dots can run, that is its time is finite, its model has FP32's rates and says
-     * too little: above eight rows and `least` multiply-adds matrix units were faster. */
-    along_k = few > 8 && isfinite(dots) && (double)few * large >= least;
-    if (p->type == TSR_F64 && few <= 4 && p->k >= SKINNY_F64_K) {
+    if (is_f64 && few <= 4 && p->k >= SKINNY_F64_K) {
         columns *= SKINNY_F64_SHARE;
         dots *= SKINNY_F64_SHARE;
     }
-    if (p->type == TSR_F64)
+    if (is_f64)
         return d->nv_capability >= 90 &&
-               (along_k || matmul_mma_f64_time(q, d) < fmin(columns, dots));
+               (few > FEW_F64
+                    ? isfinite(dots) || UNITS_F64_SHARE * matmul_mma_f64_time(q, d) < columns
+                    : matmul_mma_f64_time(q, d) < fmin(columns, dots));
+    /* Where skinny-dots can run, that is its time is finite, its model has FP32's rates and says
+     * too little: above eight rows and so many multiply-adds matrix units were faster. */
+    along_k = few > 8 && isfinite(dots) && (double)few * large >= ALONG_K_WORK;
     if (d->nv_capability < 80 ||
         (tsr_type_size(p->type) != 2 && p->precision != TSR_PRECISION_TF32))
         return false;
