@@ -74,8 +74,8 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
  * *combined says. */
 #define LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                         \
     static __attribute__((noinline))                                                               \
-    size_t name##_lines(VALUE *value, const IN *x, OUT *out, size_t n, const IN *next,             \
-                        VALUE lanes[LANES], size_t *combined)                                      \
+    size_t name##_lines(name##_held *value, const IN *x, name##_out *out, size_t n,                \
+                        const IN *next, VALUE lanes[LANES], size_t *combined)                      \
     {                                                                                              \
         enum { WIDTH = VECTOR_BYTES / sizeof(VALUE), OF_LINE = CACHE_LINE / sizeof(OUT) };         \
         enum { SOME = OF_LINE > WIDTH ? OF_LINE : WIDTH };                                         \
@@ -165,7 +165,7 @@ static __attribute__((noinline)) size_t sum_f32_lines(double *value, const float
 #define LINES_DOUBLE_OF(...)
 /* None of float16 and bfloat16: PIECE converts them. */
 #define NO_LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                      \
-    static inline size_t name##_lines(VALUE *value, const IN *x, OUT *out, size_t n,               \
+    static inline size_t name##_lines(name##_held *value, const IN *x, name##_out *out, size_t n,  \
                                       const IN *next, VALUE lanes[LANES], size_t *combined)        \
     {                                                                                              \
         (void)value, (void)x, (void)out, (void)n, (void)next, (void)lanes;                         \
@@ -179,6 +179,7 @@ static __attribute__((noinline)) size_t sum_f32_lines(double *value, const float
  * convert. */
 #define LOOPS(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                         \
     typedef OUT name##_out;                                                                        \
+    typedef VALUE name##_held;                                                                     \
                                                                                                    \
     LINES_##LOAD(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                      \
                                                                                                    \
