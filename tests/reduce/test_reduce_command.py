@@ -55,7 +55,7 @@ class Reduce(Case):
         self.assertEqual(self.number(x[0, 0], "--axis", "0"), x[0, 0].sum())
         np.save(self.path("x.npy"), x)
         self.fail_with(1, "reduce", "x.npy", "--axis", "3", *HOST,
-                       says="x.npy has axes 0 to 2, and no axis 3")
+                       says="x.npy has axes -3 to 2, and no axis 3")
         self.fail_with(2, "reduce", "x.npy", "--axis", "row", *HOST,
                        says="option '--axis' takes all or a whole number, not 'row'")
 
@@ -155,7 +155,7 @@ class Reduce(Case):
                              *HOST)
             self.assertIn(what, r.out)
         self.fail_with(2, "bench", "reduce", "--size", "30x7", "--axis", "2", *HOST,
-                       says="--size 30x7 has axes 0 to 1, and no axis 2")
+                       says="--size 30x7 has axes -2 to 1, and no axis 2")
         self.fail_with(2, "bench", "reduce", "--size", "3x4x5", *HOST, says="ROWSxCOLUMNS")
 
     def pieces(self, x, memory, *args):

@@ -96,8 +96,8 @@ static tsr_status set_shape(tsr_reduce_problem *p, const given_options *given, c
         return tsr_fail(err, TSR_EINVAL, 0, "%s is a single number and has no axis %ld", what,
                         given_axis);
     if (!all && (axis < 0 || axis >= (long)rank))
-        return tsr_fail(err, TSR_EINVAL, 0, "%s has axes 0 to %zu, and no axis %ld", what, rank - 1,
-                        given_axis);
+        return tsr_fail(err, TSR_EINVAL, 0, "%s has axes -%zu to %zu, and no axis %ld", what, rank,
+                        rank - 1, given_axis);
     p->outer = p->n = p->inner = 1;
     for (size_t i = 0; i < rank; i++) {
         size_t *extent = all || (long)i == axis ? &p->n : (long)i < axis ? &p->outer : &p->inner;
