@@ -45,8 +45,8 @@ tsr_status blas_library_find(char out[PATH_MAX], tsr_error *err)
     }
     return tsr_fail(err, TSR_EFILE, 0,
                     TESSERA_BLAS_LIBRARY
-                    " is neither beside the command nor in %s: the Debian "
-                    "package libtessera-blas has it (apt install libtessera-blas)",
+                    " is neither beside the command nor in %s: the package "
+                    "libtessera-blas has it, and in a build folder 'cmake --build .' makes it",
                     "../" TESSERA_LIBDIR);
 }
 

@@ -98,29 +98,34 @@ class DeviceArray(_tessera.Bufferless):
     to the host but by ts.asarray() and ts.to_numpy().
     """
 
-    __slots__ = ("memory", "offset", "shape", "strides", "dtype")
+    __slots__ = ("_memory", "_offset", "_shape", "_strides", "_dtype")
     __array_priority__ = 1000
 
     def __init__(self, memory, shape, dtype, strides=None, offset=0):
-        self.memory = memory
-        self.shape = tuple(shape)
+        self._memory = memory
+        self._shape = tuple(shape)
         if strides is None:
-            self.dtype, self.strides, _ = _c_order(self.shape, dtype)
+            self._dtype, self._strides, _ = _c_order(self._shape, dtype)
         else:
-            self.dtype, self.strides = np.dtype(dtype), tuple(strides)
-        self.offset = offset
+            self._dtype, self._strides = np.dtype(dtype), tuple(strides)
+        self._offset = offset
 
     @classmethod
     def empty(cls, session, shape, dtype):
         self = cls.__new__(cls)
-        self.shape = tuple(shape)
-        self.dtype, self.strides, size = _c_order(self.shape, dtype)
-        self.memory = session.allocate(size)
-        self.offset = 0
+        self._shape = tuple(shape)
+        self._dtype, self._strides, size = _c_order(self._shape, dtype)
+        self._memory = session.allocate(size)
+        self._offset = 0
         return self
 
-    # ---- what it is ----
+    # ---- what it is: none of it can be assigned ----
 
+    memory = property(operator.attrgetter("_memory"))
+    offset = property(operator.attrgetter("_offset"))
+    shape = property(operator.attrgetter("_shape"))
+    strides = property(operator.attrgetter("_strides"))
+    dtype = property(operator.attrgetter("_dtype"))
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: prod(self.shape))
     nbytes = property(lambda self: self.size * self.dtype.itemsize)
@@ -526,8 +531,8 @@ class DeviceArray(_tessera.Bufferless):
         n = None if isinstance(x, (float, np.floating)) else int(x)
         info = np.iinfo(self.dtype)
         if n is None or not info.min <= n <= info.max:
-            raise TypeError("an array on a device is %s, and %r is not a %s"
-                            % (self.dtype, x, self.dtype))
+            raise TypeError("an array on a device is %s, and %r is none of its numbers"
+                            % (self.dtype, x))
         return n
 
     def __add__(self, other):

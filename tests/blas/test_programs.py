@@ -1001,7 +1001,7 @@ class Command(unittest.TestCase):
                                text=True, timeout=60)
         self.assertEqual((r.returncode, r.stdout), (1, ""), r.stderr)
         self.assertRegex(r.stderr, r"^tessera: libtessera-blas\.so\S* is neither beside .*"
-                                   r"apt install libtessera-blas\)\n$")
+                                   r"package libtessera-blas has it, .* makes it\n$")
 
     def test_what_is_wrong_is_said(self):
         for args, status, said in ((["--device", "no such device", "true"], 2, "no such device"),

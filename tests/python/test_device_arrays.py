@@ -366,6 +366,14 @@ def test_indices_and_buffers_in_words():
     equal(x, np.arange(6.0).reshape(2, 3))
 
 
+def test_what_it_is_stays():
+    """An assigned shape would leave the strides of the former one."""
+    x = ts.asarray(np.arange(16.0).reshape(4, 4), device=DEVICE)
+    for name in ("shape", "strides", "dtype", "offset", "memory", "size", "ndim", "T"):
+        raised(AttributeError, setattr, x, name, (2, 8))
+    equal(x, np.arange(16.0).reshape(4, 4))
+
+
 def test_no_comparison():
     x = ts.asarray(np.arange(3.0), device=DEVICE)
     for f in (lambda: x == x, lambda: x != x, lambda: x == 1, lambda: 1 != x, lambda: bool(x),

@@ -72,7 +72,8 @@ def matvec(a, x, out=None, *, alpha=1.0, beta=0.0, dtype=None, precision=None, d
     """Multiply matrices by vectors, as numpy.matvec does: shapes (..., m, n) and (..., n) give
     (..., m), batches are broadcast.
 
-    The result is alpha a x + beta out.  Types and precision are those of matmul.
+    The result is alpha a x + beta out.  Types are float32, float64, float16 and
+    bfloat16; precision is that of matmul.
 
     >>> import numpy as np
     >>> import tessera as ts
