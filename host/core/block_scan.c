@@ -44,7 +44,7 @@ static void take_blocks(void *context, size_t item, size_t who)
     const block_scan *s = x->scan;
     block_value before = s->none;
     size_t done = 0;
-    bool found = false; /* the block's total, while the one before it was finished */
+    bool found = false; /* whether finishing the block before stored the total of this one */
 
     (void)item, (void)who;
     for (size_t block = take_next(x), next; block < s->blocks; block = next) {

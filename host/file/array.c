@@ -1,5 +1,6 @@
 #include "file/array.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,10 +46,11 @@ static tsr_status unrecognised(const input *s, tsr_error *err)
         return tsr_fail(err, TSR_EFILE, 0,
                         "%s: is a zip archive (.npz?); save one of its arrays with numpy.save",
                         s->name);
-    if (s->head_size >= 2 && s->head[0] == 'P' && memchr("12347", s->head[1], 5))
+    if (s->head_size >= 3 && s->head[0] == 'P' && s->head[1] && strchr("12347", s->head[1]) &&
+        isspace(s->head[2]))
         return tsr_fail(err, TSR_EFILE, 0,
-                        "%s: is a P%c picture; of its kind binary PGM (P5) and PPM (P6) are read",
-                        s->name, s->head[1]);
+                        "%s: is a P%c picture; only binary PGM (P5) and PPM (P6) are read", s->name,
+                        s->head[1]);
     return tsr_fail(err, TSR_EFILE, 0,
                     "%s: is not a .npy, Matrix Market, PNG, PPM or PGM file: begins with \"%s\"",
                     s->name, excerpt_of((const char *)s->head, s->head_size).text);

@@ -39,9 +39,11 @@ typedef enum tsr_scan_by { TSR_SCAN_SUM = 0, TSR_SCAN_MIN, TSR_SCAN_MAX } tsr_sc
  * keep the elements' type, and wrap in it.  Sums of float16 and bfloat16 are added up in float32 at
  * least and rounded to their type as they are stored.
  *
- * Sums of floats are added in an order that depends on the shape, the device and the variant, and
- * not on the run: the same call has the same bits.  Of k elements, for any order (Higham, Accuracy
- * and Stability of Numerical Algorithms, 2nd ed., section 4.2), with room for two more roundings,
+ * Sums of floats are added in an order that depends on the shape, the device and the variant, of
+ * large results on a CPU on where in a cache line they begin, and not on the run: the same call on
+ * the same arrays has the same bits.  Rounded sums of non-negative numbers may decrease by a unit
+ * in the last place.  Of k elements, for any order (Higham, Accuracy and Stability of Numerical
+ * Algorithms, 2nd ed., section 4.2), with room for two more roundings,
  *
  *     |got - exact| <= gamma_(k+2) sum |x_i|,  gamma_k = k u / (1 - k u)
  *

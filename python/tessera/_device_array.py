@@ -531,8 +531,8 @@ class DeviceArray(_tessera.Bufferless):
         n = None if isinstance(x, (float, np.floating)) else int(x)
         info = np.iinfo(self.dtype)
         if n is None or not info.min <= n <= info.max:
-            raise TypeError("an array on a device is %s, and %r is none of its numbers"
-                            % (self.dtype, x))
+            raise TypeError("%r is not a value of %s, the type of this array on a device"
+                            % (x, self.dtype))
         return n
 
     def __add__(self, other):

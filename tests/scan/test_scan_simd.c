@@ -120,27 +120,27 @@ static void totals_of_what_is_ahead(void **state)
         x[i] = ldexpf((float)seed / 3e9f, (int)(seed >> 8) % 64 - 32); /* sums are rounded */
     }
     for (int set = 0; set <= (int)isa_best(); set++)
-        for (size_t by = TSR_SCAN_SUM; by <= TSR_SCAN_MAX; by++)
-            for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-                for (size_t more = 0; more < 40; more += 13) {
-                    const scan_loops *loops = find[set](TSR_F32, by, false);
-                    const size_t n = sizes[i], ahead = 2 * n + 3;
-                    const scan_value want = loops->total(x, 5 + ahead, n + more);
-                    scan_value got = {.whole = 0};
-                    const scan_stretch s = {.x = x,
-                                            .at = 5,
-                                            .result = result,
-                                            .to = more,
-                                            .step = 1,
-                                            .n = n,
-                                            .ahead = (ptrdiff_t)ahead,
-                                            .n_ahead = n + more,
-                                            .total_ahead = &got,
-                                            .past_caches = true};
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+            for (size_t more = 0; more < 40; more += 13) {
+                const scan_loops *loops = find[set](TSR_F32, TSR_SCAN_SUM, false);
+                const size_t n = sizes[i], ahead = 2 * n + 3;
+                const scan_value want = loops->total(x, 5 + ahead, n + more);
+                scan_value got = {.whole = 0};
+                const scan_stretch s = {.x = x,
+                                        .at = 5,
+                                        .result = result,
+                                        .to = more,
+                                        .step = 1,
+                                        .n = n,
+                                        .ahead = (ptrdiff_t)ahead,
+                                        .n_ahead = n + more,
+                                        .total_ahead = &got,
+                                        .past_caches = true};
 
-                    loops->run(loops->identity(), &s);
-                    assert_memory_equal(&got, &want, sizeof(got));
-                }
+                assert_true(loops->finds_ahead);
+                loops->run(loops->identity(), &s);
+                assert_memory_equal(&got, &want, sizeof(got));
+            }
 }
 
 /* ---- segments ------------------------------------------------------------------------------ */

@@ -675,7 +675,7 @@ static void read_tells_apart_what_is_wrong_with_a_path(void **state)
                  "is not a .npy, Matrix Market, PNG, PPM or PGM file: begins with \"hello?\"");
     put_file("P3\n1 1\n255\n1 2 3\n", 17);
     refuses_file(scratch(), TSR_EFILE,
-                 "is a P3 picture; of its kind binary PGM (P5) and PPM (P6) are read");
+                 "is a P3 picture; only binary PGM (P5) and PPM (P6) are read");
     put_file("PK\x03\x04", 4);
     refuses_file(scratch(), TSR_EFILE,
                  "is a zip archive (.npz?); save one of its arrays with numpy.save");

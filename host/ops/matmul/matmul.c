@@ -443,11 +443,12 @@ static bool batch_is_long(const tsr_matmul_problem *p)
 /* Multiply-adds from which on matrix units are faster, as measured. */
 static const double ALONG_K_WORK = 3e6;
 
-/* Of more than eight rows or columns of float64 they are, from this k on, wherever skinny-dots can
- * run: 18x16x139 takes 4.4 us of an H200 by `mma-f64`, and 7.8 by `skinny-dots`, 14x31x28 with B
- * transposed 3.2 and 3.5.  Where skinny-columns can, `mma-f64` takes such a share of its modelled
- * time beside that of the other: 12x1287x119 with A transposed and beta 1 5.4 and 6.0. */
-enum { FEW_F64 = 8, ALONG_K_F64 = 8 };
+/* For float64 with more than eight rows or columns `mma-f64` is faster from this k on wherever
+ * skinny-dots can run: 18x16x139 takes 4.4 us of an H200, and 7.8 by `skinny-dots`, 14x31x28 with B
+ * transposed 3.2 and 3.5.  Where skinny-columns can run instead, it takes this share of its
+ * modelled time relative to that of skinny-columns: 12x1287x119 with A transposed and beta 1 5.4
+ * and 6.0. */
+enum { FEW_UNITS_MIN = 9, UNITS_F64_K_MIN = 8 };
 static const double UNITS_F64_SHARE = 0.78;
 
 /* Skinny kernels take 0.7 of their modelled time with up to 4 rows or columns of float64 and k from
@@ -468,7 +469,7 @@ static bool units_pay(const problem *q, const device_facts *d)
 
     /* Where memory alone decides, a kernel that reads each line once is fastest: up to 4 rows or
      * columns, or 8 of TF32 whose large factor has more than 2^25 elements. */
-    if (matmul_batch(p) > 1 || p->k < (is_f64 && few > FEW_F64 ? ALONG_K_F64 : 16) ||
+    if (matmul_batch(p) > 1 || p->k < (is_f64 && few >= FEW_UNITS_MIN ? UNITS_F64_K_MIN : 16) ||
         (large > 0x1p23 && few <= 2) || (large > 0x1p25 && few <= 8 && p->type == TSR_F32))
         return false;
     columns = matmul_skinny_columns_time(q, d);
@@ -480,14 +481,16 @@ static bool units_pay(const problem *q, const device_facts *d)
         columns *= SKINNY_F64_SHARE;
         dots *= SKINNY_F64_SHARE;
     }
-    if (is_f64)
-        return d->nv_capability >= 90 &&
-               (few > FEW_F64
-                    ? isfinite(dots) || UNITS_F64_SHARE * matmul_mma_f64_time(q, d) < columns
-                    : matmul_mma_f64_time(q, d) < fmin(columns, dots));
+    if (is_f64) {
+        const double units = d->nv_capability >= 90 ? matmul_mma_f64_time(q, d) : INFINITY;
+
+        if (few >= FEW_UNITS_MIN)
+            return isfinite(units) && (isfinite(dots) || UNITS_F64_SHARE * units < columns);
+        return units < fmin(columns, dots);
+    }
     /* Where skinny-dots can run, that is its time is finite, its model has FP32's rates and says
      * too little: above eight rows and so many multiply-adds matrix units were faster. */
-    along_k = few > 8 && isfinite(dots) && (double)few * large >= ALONG_K_WORK;
+    along_k = few >= FEW_UNITS_MIN && isfinite(dots) && (double)few * large >= ALONG_K_WORK;
     if (d->nv_capability < 80 ||
         (tsr_type_size(p->type) != 2 && p->precision != TSR_PRECISION_TF32))
         return false;

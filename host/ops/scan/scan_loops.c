@@ -15,8 +15,8 @@
 #include "base/vector_half.h"
 #include "ops/scan/scan_vectors.h"
 
-/* Elements that are combined side by side; bytes of others that memory is asked for early. */
-enum { LANES = 32, FAR = 2048 };
+/* Elements that are combined side by side; and the distance of prefetches, in bytes. */
+enum { LANES = 32, FETCH_DISTANCE = 2048 };
 
 #define AS_IT_IS(x)   (x)
 #define ADD(a, b)     ((a) + (b))
@@ -69,13 +69,10 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
 }
 
 /* Of long stretches, forwards, past the caches: a line of results at a time, so that lines are read
- * and written by turns.  Returns how many elements are done; `value` goes with them.  `next` is
- * what the second-level cache fetches meanwhile; how many of it have been combined with `lanes`,
- * *combined says. */
+ * and written by turns.  Returns how many elements are done; `value` goes with them. */
 #define LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                         \
-    static __attribute__((noinline))                                                               \
-    size_t name##_lines(name##_held *value, const IN *x, name##_out *out, size_t n,                \
-                        const IN *next, VALUE lanes[LANES], size_t *combined)                      \
+    static __attribute__((noinline)) size_t name##_lines(                                          \
+        name##_held *value, const IN *x, name##_out *out, size_t n, const scan_stretch *s)         \
     {                                                                                              \
         enum { WIDTH = VECTOR_BYTES / sizeof(VALUE), OF_LINE = CACHE_LINE / sizeof(OUT) };         \
         enum { SOME = OF_LINE > WIDTH ? OF_LINE : WIDTH };                                         \
@@ -85,8 +82,6 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
         vector none = {0}, carry = {0};                                                            \
         size_t done = 0;                                                                           \
                                                                                                    \
-        (void)lanes;                                                                               \
-        *combined = 0;                                                                             \
         for (size_t l = 0; l < WIDTH; l++) {                                                       \
             none[l] = (VALUE)(IDENTITY);                                                           \
             carry[l] = *value;                                                                     \
@@ -95,7 +90,7 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
             given to[SOME / WIDTH];                                                                \
                                                                                                    \
             if (done * sizeof(IN) % CACHE_LINE == 0)                                               \
-                fetch_ahead(next + done, 0, SOME * sizeof(IN));                                    \
+                fetch_ahead(x + done, s->ahead * (ptrdiff_t)sizeof(IN), SOME * sizeof(IN));        \
             UNROLLED                                                                               \
             for (size_t i = 0; i < SOME / WIDTH; i++) {                                            \
                 taken from;                                                                        \
@@ -114,62 +109,72 @@ static inline __attribute__((always_inline)) void store_lines(void *to, const vo
         *value = carry[0];                                                                         \
         return done;                                                                               \
     }
-#define LINES_AS_IT_IS(...) LINES(__VA_ARGS__)
-/* Sums of float32: those of a vector in float32, of log2(lanes) roundings, and what comes before
- * them in double, which takes two thirds of the time that all in double does.  What is next is
- * summed up as it comes from memory. */
+#define LINES_AS_IT_IS(...)  LINES(__VA_ARGS__)
+#define LINES_DOUBLE_OF(...) /* sum_f32_lines(), here */
+
+static double sum_f32_sum(const float *x, size_t n, const double lanes[LANES], size_t done);
+
+/* Sums of float32: within a vector in float32, with log2(WIDTH) roundings, and the carry in double,
+ * which takes two thirds of the time of double throughout.  What the stretch ahead comes to is
+ * summed as it comes from memory. */
 static __attribute__((noinline)) size_t sum_f32_lines(double *value, const float *x, float *out,
-                                                      size_t n, const float *next,
-                                                      double lanes[LANES], size_t *combined)
+                                                      size_t n, const scan_stretch *s)
 {
     enum { WIDTH = VECTOR_BYTES / sizeof(float), HALF = WIDTH / 2 };
     enum { LINE = CACHE_LINE / sizeof(float) };
     typedef float vector __attribute__((vector_size(VECTOR_BYTES)));
     typedef float half __attribute__((vector_size(VECTOR_BYTES / 2)));
     typedef double sums __attribute__((vector_size(VECTOR_BYTES)));
+    const float *next = s->total_ahead ? (const float *)s->x + s->at + s->ahead : NULL;
     const vector none = {0};
-    sums lane[LANES / HALF];
+    sums lane[LANES / HALF] = {{0}};
     double before = *value;
     size_t done = 0;
 
-    memcpy(lane, lanes, sizeof(lane));
-    for (; done + LANES <= n; done += LANES)
+    for (; done + LANES <= n; done += LANES) {
         UNROLLED
-    for (size_t line = 0; line < LANES; line += LINE) {
-        vector to[LINE / WIDTH];
+        for (size_t line = 0; line < LANES; line += LINE) {
+            vector to[LINE / WIDTH];
 
-        fetch_ahead(next + done + line, FAR, CACHE_LINE);
-        UNROLLED
-        for (size_t i = line; i < line + LINE; i += HALF) {
-            half from;
+            fetch_ahead(x + done + line, s->ahead * (ptrdiff_t)sizeof(float) + FETCH_DISTANCE,
+                        CACHE_LINE);
+            if (next) {
+                UNROLLED
+                for (size_t i = line; i < line + LINE; i += HALF) {
+                    half from;
 
-            memcpy(&from, next + done + i, sizeof(from));
-            lane[i / HALF] += VECTOR_DOUBLE_OF(from, sums);
+                    memcpy(&from, next + done + i, sizeof(from));
+                    lane[i / HALF] += VECTOR_DOUBLE_OF(from, sums);
+                }
+            }
+            UNROLLED
+            for (size_t i = 0; i < LINE / WIDTH; i++) {
+                vector v;
+
+                memcpy(&v, x + done + line + i * WIDTH, sizeof(v));
+                WITHIN_4_BYTES(STEP_ADD);
+                to[i] = v + (float)before;
+                before += (double)v[WIDTH - 1];
+            }
+            store_lines(out + done + line, to, sizeof(to), sizeof(to[0]));
         }
-        UNROLLED
-        for (size_t i = 0; i < LINE / WIDTH; i++) {
-            vector v;
-
-            memcpy(&v, x + done + line + i * WIDTH, sizeof(v));
-            WITHIN_4_BYTES(STEP_ADD);
-            to[i] = v + (float)before;
-            before += (double)v[WIDTH - 1];
-        }
-        store_lines(out + done + line, to, sizeof(to), sizeof(to[0]));
     }
-    memcpy(lanes, lane, sizeof(lane));
+    if (next) {
+        double lanes[LANES];
+
+        memcpy(lanes, lane, sizeof(lanes));
+        s->total_ahead->real = sum_f32_sum(next, s->n_ahead, lanes, done);
+    }
     *value = before;
-    *combined = done;
     return done;
 }
-#define LINES_DOUBLE_OF(...)
+
 /* None of float16 and bfloat16: PIECE converts them. */
 #define NO_LINES(name, IN, OUT, VALUE, BYTES, LOAD, STORE, COMBINE, IDENTITY)                      \
     static inline size_t name##_lines(name##_held *value, const IN *x, name##_out *out, size_t n,  \
-                                      const IN *next, VALUE lanes[LANES], size_t *combined)        \
+                                      const scan_stretch *s)                                       \
     {                                                                                              \
-        (void)value, (void)x, (void)out, (void)n, (void)next, (void)lanes;                         \
-        *combined = 0;                                                                             \
+        (void)value, (void)x, (void)out, (void)n, (void)s;                                         \
         return 0;                                                                                  \
     }
 #define LINES_vector_of_half(...)   NO_LINES(__VA_ARGS__)
@@ -197,12 +202,6 @@ static __attribute__((noinline)) size_t sum_f32_lines(double *value, const float
                                                                                                    \
         memcpy(v.bytes, &value, sizeof(value));                                                    \
         return v;                                                                                  \
-    }                                                                                              \
-                                                                                                   \
-    static void name##_clear(VALUE lane[LANES])                                                    \
-    {                                                                                              \
-        for (size_t l = 0; l < LANES; l++)                                                         \
-            lane[l] = (VALUE)(IDENTITY);                                                           \
     }                                                                                              \
                                                                                                    \
     /* What n elements come to, of which the first `done` are in the lanes. */                     \
@@ -240,7 +239,8 @@ static __attribute__((noinline)) size_t sum_f32_lines(double *value, const float
     {                                                                                              \
         VALUE lane[LANES];                                                                         \
                                                                                                    \
-        name##_clear(lane);                                                                        \
+        for (size_t l = 0; l < LANES; l++)                                                         \
+            lane[l] = (VALUE)(IDENTITY);                                                           \
         return name##_carry(name##_sum((const IN *)array + at, n, lane, 0));                       \
     }                                                                                              \
                                                                                                    \
@@ -288,16 +288,8 @@ static __attribute__((noinline)) size_t sum_f32_lines(double *value, const float
         VALUE value = name##_some(name##_value(before), x, out, s->step, n);                       \
         size_t done = n;                                                                           \
                                                                                                    \
-        if (s->step > 0 && s->past_caches) {                                                       \
-            VALUE lane[LANES];                                                                     \
-            size_t combined;                                                                       \
-                                                                                                   \
-            name##_clear(lane);                                                                    \
-            done += name##_lines(&value, x + n, out + n, s->n - n, x + s->ahead, lane, &combined); \
-            if (s->total_ahead)                                                                    \
-                *s->total_ahead =                                                                  \
-                    name##_carry(name##_sum(x + s->ahead, s->n_ahead, lane, combined));            \
-        }                                                                                          \
+        if (s->step > 0 && s->past_caches)                                                         \
+            done += name##_lines(&value, x + n, out + n, s->n - n, s);                             \
         for (; done + PIECE <= s->n; done += PIECE) {                                              \
             const IN *from = x + s->step * (ptrdiff_t)done - low;                                  \
             name##_out *to = out + s->step * (ptrdiff_t)done - low;                                \
@@ -366,7 +358,14 @@ static __attribute__((noinline)) size_t sum_f32_lines(double *value, const float
     }                                                                                              \
                                                                                                    \
     static const scan_loops name##_loops = {name##_identity, name##_combine, name##_total,         \
-                                            name##_run,      name##_put,     name##_columns};
+                                            name##_run,      name##_put,     name##_columns,       \
+                                            FINDS_##LOAD};
+
+/* Whether they find the total of what is ahead. */
+#define FINDS_AS_IT_IS         false
+#define FINDS_DOUBLE_OF        true
+#define FINDS_vector_of_half   false
+#define FINDS_vector_of_bfloat false
 
 #define WHOLE_SUM(name, IN, OUT) LOOPS(name, IN, OUT, uint64_t, 8, AS_IT_IS, AS_IT_IS, ADD, 0)
 #define EXTREMES(name, IN, VALUE, BYTES, LOAD, STORE, SUFFIX, LOWEST, HIGHEST)                     \

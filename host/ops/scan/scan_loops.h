@@ -21,12 +21,11 @@ typedef struct scan_stretch {
     size_t to;
     ptrdiff_t step;
     size_t n;
-    ptrdiff_t ahead; /* how far behind those of x others are, in memory, that are fetched meanwhile;
-                        0: none are */
-    size_t n_ahead;  /* how many: n at least, where there are any */
-    block_value
-        *total_ahead; /* receives what they come to, forwards and past the caches; or NULL */
-    bool past_caches; /* store the result past the caches */
+    ptrdiff_t ahead; /* from x to elements that are fetched meanwhile, in elements; 0: none are */
+    size_t n_ahead;  /* their number, n at least, where total_ahead is not NULL */
+    block_value *total_ahead; /* receives what they come to; NULL unless finds_ahead, forwards and
+                                 past the caches */
+    bool past_caches;         /* store the result past the caches */
 } scan_stretch;
 
 /** Loops of one type of elements and one way to combine them.  Places count elements. */
@@ -48,6 +47,8 @@ typedef struct scan_loops {
     /** `width` columns side by side, `pitch` elements from one row to the next. */
     void (*columns)(const void *x, size_t at, void *result, size_t to, ptrdiff_t pitch, size_t n,
                     size_t width, bool exclusive);
+
+    bool finds_ahead; /* run can fill total_ahead */
 } scan_loops;
 
 /** Most columns that one call takes. */

@@ -43,11 +43,16 @@ static size_t place_of(const work *w, const line *l, size_t done, size_t n)
     return w->p->offset_x + l->first + (w->p->reverse ? l->n - done - n : done);
 }
 
-/* Scan n elements of a line behind the first `done`, which come to `before`; meanwhile fetch as
- * many behind the first `next`, n_next of which are there.  Returns whether *of_next has been set
- * to what those come to. */
-static bool run(const work *w, const line *l, size_t done, size_t n, scan_value before, size_t next,
-                size_t n_next, scan_value *of_next)
+/* The stretch that follows for a thread: n elements of its line behind the first `first`, and where
+ * their total goes, NULL where it is not wanted. */
+typedef struct ahead {
+    size_t first, n;
+    scan_value *total;
+} ahead;
+
+/* Scan n elements of a line behind the first `done`, which come to `before`; meanwhile fetch what
+ * is ahead.  Returns whether its total has been stored. */
+static bool run(const work *w, const line *l, size_t done, size_t n, scan_value before, ahead next)
 {
     const bool reverse = w->p->reverse;
     scan_stretch s = {.x = w->x,
@@ -55,15 +60,14 @@ static bool run(const work *w, const line *l, size_t done, size_t n, scan_value 
                       .result = w->result,
                       .step = reverse ? -1 : 1,
                       .n = n,
+                      .ahead = (ptrdiff_t)(next.first - done) * (reverse ? -1 : 1),
+                      .n_ahead = next.n,
                       .past_caches = w->past_caches};
 
     if (n == 0)
         return false;
-    if (n_next >= n) {
-        s.ahead = (ptrdiff_t)(next - done) * s.step;
-        s.n_ahead = n_next;
-        s.total_ahead = !reverse && w->past_caches ? of_next : NULL;
-    }
+    if (w->loops->finds_ahead && w->past_caches && !reverse && next.n >= n)
+        s.total_ahead = next.total;
     s.to = w->p->offset_result + (s.at - w->p->offset_x);
     if (w->p->exclusive) {
         w->loops->put(before, w->result, s.to);
@@ -104,8 +108,8 @@ static bool long_finish(void *with, size_t block, size_t next, scan_value before
     const long_line *x = with;
 
     (void)own;
-    return run(x->w, x->l, block * BLOCK, block_size(x->l, block), before, next * BLOCK,
-               of_next ? block_size(x->l, next) : 0, of_next);
+    return run(x->w, x->l, block * BLOCK, block_size(x->l, block), before,
+               (ahead){next * BLOCK, block_size(x->l, next), of_next});
 }
 
 static bool scan_long(const work *w, const line *l)
@@ -129,7 +133,7 @@ static void scan_short(const work *w, const line *l)
     for (size_t done = 0; done < l->n; done += BLOCK) {
         const size_t n = size_min(BLOCK, l->n - done);
 
-        run(w, l, done, n, before, 0, 0, NULL);
+        run(w, l, done, n, before, (ahead){.first = done});
         if (done + n < l->n)
             before = w->loops->combine(before, w->loops->total(w->x, place_of(w, l, done, n), n));
     }

@@ -48,7 +48,7 @@ def add_turned(factor, x, out):
 
 
 def axpy(alpha, x, y, out=None, *, device=None, kernel=None, settings=None):
-    """alpha x + y, of any real or whole numbers; x and y are broadcast.
+    """alpha x + y, of any integer or real floating-point type; x and y are broadcast.
 
     out=y computes in place.  Sums of integers wrap, as NumPy's do; their alpha is a whole number
     that a float64 holds, from -2**63 to 2**63.
