@@ -45,6 +45,7 @@ static void take_blocks(void *context, size_t item, size_t who)
     block_value before = s->none;
     size_t done = 0;
     bool found = false; /* whether finishing the block before stored the total of this one */
+    bool last;
 
     (void)item, (void)who;
     for (size_t block = take_next(x), next; block < s->blocks; block = next) {
@@ -54,13 +55,11 @@ static void take_blocks(void *context, size_t item, size_t who)
         }
         before = advance(x, &done, block, before);
         next = take_next(x);
-        if (next < s->blocks) {
-            found = s->finish(s->with, block, next, before, x->total[block], &x->total[next]);
-            if (found)
-                atomic_store_explicit(&x->known[next], 1, memory_order_release);
-        } else {
-            s->finish(s->with, block, block, before, x->total[block], NULL);
-        }
+        last = next >= s->blocks;
+        found = s->finish(s->with, block, last ? block : next, before, x->total[block],
+                          last ? NULL : &x->total[next]);
+        if (found)
+            atomic_store_explicit(&x->known[next], 1, memory_order_release);
     }
 }
 

@@ -28,7 +28,8 @@ typedef struct block_scan {
     /** Finish a block, given what is before it and its own total: called once for each.  `next` is
      *  the block that the same thread takes next, so that it can be on its way from memory
      *  meanwhile.  May store its total, bit for bit what `total` returns, in *of_next; returns
-     *  whether it did.  With no next block, `next` is `block` and of_next is NULL. */
+     *  whether it did.  With no next block, `next` is `block`, of_next is NULL, and it returns
+     *  false. */
     bool (*finish)(void *with, size_t block, size_t next, block_value before, block_value own,
                    block_value *of_next);
 } block_scan;

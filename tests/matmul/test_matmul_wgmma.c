@@ -1379,13 +1379,14 @@ static void test_units_take_few_rows(void **state)
         {6, 607, 2109, TSR_F16, false, false},    {6, 60, 43, TSR_F16, false, true},
         {2, 825, 2297, TSR_BF16, false, false},   {4, 63, 496, TSR_F16, false, true},
         {2, 16000, 16000, TSR_BF16, false, true}, {12, 3001, 500, TSR_F32, false, false},
-        {16, 2001, 501, TSR_F64, true, false},    {8, 386, 422, TSR_F64, true, true},
-        {13, 15572, 4535, TSR_F64, false, false}, {1, 7062, 6209, TSR_F64, false, true},
-        {1099, 14, 212, TSR_F64, true, false},    {12, 2787, 301, TSR_F32, true, false},
-        {6, 9719, 6164, TSR_F32, false, true},    {7, 12902, 4458, TSR_F16, false, false},
-        {1, 5179, 788, TSR_F64, true, true},      {1, 12000, 300, TSR_F64, false, true},
-        {5, 5179, 788, TSR_F64, true, false},     {16, 1560, 85, TSR_F64, true, false},
-        {4, 6542, 10932, TSR_BF16, false, false}, {2, 6542, 10932, TSR_BF16, false, true},
+        {16, 2001, 501, TSR_F64, true, false},    {16, 400, 400, TSR_F64, true, false},
+        {8, 386, 422, TSR_F64, true, true},       {13, 15572, 4535, TSR_F64, false, false},
+        {1, 7062, 6209, TSR_F64, false, true},    {1099, 14, 212, TSR_F64, true, false},
+        {12, 2787, 301, TSR_F32, true, false},    {6, 9719, 6164, TSR_F32, false, true},
+        {7, 12902, 4458, TSR_F16, false, false},  {1, 5179, 788, TSR_F64, true, true},
+        {1, 12000, 300, TSR_F64, false, true},    {5, 5179, 788, TSR_F64, true, false},
+        {16, 1560, 85, TSR_F64, true, false},     {4, 6542, 10932, TSR_BF16, false, false},
+        {2, 6542, 10932, TSR_BF16, false, true},
     };
 
     (void)state;

@@ -477,16 +477,13 @@ static bool units_pay(const problem *q, const device_facts *d)
     /* But for 3 and 4 of 16 bits across k, which skinny-columns takes. */
     if (large > 0x1p23 && few <= 4 && !(tsr_type_size(p->type) == 2 && isfinite(columns)))
         return false;
-    if (is_f64 && few <= 4 && p->k >= SKINNY_F64_K) {
-        columns *= SKINNY_F64_SHARE;
-        dots *= SKINNY_F64_SHARE;
-    }
     if (is_f64) {
         const double units = d->nv_capability >= 90 ? matmul_mma_f64_time(q, d) : INFINITY;
+        const double share = few <= 4 && p->k >= SKINNY_F64_K ? SKINNY_F64_SHARE : 1;
 
         if (few >= FEW_UNITS_MIN)
             return isfinite(units) && (isfinite(dots) || UNITS_F64_SHARE * units < columns);
-        return units < fmin(columns, dots);
+        return units < share * fmin(columns, dots);
     }
     /* Where skinny-dots can run, that is its time is finite, its model has FP32's rates and says
      * too little: above eight rows and so many multiply-adds matrix units were faster. */
