@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,22 +38,14 @@ static char description[PATH_MAX + 192]; /* of the one with integers of 32 bits 
 static pthread_once_t once_32 = PTHREAD_ONCE_INIT;
 static pthread_once_t once_64 = PTHREAD_ONCE_INIT;
 
-/* Is the library of this address the one that this file is in? */
-static bool is_this_library(const void *address)
-{
-    Dl_info theirs, ours;
-
-    return dladdr(address, &theirs) && dladdr(&cpu_32, &ours) && theirs.dli_fbase == ours.dli_fbase;
-}
-
-/* The first of two names that the library has, and not this one in its name. */
+/* The first of two names that the library has, where that is not libtessera-blas. */
 static void *symbol_of(void *handle, const char *name, const char *other)
 {
     void *symbol = handle ? dlsym(handle, name) : NULL;
 
     if (handle && !symbol && other)
         symbol = dlsym(handle, other);
-    return symbol && !is_this_library(symbol) ? symbol : NULL;
+    return symbol && !dlsym(handle, "tsr_blas_keep") ? symbol : NULL;
 }
 
 /* Open a library that has a BLAS of this kind. */
@@ -134,7 +125,7 @@ static void open_64(void)
     open_blas(&cpu_64, true);
 }
 
-static void *find(const char *name)
+void *blas_cpu_symbol(const char *name)
 {
     pthread_once(&once_32, open_32);
     return symbol_of(cpu_32.handle, name, NULL);
@@ -154,7 +145,7 @@ void blas_cpu_resolve(blas_target *target, const char *name, size_t integer)
 {
     const bool wide = integer == 8;
     const cpu_blas *blas = wide ? &cpu_64 : &cpu_32;
-    void *symbol = wide ? find_64(name) : find(name);
+    void *symbol = wide ? find_64(name) : blas_cpu_symbol(name);
     blas_function f = NULL;
 
     if (!symbol && strstr(name, "cabs1")) {
@@ -162,7 +153,7 @@ void blas_cpu_resolve(blas_target *target, const char *name, size_t integer)
         char fortran[16];
 
         snprintf(fortran, sizeof fortran, "%.6s_%s", name + strlen("cblas_"), wide ? "64_" : "");
-        symbol = wide ? find_64(fortran) : find(fortran);
+        symbol = wide ? find_64(fortran) : blas_cpu_symbol(fortran);
     }
     if (!symbol && !blas->handle) {
         fprintf(stderr,
@@ -183,72 +174,4 @@ const char *blas_cpu_description(void)
 {
     pthread_once(&once_32, open_32);
     return cpu_32.handle ? description : "none";
-}
-
-/* ---- what a libblas.so.3 has beside its routines ------------------------------------------------
- *
- * A program's own functions of these names come before them; so does the program's say in what an
- * error does. */
-
-#define EXPORTED __attribute__((visibility("default")))
-
-/* Set by the reference's C functions, read by error handlers of the caller's. */
-EXPORTED int RowMajorStrg;
-EXPORTED int CBLAS_CallFromC;
-
-EXPORTED void xerbla_(const char *name, const int *info, size_t length);
-EXPORTED void xerbla_array_(const char *name, const int *length, const int *info);
-EXPORTED int lsame_(const char *a, const char *b, size_t length_a, size_t length_b);
-EXPORTED void cblas_xerbla(int info, const char *routine, const char *form, ...);
-
-/* As the CPU's BLAS does it: OpenBLAS prints and returns, the reference ends the program. */
-void xerbla_(const char *name, const int *info, size_t length)
-{
-    void *symbol = find("xerbla_");
-    void (*f)(const char *, const int *, size_t);
-
-    if (symbol) {
-        memcpy(&f, &symbol, sizeof f);
-        f(name, info, length);
-        return;
-    }
-    fprintf(stderr, " ** On entry to %.*s parameter number %2d had an illegal value\n",
-            (int)(length < 32 ? length : 32), name, *info);
-    exit(EXIT_FAILURE);
-}
-
-void xerbla_array_(const char *name, const int *length, const int *info)
-{
-    xerbla_(name, info, *length > 0 ? (size_t)*length : 0);
-}
-
-int lsame_(const char *a, const char *b, size_t length_a, size_t length_b)
-{
-    const char lower_a = *a >= 'A' && *a <= 'Z' ? *a + ('a' - 'A') : *a;
-    const char lower_b = *b >= 'A' && *b <= 'Z' ? *b + ('a' - 'A') : *b;
-
-    (void)length_a;
-    (void)length_b;
-    return lower_a == lower_b;
-}
-
-void cblas_xerbla(int info, const char *routine, const char *form, ...)
-{
-    void *symbol = find("cblas_xerbla");
-    void (*f)(int, const char *, const char *, ...);
-    char text[512];
-    va_list arguments;
-
-    va_start(arguments, form);
-    vsnprintf(text, sizeof text, form, arguments);
-    va_end(arguments);
-    if (symbol) {
-        memcpy(&f, &symbol, sizeof f);
-        f(info, routine, "%s", text);
-        return;
-    }
-    if (info)
-        fprintf(stderr, "Parameter %d to routine %s was incorrect\n", info, routine);
-    fputs(text, stderr);
-    exit(EXIT_FAILURE);
 }

@@ -23,6 +23,9 @@ typedef _Atomic(blas_function) blas_target;
  */
 void blas_cpu_resolve(blas_target *target, const char *name, size_t integer);
 
+/** A function of the library whose integers have 4 bytes; NULL where it has none of the name. */
+void *blas_cpu_symbol(const char *name);
+
 /**
  * The library whose integers have 4 bytes, as the log and measured rates name it: its path, the
  * processors that it may use, and the variables of the environment that say how many threads it

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "blas/arguments.h"
 #include "blas/cpu.h"
 #include "blas/level3.h"
 

@@ -36,13 +36,14 @@ macro(add_function macro name result parameters arguments sizes call)
         # A function of its own: a small call saves fewer registers on its way.
         string(APPEND functions
             "\nstatic __attribute__((noinline)) void look_${count}(${parameters})\n{\n"
-            "    blas_call call = {${call}};\n\n"
+            "    blas_call call = {${call}, .fortran = target(${fortran})};\n\n"
             "    if (!blas_level3(&call)) {\n        ${jump}"
             "        blas_forwarded(&call);\n    }\n}\n")
     endif()
     string(APPEND functions "\n${result} ${macro}(${name})(${parameters})\n{\n")
     if(NOT "${call}" STREQUAL "")
-        string(APPEND functions "    if (!blas_is_small(BLAS_${routine}, ${sizes})) {\n"
+        string(APPEND functions "    const blas_call call = {${call}};\n\n"
+            "    if (!blas_is_small(BLAS_${routine}, ${sizes}) || !blas_is_legal(call)) {\n"
             "        look_${count}(${arguments});\n        return;\n    }\n")
     endif()
     string(APPEND functions "${return_jump}}\n\n"
@@ -143,7 +144,8 @@ foreach(line IN LISTS lines)
         if(level EQUAL 3)
             string(REGEX REPLACE "^T" "" routine ${pattern})
             string(TOUPPER ${routine} routine)
-            set(always ".routine = BLAS_${routine}, .type = '${type}', .name = \"${name}\", .integer_bytes = sizeof(blas_int), .fortran = target(${count})")
+            set(fortran ${count})
+            set(always ".routine = BLAS_${routine}, .type = '${type}', .name = \"${name}\", .integer_bytes = sizeof(blas_int)")
             string(PREPEND f_call "${always}")
             string(PREPEND c_call "${always}, .layout = layout")
         else()
@@ -165,5 +167,5 @@ file(WRITE "${OUTPUT}/blas_entries.c" "#include \"blas/entries.h\"\n\n${declarat
     "static blas_target targets[] = {\n${targets}};\n${functions}")
 file(WRITE "${OUTPUT}/blas_symbols.map" "{\nglobal:\n${symbols}"
     "    xerbla_; xerbla_array_; lsame_; cblas_xerbla; RowMajorStrg; CBLAS_CallFromC;\n"
-    "    tsr_blas_keep; tsr_blas_drop; tsr_blas_rates_ignored;\n"
+    "    tsr_blas_keep; tsr_blas_drop;\n"
     "local:\n    *;\n};\n")

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blas/arguments.h"
 #include "blas/blocked.h"
+#include "blas/decimal_point.h"
 #include "blas/kept.h"
 #include "blas/log.h"
 #include "blas/matrices.h"
@@ -24,163 +26,12 @@
 /* Of no routine and type do sizes below it make so much work: 8 * 512^3 operations of zgemm. */
 enum { SMALL_BELOW = 512 };
 
-enum { ROW_MAJOR = 101, COLUMN_MAJOR = 102 };
-
 typedef enum blas_mode { MODE_AUTO, MODE_ALWAYS, MODE_NEVER } blas_mode;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static blas_mode mode;
 _Atomic(uint64_t) blas_small_below[BLAS_ROUTINE_COUNT];
 static uint64_t usual_small_below[BLAS_ROUTINE_COUNT]; /* where nothing is kept on the device */
-
-/* ---- the call as one of column-major matrices --------------------------------------------------
- */
-
-/* The letter of an option of C's enumerations; 0 where it is none. */
-static int letter_of(int option)
-{
-    static const char letters[] = "NTC       UL        NU        LR"; /* from 111 on */
-    const int at = option - 111;
-
-    if (at < 0 || at >= (int)sizeof letters - 1 || letters[at] == ' ')
-        return 0;
-    return letters[at];
-}
-
-static int upper(int letter)
-{
-    return letter >= 'a' && letter <= 'z' ? letter - ('a' - 'A') : letter;
-}
-
-static bool is_one_of(int letter, const char *letters)
-{
-    return letter && strchr(letters, letter);
-}
-
-static bool options_are_legal(const blas_call *call)
-{
-    const bool complex = call->type == 'c' || call->type == 'z';
-    const bool side = is_one_of(call->side, "LR");
-    const bool uplo = is_one_of(call->uplo, "UL");
-    const bool transposed = is_one_of(call->transa, "NTC");
-
-    switch (call->routine) {
-    case BLAS_GEMM:
-        return transposed && is_one_of(call->transb, "NTC");
-    case BLAS_SYMM:
-    case BLAS_HEMM:
-        return side && uplo;
-    case BLAS_SYRK:
-    case BLAS_SYR2K:
-        return uplo && is_one_of(call->transa, complex ? "NT" : "NTC");
-    case BLAS_HERK:
-    case BLAS_HER2K:
-        return uplo && is_one_of(call->transa, "NC");
-    case BLAS_TRMM:
-    case BLAS_TRSM:
-        return side && uplo && transposed && is_one_of(call->diag, "NU");
-    case BLAS_ROUTINE_COUNT:
-        break;
-    }
-    return false;
-}
-
-static void swap_matrices_of_product(blas_call *call)
-{
-    const void *a = call->a;
-    const int64_t lda = call->lda;
-    const int transa = call->transa;
-
-    call->a = call->b;
-    call->lda = call->ldb;
-    call->transa = call->transb;
-    call->b = a;
-    call->ldb = lda;
-    call->transb = transa;
-}
-
-/* A row-major matrix is the transpose of a column-major one: the transposed equation is solved. */
-static void transpose_equation(blas_call *call)
-{
-    const int64_t m = call->m;
-
-    if (call->side)
-        call->side = call->side == 'L' ? 'R' : 'L';
-    if (call->uplo)
-        call->uplo = call->uplo == 'U' ? 'L' : 'U';
-    switch (call->routine) {
-    case BLAS_GEMM:
-        swap_matrices_of_product(call);
-        call->m = call->n;
-        call->n = m;
-        break;
-    case BLAS_SYMM:
-    case BLAS_HEMM:
-    case BLAS_TRMM:
-    case BLAS_TRSM:
-        call->m = call->n;
-        call->n = m;
-        break;
-    case BLAS_SYRK:
-    case BLAS_SYR2K:
-        call->transa = call->transa == 'N' ? 'T' : 'N';
-        break;
-    case BLAS_HERK:
-    case BLAS_HER2K:
-        call->transa = call->transa == 'N' ? 'C' : 'N';
-        call->alpha.im = -call->alpha.im;
-        break;
-    case BLAS_ROUTINE_COUNT:
-        break;
-    }
-}
-
-static bool sizes_are_legal(const blas_call *call)
-{
-    int64_t a, b = 1, c = call->m; /* rows of the stored matrices */
-
-    switch (call->routine) {
-    case BLAS_GEMM:
-        a = call->transa == 'N' ? call->m : call->k;
-        b = call->transb == 'N' ? call->k : call->n;
-        break;
-    case BLAS_SYRK:
-    case BLAS_HERK:
-    case BLAS_SYR2K:
-    case BLAS_HER2K:
-        a = b = call->transa == 'N' ? call->n : call->k;
-        c = call->n;
-        break;
-    default:
-        a = call->side == 'L' ? call->m : call->n;
-        b = call->m;
-        break;
-    }
-    return call->m >= 0 && call->n >= 0 && call->k >= 0 && call->lda >= (a > 1 ? a : 1) &&
-           (!call->b || call->ldb >= (b > 1 ? b : 1)) && call->ldc >= (c > 1 ? c : 1);
-}
-
-/* False: an argument is illegal. */
-static bool normalize(blas_call *call)
-{
-    int *const options[] = {&call->side, &call->uplo, &call->transa, &call->transb, &call->diag};
-    const bool complex = call->type == 'c' || call->type == 'z';
-
-    if (call->layout && call->layout != ROW_MAJOR && call->layout != COLUMN_MAJOR)
-        return false;
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        *options[i] = call->layout ? letter_of(*options[i]) : upper(*options[i]);
-    }
-    if (!options_are_legal(call))
-        return false;
-    if (!complex && call->transa == 'C')
-        call->transa = 'T';
-    if (!complex && call->transb == 'C')
-        call->transb = 'T';
-    if (call->layout == ROW_MAJOR)
-        transpose_equation(call);
-    return sizes_are_legal(call);
-}
 
 /* ---- where it runs -----------------------------------------------------------------------------
  */
@@ -283,6 +134,8 @@ static const char *reason_against(blas_call *call)
     call->tried = 0;
     if (mode == MODE_NEVER)
         return "TESSERA_BLAS=never";
+    if (call->transa == 'R' || call->transb == 'R')
+        return "a matrix is conjugated and not transposed";
     if (work_of(call, &side) == 0 || (call->alpha.re == 0 && call->alpha.im == 0))
         return "there is nothing to multiply";
     if (mode == MODE_ALWAYS)
@@ -433,9 +286,9 @@ bool blas_level3(blas_call *call)
 {
     pthread_once(&once, set_up);
     call->start_ns = log_start();
-    if (!normalize(call)) {
-        call->reason = "an argument is illegal";
-        return false;
+    if (!blas_take_arguments(call)) {
+        log_refused(call);
+        return true;
     }
     call->marked = kept_write_begin(call->c, blocked_c_bytes(call));
     if (!run(call))

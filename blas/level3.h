@@ -1,9 +1,8 @@
 /**
  * Calls of level 3: where they run, and the way to the device.
  *
- * A call arrives in either calling sequence, becomes one of column-major matrices, and is run on
- * the device or left to the CPU's BLAS, as TESSERA_BLAS has it.  A call with an illegal argument is
- * left to the CPU's BLAS, which reports it in its own way.
+ * A call arrives in either calling sequence, becomes one of column-major matrices
+ * (blas/arguments.h), and is run on the device or left to the CPU's BLAS, as TESSERA_BLAS has it.
  */
 #ifndef BLAS_LEVEL3_H
 #define BLAS_LEVEL3_H
@@ -70,7 +69,8 @@ static inline bool blas_is_small(blas_routine routine, int64_t sizes)
 /** Look at calls of any size from now on, or at no small ones again. */
 void blas_look_at_all(bool all);
 
-/** Run the call on the device.  False: C is as it was, and the CPU's BLAS has to do it. */
+/** Run the call on the device, or report its illegal argument.  False: C is as it was, and the
+ * CPU's BLAS has to do it. */
 bool blas_level3(blas_call *call);
 
 /** It is done, by the CPU's BLAS where not on the device. */

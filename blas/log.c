@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "blas/decimal_point.h"
+
 static int file = -1;
 static char log_path[PATH_MAX];
 static atomic_flag loss_reported = ATOMIC_FLAG_INIT;
@@ -30,20 +32,6 @@ uint64_t log_now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-decimal_point decimal_point_begin(void)
-{
-    const locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-
-    return (decimal_point){c, uselocale(c)}; /* 0 changes nothing */
-}
-
-void decimal_point_end(decimal_point numbers)
-{
-    uselocale(numbers.programs);
-    if (numbers.c)
-        freelocale(numbers.c);
 }
 
 /* One write a line, so that lines of threads and processes do not mix.  A line that cannot be
@@ -131,6 +119,11 @@ void log_call(const blas_call *call, bool on_device)
     else
         log_line("%s %s: CPU, %.3f ms: %s", call->name, what, (double)ns * 1e-6,
                  call->reason ? call->reason : "?");
+}
+
+void log_refused(const blas_call *call)
+{
+    log_line("%s: refused: an argument is illegal", call->name);
 }
 
 void log_after_fork(void)

@@ -5,7 +5,6 @@
 #ifndef BLAS_LOG_H
 #define BLAS_LOG_H
 
-#include <locale.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,17 +22,11 @@ uint64_t log_start(void);
 /** A call is done, on the device or by the CPU's BLAS. */
 void log_call(const blas_call *call, bool on_device);
 
+/** A call is not done: an argument is illegal. */
+void log_refused(const blas_call *call);
+
 /** A line beside those of calls; nothing where there is no log. */
 void log_line(const char *form, ...) __attribute__((format(printf, 1, 2)));
-
-/** Numbers have a decimal point from here on in this thread, whatever the program's locale is,
- * until decimal_point_end(): those of the log, and of files. */
-typedef struct decimal_point {
-    locale_t c, programs;
-} decimal_point;
-
-decimal_point decimal_point_begin(void);
-void decimal_point_end(decimal_point numbers);
 
 /** A child counts its own calls. */
 void log_after_fork(void);

@@ -1,8 +1,5 @@
 /**
- * Times of this machine, which `tessera tune blas` measures, and what they say of a call.
- *
- * They are in the file blas-rates of the tuning folder, for one device and one BLAS of the CPU:
- * lines of text, of which host/cli/tune_blas.c is the writer.
+ * What the measured times of this machine (blas/rates_file.h) say of a call.
  */
 #ifndef BLAS_RATES_H
 #define BLAS_RATES_H
@@ -11,6 +8,7 @@
 #include <stdint.h>
 
 #include "blas/level3.h"
+#include "blas/rates_file.h"
 
 /** Read the file, once.  Times of another BLAS of the CPU, or of another number of its threads, are
  * none. */
@@ -21,16 +19,6 @@ bool rates_have(char type);
 
 /** Whether they are those of this device; where they are not, they are none from now on. */
 bool rates_are_of(const char *device, const char *platform);
-
-/**
- * For `tessera blas`, which looks it up by name, and not beside calls: what the library makes of
- * the file on this device.
- *
- * @param why  Receives why its times are ignored, as the log says it; "" where they are used.
- * @return 0 where there is no file, else 1.
- */
-__attribute__((visibility("default"))) int
-tsr_blas_rates_ignored(const char *device, const char *platform, char *why, size_t size);
 
 /** Whether rates_are_of() was asked. */
 bool rates_are_checked(void);
@@ -56,6 +44,5 @@ rates_times rates_expect(const blas_call *call, double kept, double reads_c);
 bool rates_prefer_device(const rates_times *expected);
 
 double rates_seconds(float log2_seconds);
-float rates_log2(double seconds);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "blas/rates_file.h"
 #include "cli/commands.h"
 #include "cli/device_choice.h"
 #include "cli/messages.h"
@@ -61,39 +62,39 @@ static bool is_automatic(const options *o)
 
 /* Calls go by times of the device itself alone, and of the CPU's BLAS as it is now: where there are
  * none that the library uses, what it does without. */
-static tsr_status warn_of_times(const tsr_device *device, const char *library, tsr_error *err)
+static void warn_of_times(const tsr_device *device)
 {
     const char *name = tsr_device_name(device);
     const tsr_kind kind = tsr_device_kind(device);
     const bool takes_large = kind == TSR_KIND_GPU || kind == TSR_KIND_ACCELERATOR;
-    char why[2 * PATH_MAX];
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    int (*ignored)(const char *device, const char *platform, char *why, size_t size);
-    void *symbol = handle ? dlsym(handle, "tsr_blas_rates_ignored") : NULL;
+    static rates_file file;
+    char reason[RATES_REASON_SIZE];
 
-    if (!symbol)
-        return tsr_fail(err, TSR_EFILE, 0, "%s", dlerror());
-    memcpy(&ignored, &symbol, sizeof ignored);
-    if (!ignored(name, tsr_device_platform(device), why, sizeof why)) {
+    if (!rates_file_read(&file, reason)) {
         if (!takes_large)
             warn("%s is not a GPU and takes no call, all go to the CPU's BLAS: '--offload always' "
                  "sends it products, and after 'tessera tune blas' it takes those that it is "
                  "faster at",
                  name);
-    } else if (*why && takes_large) {
-        warn("%s; %s takes large calls until 'tessera tune blas' has timed it", why, name);
-    } else if (*why) {
-        warn("%s; %s takes no call, all go to the CPU's BLAS: '--offload always' sends it "
+        return;
+    }
+    if (!*reason && rates_file_is_of(&file, name, tsr_device_platform(device), reason))
+        return;
+    if (takes_large)
+        warn("rates of %s are ignored: %s; %s takes large calls until 'tessera tune blas' has "
+             "timed it",
+             file.path, reason, name);
+    else
+        warn("rates of %s are ignored: %s; %s takes no call, all go to the CPU's BLAS: '--offload "
+             "always' sends it "
              "products, and once 'tessera tune blas' has timed it, it takes those that it is "
              "faster at",
-             why, name);
-    }
-    return TSR_OK;
+             file.path, reason, name);
 }
 
 /* A device that is not there is an error here, where the library would be silent; a warning says
  * where no call will go to the device, or not by the times that there are. */
-static tsr_status check_device(const options *o, const char *library, tsr_error *err)
+static tsr_status check_device(const options *o, tsr_error *err)
 {
     const bool asked = o->value[OPTION_DEVICE] != NULL;
     choice found = {0};
@@ -107,7 +108,7 @@ static tsr_status check_device(const options *o, const char *library, tsr_error 
         warn("no device takes a call, all go to the CPU's BLAS: see 'tessera devices'");
         goto cleanup;
     }
-    st = warn_of_times(found.device[0], library, err);
+    warn_of_times(found.device[0]);
 
 cleanup:
     choice_close(&found);
@@ -207,11 +208,13 @@ int cmd_blas(const options *o)
     st = blas_library_find(library, &err);
     st = st ? st : check_log(o, &err);
     st = st ? st : check_cpu_blas(o, library, &err);
-    st = st ? st : check_device(o, library, &err);
+    if (!st) {
+        set_environment(o, library); /* which says what the CPU's BLAS is */
+        st = check_device(o, &err);
+    }
     if (!st) {
         for (size_t i = 0; i < o->operand_count; i++)
             arguments[i] = (char *)o->operand[i];
-        set_environment(o, library);
         execvp(arguments[0], arguments);
         st = tsr_fail(&err, TSR_EFILE, 0, "cannot run '%s': %s", arguments[0], strerror(errno));
     }

@@ -8,8 +8,8 @@ import sys
 
 # What a libblas.so.3 has beside its routines, and programs replace or read.
 OTHERS = {"xerbla_", "xerbla_array_", "lsame_", "cblas_xerbla", "RowMajorStrg", "CBLAS_CallFromC"}
-# tessera/blas.h, and what `tessera blas` asks.
-OTHERS |= {"tsr_blas_keep", "tsr_blas_drop", "tsr_blas_rates_ignored"}
+# tessera/blas.h.
+OTHERS |= {"tsr_blas_keep", "tsr_blas_drop"}
 
 
 def main():

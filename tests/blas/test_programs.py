@@ -616,10 +616,38 @@ class Elements(unittest.TestCase):
         self.assertEqual(len([l for l in log if ": device, " in l]), 4)
 
     def test_letters_are_no_options_of_c(self):
-        """The CPU's BLAS reports them, in its way, which may end the program."""
+        """They are reported, which may end the program."""
         out, _, log = run(LETTERS, preload=False, TESSERA_BLAS="always", TESSERA_DEVICE="host")
         self.assertEqual(out.splitlines()[-1], "right")
         self.assertFalse([l for l in log if ": device, " in l], log)
+
+    def test_options_of_openblas(self):
+        if "openblas" not in run(SIZES, TESSERA_BLAS="never")[2][0]:
+            self.skipTest("the CPU's BLAS is not OpenBLAS")
+        out, err, log = run(CONJUGATED, preload=False, TESSERA_BLAS="always", TESSERA_DEVICE="host")
+        self.assertEqual((out, err), ("right\n", ""))
+        self.assertEqual([l.split(": ")[-1] for l in log if l.startswith("zgemm")],
+                         2 * ["a matrix is conjugated and not transposed"])
+
+
+# Options that OpenBLAS has beside the reference's: conj(A) B, by C's number and by Fortran's letter.
+CONJUGATED = """
+    import ctypes
+    import numpy as np
+    blas = ctypes.CDLL(%r)
+    pointer = lambda a: a.ctypes.data_as(ctypes.c_void_p)
+    random = np.random.default_rng(8)
+    a, b = (random.standard_normal((9, 9)) + 1j * random.standard_normal((9, 9)) for _ in range(2))
+    c, one, zero, n = np.empty((9, 9), complex), np.ones(1, complex), np.zeros(1, complex), ctypes.c_int(9)
+    blas.cblas_zgemm(101, 114, 111, 9, 9, 9, pointer(one), pointer(a), 9, pointer(b), 9, pointer(zero),
+                     pointer(c), 9)
+    assert np.allclose(c, a.conj() @ b)
+    by = ctypes.byref(n)
+    blas.zgemm_(b"N", b"R", by, by, by, pointer(one), pointer(b), by, pointer(a), by, pointer(zero),
+                pointer(c), by, 1, 1)
+    assert np.allclose(c, a.conj() @ b)
+    print("right")
+""" % LIBRARY
 
 
 # Products of matrices that are kept on the device, of small integers, which are exact.
@@ -991,6 +1019,22 @@ class Command(unittest.TestCase):
                 r = self.run_command("--device", device, "--offload", "always", "true",
                                      TESSERA_TUNING_DIR=folder, **more)
                 self.assertEqual((r.returncode, r.stderr), (0, ""))
+
+    def test_times_of_a_named_blas(self):
+        """The CPU's BLAS is the one that the command names."""
+        reference = glob.glob("/usr/lib/*/blas/libblas.so.3")
+        if not reference:
+            self.skipTest("no reference BLAS")
+        named = os.path.realpath(reference[0])
+        cpu = run(SIZES, preload=False, TESSERA_BLAS="never", TESSERA_BLAS_CPU=named)[2][0].split(" is ", 1)[1]
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "blas-rates"), "w", encoding="utf-8") as f:
+                f.write(rates_text("host", cpu, os.sysconf("SC_NPROCESSORS_ONLN")).replace("platform Test",
+                                                                                           "platform host"))
+            for more, said in ((["--cpu-blas", named], ""), ([], "the CPU's BLAS " + named)):
+                r = self.run_command("--device", "host", *more, "true", TESSERA_TUNING_DIR=folder)
+                self.assertEqual((r.returncode, r.stderr.count("\n")), (0, bool(said)), r.stderr)
+                self.assertIn(said, r.stderr)
 
     def test_no_library(self):
         """A command without it, as Debian's package tessera alone is, says what brings it."""
