@@ -24,6 +24,12 @@ MUTANTS = {
     "sort-scatter-twice":
         ("host/ops/sort/sort_host_digits.h", "to[at[value[3]]++] = word[3]", 0,
          "to[at[value[3]]++] = word[2]", "unit/test_sort_host"),
+    "sort-line-of-another-thread":
+        ("host/ops/sort/sort_host_digits.h", "if (line >= start[v]) {", 0, "if (line + 1) {",
+         "unit/test_sort_host"),
+    "sort-last-lines-left-out":
+        ("host/ops/sort/sort_host_digits.h", "(at[v] - first) * sizeof(WORD));", 0, "0);",
+         "unit/test_sort_host"),
     "sort-flip-of-either-sign":
         ("host/ops/sort/sort_host_keys.h", "(KEY)~bits)", 0, "bits)", "unit/test_sort_host"),
     "sort-bits-of-a-bucket":

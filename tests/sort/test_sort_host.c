@@ -172,6 +172,21 @@ static void test_even_buckets(void **state)
     same_as_qsort(&(tsr_sort_problem){.type = TSR_F64, .n = NOT_SPLIT}, DISTRIBUTION_PLAIN);
 }
 
+/* So many keys that words are put into buckets a cache line at a time, in every alignment. */
+static void test_buckets_by_lines(void **state)
+{
+    enum { N = 1200000 };
+
+    (void)state;
+    for (size_t offset = 0; offset < 16; offset += 7)
+        same_as_qsort(&(tsr_sort_problem){.type = TSR_U32, .n = N, .offset_keys = offset},
+                      DISTRIBUTION_PLAIN);
+    same_as_qsort(&(tsr_sort_problem){.type = TSR_F32, .n = N, .argsort = true, .offset_keys = 3},
+                  DISTRIBUTION_PLAIN);
+    same_as_qsort(&(tsr_sort_problem){.type = TSR_I64, .n = N, .argsort = true, .offset_keys = 3},
+                  DISTRIBUTION_PLAIN);
+}
+
 static void outlier(unsigned char *keys, size_t n, size_t bytes)
 {
     (void)n;
@@ -237,9 +252,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lengths),      cmocka_unit_test(test_distributions),
         cmocka_unit_test(test_long_ones),    cmocka_unit_test(test_long_ones_are_stable),
-        cmocka_unit_test(test_even_buckets), cmocka_unit_test(test_an_outlier),
-        cmocka_unit_test(test_parts),        cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_each_length),
+        cmocka_unit_test(test_even_buckets), cmocka_unit_test(test_buckets_by_lines),
+        cmocka_unit_test(test_an_outlier),   cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_extremes),     cmocka_unit_test(test_each_length),
     };
 
     return cmocka_run_group_tests_name("sort in C", tests, NULL, NULL);

@@ -40,16 +40,13 @@ enum {
 /* Of so many keys a sample decides what is a bucket.  Where one value of the first BUCKET_BITS_MAX
  * bits has more than an EVEN_SHARE, as with floats, which lie close together, values of more bits
  * make buckets of about one size: EVEN_BITS of them, fewer of short words, whose floats have fewer
- * bits of exponent.  So they do in more than EVEN_BYTES_MAX of words: evenly spread ones would be
- * written to places that are a power of two apart, which a cache holds few of.  Of FEW keys there
- * are fewer samples and bits, as the other threads wait meanwhile, and none for less than four
- * threads, which splits keep busy. */
+ * bits of exponent.  Of FEW keys there are fewer samples and bits, as the other threads wait
+ * meanwhile, and none for less than four threads, which splits keep busy. */
 enum {
     EVEN_FEW = 1 << 18,
     EVEN_SAMPLES_LOG2 = 11,
     EVEN_SAMPLES_LOG2_FEW = 9,
     EVEN_SHARE = 40,
-    EVEN_BYTES_MAX = 1 << 23,
     EVEN_BITS = 16,
     EVEN_BITS_SHORT = 14,
     EVEN_BITS_FEW = 12,
@@ -217,8 +214,8 @@ static void count_sample(const sequence *q, sort_part part, digit d)
         q->x->kind->count(q->words, part.start + apart * i + apart / 2, 1, d, q->cells);
 }
 
-/* The topmost bits that vary, each value of which is a bucket, if there are few words and none of a
- * sample has more than an EVEN_SHARE; else more bits, with buckets for their values that have about
+/* The topmost bits that vary, each value of which is a bucket, if none of a sample has more than an
+ * EVEN_SHARE; else more bits, with buckets for their values that have about
  * as many words each, in the sequence's memory.  *even: no bucket of the sample has more than a
  * LARGE_SHARE. */
 static digit even_digit(const sequence *q, sort_part part, uint64_t varies, bool *even)
@@ -231,7 +228,7 @@ static digit even_digit(const sequence *q, sort_part part, uint64_t varies, bool
     size_t before = 0, start = 0; /* of the value, and of its bucket */
 
     count_sample(q, part, d);
-    *even = part.n * q->x->kind->bytes <= EVEN_BYTES_MAX;
+    *even = true;
     for (size_t v = 0; v < digit_counts(d); v++)
         *even = *even && q->cells[v] <= samples / EVEN_SHARE;
     if (*even)

@@ -92,13 +92,63 @@ NAMED(scatter_by)(const WORD *w, size_t n, digit d, bool even, size_t at[], WORD
         to[at[NAMED(value)(w[i], d, even)]++] = w[i];
 }
 
+/* The same of up to BUCKETS values, a cache line at a time.  The words that come next for a value
+ * are kept in a line, which is stored when it is full; that value's next line is fetched meanwhile.
+ * A word by itself would wait for a line that no cache has, and for its page. */
+static inline __attribute__((always_inline)) void
+NAMED(scatter_lines_by)(const WORD *w, size_t n, digit d, bool even, size_t at[], WORD *to)
+{
+    enum { PER_LINE = sizeof(cache_line) / sizeof(WORD) };
+    const size_t digits = digit_counts(d), into = (uintptr_t)to % sizeof(cache_line) / sizeof(WORD);
+    WORD *const lines = to - into; /* where a line begins: positions count from here */
+    cache_line kept[BUCKETS];
+    size_t start[BUCKETS];
+
+    for (size_t v = 0; v < digits; v++)
+        start[v] = at[v] += into;
+    for (size_t i = 0; i < n; i++) {
+        const WORD word = w[i];
+        const size_t v = NAMED(value)(word, d, even), position = at[v]++;
+        const size_t in_line = position % PER_LINE, line = position - in_line;
+        WORD *const own = (WORD *)(void *)&kept[v];
+
+        own[in_line] = word;
+        if (in_line < PER_LINE - 1)
+            continue;
+        if (line >= start[v]) {
+            *(cache_line *)(void *)(lines + line) = kept[v];
+            __builtin_prefetch(lines + line + PER_LINE, 1);
+        } else { /* its first words are those of another value, or of another thread */
+            memcpy(lines + start[v], own + (start[v] - line),
+                   (position + 1 - start[v]) * sizeof(WORD));
+        }
+    }
+    for (size_t v = 0; v < digits; v++) {
+        const size_t line = at[v] / PER_LINE * PER_LINE;
+        const size_t first = line > start[v] ? line : start[v];
+
+        memcpy(lines + first, (WORD *)(void *)&kept[v] + (first - line),
+               (at[v] - first) * sizeof(WORD));
+        at[v] -= into;
+    }
+}
+
 static void NAMED(scatter)(const void *words, size_t first, size_t n, digit d, size_t at[],
                            void *out)
 {
-    if (d.bucket)
-        NAMED(scatter_by)((const WORD *)words + first, n, d, true, at, out);
+    const size_t digits = digit_counts(d);
+    const bool lines = digits >= LINES_VALUES_MIN && digits <= BUCKETS &&
+                       (at[digits - 1] - at[0]) * sizeof(WORD) >= LINES_BYTES_MIN;
+    const WORD *const w = (const WORD *)words + first;
+
+    if (lines && d.bucket)
+        NAMED(scatter_lines_by)(w, n, d, true, at, out);
+    else if (lines)
+        NAMED(scatter_lines_by)(w, n, d, false, at, out);
+    else if (d.bucket)
+        NAMED(scatter_by)(w, n, d, true, at, out);
     else
-        NAMED(scatter_by)((const WORD *)words + first, n, d, false, at, out);
+        NAMED(scatter_by)(w, n, d, false, at, out);
 }
 
 static void *NAMED(sort)(void *words, void *other, size_t n, uint64_t varies)
