@@ -91,16 +91,22 @@ def type_name(dtype):
     return "uint8" if dtype == np.bool_ else dtype.name
 
 
+_array = np.ndarray  # a call looks it up for each operand
+_exported = frozenset(np.dtype(t) for t in np.typecodes["AllInteger"] + np.typecodes["AllFloat"] + "?")
+
+
 def plain(a):
     """An array whose memory can be exported, for types that Python's buffers do not know."""
-    if type(a) is np.ndarray:
-        return a if a.dtype.isbuiltin == 1 and a.dtype.kind not in "mM" else _plain(a)
+    if type(a) is _array:
+        return a if a.dtype in _exported else _plain(a)
     if type(a) is DeviceArray:
         raise TypeError(_MIXED)
     return a
 
 
 def _plain(a):
+    if a.dtype.isbuiltin == 1 and a.dtype.kind not in "mM":
+        return a
     if a.dtype.itemsize <= 2:
         return a.view(np.uint16 if a.dtype.itemsize == 2 else np.uint8)
     return a.view("V%d" % a.dtype.itemsize)

@@ -1,6 +1,7 @@
 """Operations as the library describes them, and how each becomes a function."""
 
 import inspect
+import re
 import struct
 from collections.abc import Mapping
 from importlib.util import find_spec as _find_spec
@@ -14,7 +15,8 @@ _FORMATS = {"count": "N", "choice": "N", "flag": "?", "real": "d", "type": "i", 
 _LAYOUTS = {"C": 0, "F": 1}
 _PRECISIONS = _tessera.precisions()
 
-_READ, _WRITTEN = 1, 2
+_WRITTEN = 2
+_INTEGERS = tuple("hHiIlLqQnN")  # formats of memory
 
 
 class Member(NamedTuple):
@@ -45,7 +47,8 @@ class Operation:
     """An operation of the library, on flat memory: what the functions on arrays are made of.
 
     Called, it takes its operands in their order, each anything with a buffer or None, and the
-    members of its problem by name.  Buffers have no gaps, as a view of every second element has.
+    members of its problem by name.  Buffers have no gaps, as a view of every second element has; of
+    one that is larger than its operand the beginning is used.
     An operand that is only written may be None, and becomes a bytearray.  It returns the operands
     that are written.
 
@@ -137,13 +140,20 @@ class Operation:
         _devices.session(device).run(self.index, problem, operands, kernel, flat(settings))
 
     def check_flat(self, x, described):
-        """TypeError where an operand is no memory, such as a list: with NumPy it would be an array."""
+        """TypeError where an operand is no memory, such as a list (with NumPy it would be an array), or
+        memory of another type: elements of one byte may be anything."""
         try:
-            memoryview(x)
+            memory = memoryview(x)
         except TypeError:
             why = "" if _find_spec("numpy") else "NumPy is not installed, and without it "
             raise TypeError("%s: %s%s must be flat memory, such as array.array, not %s"
                             % (self.name, why, described.name, type(x).__name__)) from None
+        size = int(re.search(r"\d+", described.type + " 8")[0]) // 8
+        real = described.type in ("float32", "float64")
+        if memory.itemsize > 1 and (memory.itemsize != size or real and memory.format in _INTEGERS):
+            raise TypeError("%s: %s is %s, and this memory has elements of %d bytes, of format '%s'"
+                            % (self.name, described.name, described.type, memory.itemsize,
+                               memory.format))
 
     def __call__(self, *operands, device=None, kernel=None, settings=None, **members):
         problem = self.problem(**{n: v for n, v in members.items() if v is not None})

@@ -187,6 +187,10 @@ def test_memory_is_checked():
     raised(BufferError, op, x, x, bytes(4000), device="host", **problem)
     raised(TypeError, op, x, x, 5, device="host", **problem)
     raised(TypeError, op, x, x, None, None, x, device="host", **problem)
+    # Memory of another type is refused; elements of one byte may be anything.
+    for other in (np.zeros(1000), np.zeros(1000, "i4"), np.zeros(1000, "f2")):
+        assert "float32" in str(raised(TypeError, op, other, x, x, device="host", **problem))
+    op(np.zeros(4000, "u1"), x, device="host", **problem)
     session = _devices.session("host")
     packed = op.problem(**problem)
     raised(TypeError, session.run, op.index, packed[:-1], (x, x, x), None, None)
