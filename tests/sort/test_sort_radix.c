@@ -117,7 +117,15 @@ static void test_tiles_are_the_problem_s(void **state)
         /* but of words with 4 bytes beside each 512 x 16 where that saves a round of two a unit. */
         {{.type = TSR_U32, .n = 1200000, .argsort = true}, " -DGROUP=512 -DITEMS=12 "},
         {{.type = TSR_I32, .n = 2100000, .value_bytes = 4}, " -DGROUP=512 -DITEMS=16 "},
-        {{.type = TSR_F32, .n = 3000000, .value_bytes = 4}, " -DGROUP=512 -DITEMS=12 "},
+        {{.type = TSR_F32, .n = 3500000, .value_bytes = 4}, " -DGROUP=512 -DITEMS=16 "},
+        /* The largest tiles: as many as units, or twice as many, or well filled rounds of these. */
+        {{.type = TSR_F32, .n = 3000000, .value_bytes = 4}, " -DGROUP=512 -DITEMS=24 "},
+        {{.type = TSR_U32, .n = 3000000, .value_bytes = 8}, " -DGROUP=512 -DITEMS=24 "},
+        {{.type = TSR_I64, .n = 1500000, .argsort = true}, " -DGROUP=512 -DITEMS=24 "},
+        {{.type = TSR_I64, .n = 2000000, .value_bytes = 8}, " -DGROUP=512 -DITEMS=12 "},
+        {{.type = TSR_U64, .n = 6000000, .value_bytes = 8}, " -DGROUP=512 -DITEMS=24 "},
+        {{.type = TSR_F64, .n = 3000000, .value_bytes = 8}, " -DGROUP=512 -DITEMS=24 "},
+        {{.type = TSR_F64, .n = 6000000, .value_bytes = 8}, " -DGROUP=512 -DITEMS=12 "},
         {{.type = TSR_U32, .n = 10000000, .argsort = true}, " -DGROUP=512 -DITEMS=16 "},
         {{.type = TSR_F32, .n = 1 << 24, .value_bytes = 4}, " -DGROUP=512 -DITEMS=16 "},
         /* Digits of many bytes with up to 4 bytes beside each. */
