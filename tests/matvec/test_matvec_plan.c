@@ -582,7 +582,8 @@ static void tiles_are_as_wide_as_y_needs(void **state)
     } cases[] = {{9787, 712, TSR_BF16, 8},     {2405, 2456, TSR_BF16, 8},
                  {100000, 1504, TSR_BF16, 32}, {4001, 4096, TSR_BF16, 32},
                  {28636, 72, TSR_F32, 8},      {40000, 40, TSR_F32, 8},
-                 {20, 2014378, TSR_F64, 128},  {10, 2014378, TSR_F64, 64}};
+                 {20, 2014378, TSR_F64, 128},  {10, 2014378, TSR_F64, 64},
+                 {41992, 528, TSR_F64, 8},     {3000, 600, TSR_F64, 8}};
     const device_facts gpu = device(DEVICE_GPU, 132, 1024, 48 * 1024);
 
     (void)state;
@@ -592,6 +593,35 @@ static void tiles_are_as_wide_as_y_needs(void **state)
 
         if (param(&made.params, "ACROSS") != cases[i].across)
             fail_msg("%zux%zu: %u", cases[i].rows, cases[i].columns, param(&made.params, "ACROSS"));
+        plan_free(&made);
+    }
+}
+
+/* Whole rows that fill the device: of 16 bits a warp takes two, or of very many and shorter ones
+ * half a warp; teams of float64 are two to a group. */
+static void teams_suit_rows_that_fill_the_device(void **state)
+{
+    static const struct {
+        size_t rows, columns;
+        tsr_type type;
+        uint32_t team, rows_at_once, group;
+    } cases[] = {{4616, 1624, TSR_BF16, 32, 2, 128},  {2000, 1624, TSR_BF16, 64, 1, 128},
+                 {20000, 1200, TSR_BF16, 16, 2, 128}, {30000, 800, TSR_F16, 16, 2, 128},
+                 {20000, 4096, TSR_BF16, 32, 2, 128}, {1049, 3196, TSR_F64, 128, 1, 256},
+                 {2100, 3000, TSR_F64, 128, 1, 256},  {318, 812, TSR_F64, 128, 1, 128}};
+    const device_facts gpu = device(DEVICE_GPU, 132, 1024, 48 * 1024);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const problem p = product(cases[i].rows, cases[i].columns, cases[i].type, false);
+        plan made = plan_with("split-vector", &p, &gpu, NULL, NULL);
+
+        if (param(&made.params, "TEAM") != cases[i].team ||
+            param(&made.params, "ROWS") != cases[i].rows_at_once ||
+            param(&made.params, "GROUP") != cases[i].group)
+            fail_msg("%zux%zu: TEAM=%u ROWS=%u GROUP=%u", cases[i].rows, cases[i].columns,
+                     param(&made.params, "TEAM"), param(&made.params, "ROWS"),
+                     param(&made.params, "GROUP"));
         plan_free(&made);
     }
 }
@@ -1403,6 +1433,7 @@ int main(void)
         cmocka_unit_test(tunables_follow_device_and_shape),
         cmocka_unit_test(brief_columns_of_16_bits_have_small_groups),
         cmocka_unit_test(tiles_are_as_wide_as_y_needs),
+        cmocka_unit_test(teams_suit_rows_that_fill_the_device),
         cmocka_unit_test(no_tunable_stays_0),
         cmocka_unit_test(parts_follow_device_and_shape),
         cmocka_unit_test(slices_are_loaded_past_the_cache),
