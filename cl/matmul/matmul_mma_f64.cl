@@ -9,7 +9,7 @@
  *     blocks along k of all: the last group of a tile adds up what the others kept.
  * Work split: a group computes TILE_M x TILE_N of C; each of its warps WARP_M x WARP_N, as pieces
  *     of 16 x 8.  What a group takes: matmul_shares.clh.
- * Parameters: TILE_M, TILE_N; WARP_M, a multiple of 16, and WARP_N, of 8; DEPTH, a multiple of 16,
+ * Parameters: TILE_M, TILE_N, powers of two where TRANS_A, and where not TRANS_B; WARP_M, a multiple of 16, and WARP_N, of 8; DEPTH, a multiple of 16,
  *     and 32 or more where WARP_M is 16; STAGES; BAND (matmul_bands.clh); ALIGNED_A, ALIGNED_B,
  *     ALIGNED_C: whether two neighbours that start at a multiple of 2 are an aligned vector;
  *     LAST_ADDS (last_group.clh), not 0; REAL, REAL_BITS, FACTOR, RESULT (matmul_elements.clh): of
@@ -57,6 +57,10 @@
 #endif
 
 #define STEPS (DEPTH / 16) /* along k, of a block */
+
+#if (TRANS_A && TILE_M & (TILE_M - 1)) || (!TRANS_B && TILE_N & (TILE_N - 1))
+#error "TILE_M, TILE_N: powers of two where lines lie across k, in whole passes of the work-items"
+#endif
 
 #if TILE_M * DEPTH % (2 * ITEMS) || TILE_N * DEPTH % (2 * ITEMS)
 #error "TILE_M * DEPTH and TILE_N * DEPTH: multiples of 2 * ITEMS, whole vectors for each item"

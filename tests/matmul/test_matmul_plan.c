@@ -925,6 +925,8 @@ static void skinny_products_share_a_long_k(void **state)
         {TSR_F32, 6, 7, 10311, true, true, "skinny-dots", "TEAM=32 SPLIT=41"},
         {TSR_F32, 7, 27, 5588, false, true, "skinny-dots", "TEAM=8 SPLIT=30"},
         {TSR_F16, 1, 13, 353, false, false, "skinny-columns", "LANES=8 SLICES=32 SPLIT=1"},
+        /* Elements that are loaded one by one have registers of their own. */
+        {TSR_F16, 1, 4097, 4097, false, false, "skinny-columns", "VECTOR=8 SPLIT=15"},
         {TSR_BF16, 2536, 1, 3432, true, true, "skinny-columns", "LANES=16 SLICES=16 VECTOR=4"},
         {TSR_BF16, 1, 3176, 2022, false, false, "skinny-columns", "LANES=32 SLICES=8 VECTOR=8"},
         {TSR_BF16, 7598, 1, 416, true, false, "skinny-columns",
@@ -1104,6 +1106,58 @@ static void eight_warps_take_a_unit(void **state)
     p = product(1000, 1000, 601); /* 256 tiles */
     matmul_in(&p)->type = TSR_F64;
     expect_params("mma-f64", NULL, &p, &d, "TILE_M=64 TILE_N=128 DEPTH=16");
+}
+
+/* Float64 of 33 to 48 columns, or rows, has tiles that are no wider, where that factor lies along
+ * k: by narrow warps, or with a long k by long blocks. */
+static void narrow_products_have_narrow_tiles(void **state)
+{
+    static const struct {
+        size_t m, n, k;
+        bool trans_a, trans_b;
+        double beta;
+        const char *expected; /* NULL: they have none */
+    } cases[] = {
+        {5309, 35, 302, false, true, 1, "TILE_M=64 TILE_N=48 WARP_M=16 WARP_N=48 DEPTH=32"},
+        {20000, 44, 40, false, true, 0, "TILE_M=64 TILE_N=48 WARP_M=32 WARP_N=24 DEPTH=16"},
+        {36, 5000, 500, false, true, 1, "TILE_M=48 TILE_N=64 WARP_M=48 WARP_N=16 DEPTH=32"},
+        {20000, 44, 40, false, false, 0, NULL},
+        {20000, 32, 40, false, true, 0, NULL},
+        {20000, 49, 40, false, true, 0, NULL},
+        {36, 5000, 500, true, true, 1, NULL},
+    };
+    static const char wide[] = "a factor whose lines lie across k is brought by whole lines, which "
+                               "tiles of 48 do not have";
+    device_facts d = hopper();
+
+    (void)state;
+    d.compute_units = 132;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        problem p = product(cases[i].m, cases[i].n, cases[i].k);
+        plan made;
+
+        matmul_in(&p)->type = TSR_F64;
+        matmul_in(&p)->trans_a = cases[i].trans_a;
+        matmul_in(&p)->trans_b = cases[i].trans_b;
+        matmul_in(&p)->beta = cases[i].beta;
+        if (cases[i].expected) {
+            expect_params("mma-f64", NULL, &p, &d, cases[i].expected);
+            assert_string_equal(first_supported(&p, &d), "mma-f64");
+            continue;
+        }
+        made = plan_of("mma-f64", NULL, &p, &d);
+        assert_int_not_equal(param(&made.params, "TILE_M"), 48);
+        assert_int_not_equal(param(&made.params, "TILE_N"), 48);
+        plan_free(&made);
+    }
+    {
+        problem p = product(20000, 44, 40);
+
+        matmul_in(&p)->type = TSR_F64;
+        expect_reason("mma-f64", "TILE_N=48", &p, &d, wide, NULL);
+        matmul_in(&p)->trans_a = true;
+        expect_reason("mma-f64", "TILE_M=48", &p, &d, wide, NULL);
+    }
 }
 
 /* Tiles of four slices of few rows of C are shared among groups sooner. */
@@ -1719,6 +1773,7 @@ int main(void)
         cmocka_unit_test(warps_take_the_fastest_tiles),
         cmocka_unit_test(eight_warps_take_a_unit),
         cmocka_unit_test(blocks_are_short_where_groups_share_units),
+        cmocka_unit_test(narrow_products_have_narrow_tiles),
         cmocka_unit_test(few_rows_of_a_long_k_are_shared),
         cmocka_unit_test(whole_columns_fit_the_local_memory),
         cmocka_unit_test(skinny_products_fit_the_local_memory),

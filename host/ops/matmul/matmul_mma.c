@@ -415,6 +415,8 @@ static bool gains_in_f64(const tsr_matmul_problem *p)
         return p->k <= 16;
     if (!matmul_starts_at(&c, 2))
         return p->k <= (outputs < 0x1p19 ? 96 : 256);
+    if (matmul_is_narrow_f64(p)) /* 20000x44x40 takes 11.5 us in place of 12.7 */
+        return false;
     if (!boxes || matmul_reads_c(p))
         return p->k <= 96;
     return p->k <= (outputs < 0x1p22 || (!p->trans_a && p->trans_b) ? 64 : 16);

@@ -15,13 +15,16 @@ enum { CAPABILITY_MIN = 90 };
 
 /* 0: what the shape and the device call for. */
 static const tunable tunables[] = {
-    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 16, 32, 64, 128}, 0},
+    {"TILE_M",
+     "rows of a work-group's tile: traffic against work-groups",
+     {0, 16, 32, 48, 64, 128},
+     0},
     {"TILE_N",
      "columns of a work-group's tile: fewer reads of A against B",
-     {0, 16, 32, 64, 128},
+     {0, 16, 32, 48, 64, 128},
      0},
-    {"WARP_M", "rows of a warp: fewer reads of B against warps", {0, 16, 32, 64}, 0},
-    {"WARP_N", "columns of a warp: fewer reads of A against warps", {0, 8, 16, 32}, 0},
+    {"WARP_M", "rows of a warp: fewer reads of B against warps", {0, 16, 32, 48, 64}, 0},
+    {"WARP_N", "columns of a warp: fewer reads of A against warps", {0, 8, 16, 24, 32, 48}, 0},
     {"DEPTH", "extent of blocks along k: fewer barriers against local memory", {0, 16, 32}, 0},
     {"STAGES", "blocks along k in flight: latency hidden against local memory", {0, 3, 4, 5, 6}, 0},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
@@ -43,9 +46,12 @@ static const tunable tunables[] = {
 /* As copied in boxes. */
 static const tunable tensor_tunables[] = {
     {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 32, 64, 128}, 0},
-    {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {0, 32, 64, 128}, 0},
+    {"TILE_N",
+     "columns of a work-group's tile: fewer reads of A against B",
+     {0, 32, 48, 64, 128},
+     0},
     {"WARP_M", "rows of a warp: fewer reads of B against warps", {0, 32, 64}, 0},
-    {"WARP_N", "columns of a warp: fewer reads of A against warps", {0, 16, 32}, 0},
+    {"WARP_N", "columns of a warp: fewer reads of A against warps", {0, 16, 32, 48}, 0},
     {"STAGES", "blocks along k in flight: latency hidden against local memory", {0, 3, 4, 6, 8}, 0},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
     {"SPLIT",
@@ -148,6 +154,42 @@ static bool is_square_of_four(const layout *s)
            s->tile.depth > DEPTH;
 }
 
+/* Tiles of 48 rows or columns, where the sides of C leave more of 64 unused: 5309x35x302 with B
+ * transposed and beta 1 takes 14.0 us of an H200, and 17.8 by boxes of 64, 20000x44x40 11.5 and
+ * 12.7.  With a long k blocks are long, and each warp has all columns, or rows: of 302 14.0
+ * and 15.4, of 104 15.5 and 13.4. */
+enum { NARROW = 48, NARROW_K_MIN = 32, NARROW_LONG_K = 200 };
+
+static bool has_narrow_rows(const tsr_matmul_problem *p)
+{
+    return !p->trans_a && p->m > 32 && p->m <= NARROW;
+}
+
+static bool has_narrow_columns(const tsr_matmul_problem *p)
+{
+    return p->trans_b && p->n > 32 && p->n <= NARROW;
+}
+
+bool matmul_is_narrow_f64(const tsr_matmul_problem *p)
+{
+    return p->k >= NARROW_K_MIN && (has_narrow_rows(p) || has_narrow_columns(p));
+}
+
+static bool is_narrow(const layout *s)
+{
+    return s->tile.rows == NARROW || s->tile.columns == NARROW;
+}
+
+static void set_narrow_warps(layout *s)
+{
+    const bool is_long = s->tile.depth > DEPTH, few_rows = s->tile.rows == NARROW;
+
+    if (s->warp_m || s->warp_n)
+        return;
+    s->warp_m = few_rows ? NARROW : is_long ? 16 : 32;
+    s->warp_n = few_rows ? 16 : is_long ? NARROW : NARROW / 2;
+}
+
 /* A layout with tiles of this size, where no tunable sets another; deep where it is to be, and
  * tunables agree. */
 static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n, bool deep)
@@ -167,10 +209,16 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
              (!s.warp_m || s.warp_m == 32) && (!s.warp_n || s.warp_n == 16);
     if (s.deep)
         s.tile.depth = 2 * DEPTH;
+    else if (!tensor && is_narrow(&s))
+        s.tile.depth = param(j->params, "DEPTH") ? param(j->params, "DEPTH")
+                       : p->k < NARROW_LONG_K    ? DEPTH
+                                                 : 2 * DEPTH;
     else if (!tensor)
         s.tile.depth = depth_of(j, area, size_min(s.tile.rows, s.tile.columns));
     if (is_square_of_four(&s))
         s.warp_m = s.warp_n = 16;
+    else if (is_narrow(&s))
+        set_narrow_warps(&s);
     if (!s.warp_m)
         s.warp_m = area >= 128 * 128 ? 64 : size_min(s.tile.rows, 32);
     if (!s.warp_n) /* four warps or more */
@@ -196,11 +244,17 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
     return s;
 }
 
-/* Whether a tile is cut into whole warps, and brought in whole vectors, or boxes multiplied by
- * whole warp groups. */
-static bool is_whole(const layout *s)
+/* Whether the work-items would bring a part of a line beside whole ones. */
+static bool lines_are_cut(const tsr_matmul_problem *p, const layout *s)
 {
-    if (s->tile.rows % s->warp_m || s->tile.columns % s->warp_n)
+    return (p->trans_a && s->tile.rows == NARROW) || (!p->trans_b && s->tile.columns == NARROW);
+}
+
+/* Whether a tile is cut into whole warps, and brought in whole vectors and lines, or boxes
+ * multiplied by whole warp groups. */
+static bool is_whole(const tsr_matmul_problem *p, const layout *s)
+{
+    if (s->tile.rows % s->warp_m || s->tile.columns % s->warp_n || lines_are_cut(p, s))
         return false;
     if (s->tensor)
         return s->items % 128 == 0 && s->items <= 256;
@@ -214,32 +268,37 @@ static bool is_whole(const layout *s)
 
 /* Microseconds, by the size of the tile: fitted to 102 timings on an H200, from 90x97x102 to
  * 14145x16384x16384, most of them at odd distances of rows, within 11% (RMS), those of tiles of 32
- * x 64 and 64 x 128 where groups fill a unit to 60 more, of 16 x 64 there to 6; and of boxes to 33,
- * from 490x444x444 to 7550x8817x10702, within 5%, and to 39 of small products where both kernels
- * were timed: the one that is chosen takes 1.01 times as long as the faster one in the mean. */
+ * x 64 and 64 x 128 where groups fill a unit to 60 more, of 16 x 64 there to 6, of 48 x 64 to 8;
+ * and of boxes to 33, from 490x444x444 to 7550x8817x10702, within 5%, and to 39 of small products
+ * where both kernels were timed: the one that is chosen takes 1.01 times as long as the faster one
+ * in the mean. */
 static const struct costs {
     /* Of a block along k of a tile: of a group alone on a unit, and of each where groups fill it.
      */
     struct {
         double alone, full;
-    } block[6];
-    double deep;  /* of a layout that is, whose group is alone on a unit, */
-    double odd;   /* times as long in the largest tiles where not all lines are aligned, */
-    double even;  /* and in others where all are */
-    double group; /* to begin and end, and for each tile more */
+    } block[7];
+    double deep;        /* of a layout that is, whose group is alone on a unit, */
+    double narrow_long; /* of a narrow one alone with long blocks, */
+    double odd;         /* times as long in the largest tiles where not all lines are aligned, */
+    double even;        /* and in others where all are */
+    double group;       /* to begin and end, and for each tile more */
     double launch;
     double turn;       /* for the last group of a tile to find that it is, */
     double sharer;     /* and to add up what a group kept of 64 x 64 or less */
     double output;     /* to store it, */
     double again;      /* so many times as long where what it was is read first, */
-    double deep_again; /* in a layout that is deep */
+    double deep_again; /* in a layout that is deep, */
+    double box_again;  /* and of 64 x 64 in boxes, timed at four shapes: 95x8064x390 27.9 us */
 } usual = {.block = {{1.20, 1.04},
                      {0.79, 0.79},
                      {0.63, 0.42},
                      {0.308, 0.265},
                      {0.19, 0.184},
-                     {0.19, 0.29}},
+                     {0.19, 0.29},
+                     {0.47, 0.32}},
            .deep = 0.44,
+           .narrow_long = 0.38,
            .odd = 1.23,
            .even = 1.15,
            .group = 0.65,
@@ -257,17 +316,20 @@ static const struct costs {
               .turn = 2.7,
               .sharer = 0.095,
               .output = 0.3e-3,
-              .again = 5};
+              .again = 5,
+              .box_again = 3.2};
 
 /* Bytes that memory moves in a microsecond. */
 static const double moved_a_us = 3.6e6;
 
-/* By the outputs of a tile: 128 x 128, 64 x 128, 64 x 64, 32 x 64, 32 x 32; and 16 x 64. */
+/* By the outputs of a tile: 128 x 128, 64 x 128, 64 x 64, 32 x 64, 32 x 32; 16 x 64, and 48 x 64.
+ */
 static size_t size_of(const layout *s)
 {
     const size_t area = (size_t)s->tile.rows * s->tile.columns;
 
-    return area >= 128 * 128                              ? 0
+    return is_narrow(s)                                   ? 6
+           : area >= 128 * 128                            ? 0
            : area >= 64 * 128                             ? 1
            : area >= 64 * 64                              ? 2
            : area >= 32 * 64                              ? 3
@@ -318,7 +380,9 @@ static bool aligned(const matmul_matrix *x)
 static double tile_of(const tsr_matmul_problem *p, const layout *s, size_t together)
 {
     const struct costs *costs = s->tensor ? &of_boxes : &usual;
-    const double again = s->deep ? costs->deep_again : costs->again;
+    const double again = s->deep                        ? costs->deep_again
+                         : s->tensor && size_of(s) == 2 ? costs->box_again
+                                                        : costs->again;
     const double outputs = (double)s->tile.rows * s->tile.columns * (matmul_reads_c(p) ? again : 1);
 
     return costs->group + (double)together * outputs * costs->output;
@@ -333,8 +397,9 @@ static double round_of(const job *j, const layout *s, size_t together, double bl
     const bool even = aligned(&a) && aligned(&b), largest = size_of(s) == 0;
     const double times = largest && !even ? costs->odd : !largest && even ? costs->even : 1;
     const double full = costs->block[size_of(s)].full * times;
-    const double of_one = s->deep   ? costs->deep
-                          : largest ? costs->block[0].alone
+    const double of_one = s->deep                                 ? costs->deep
+                          : is_narrow(s) && s->tile.depth > DEPTH ? costs->narrow_long * times
+                          : largest                               ? costs->block[0].alone
                                     : costs->block[size_of(s)].alone * times;
     const double alone = fmax(of_one, wait_for_memory(j, s));
     const double all = together > 1 || largest ? (double)together * full : 0;
@@ -429,8 +494,8 @@ static layout layout_of(const job *j, bool tensor)
     static const struct {
         size_t m, n;
         bool deep;
-    } sizes[] = {{128, 128}, {64, 128}, {128, 64}, {64, 64}, {64, 64, true},
-                 {32, 64},   {64, 32},  {32, 32},  {16, 64}, {64, 16}};
+    } sizes[] = {{128, 128}, {64, 128}, {128, 64}, {64, 64}, {64, 64, true}, {32, 64},
+                 {64, 32},   {32, 32},  {16, 64},  {64, 16}, {NARROW, 64},   {64, NARROW}};
     const tsr_matmul_problem *p = matmul_of(j->problem);
     layout best = layout_for(j, tensor, 128, 128, false);
     double least = DBL_MAX;
@@ -440,12 +505,15 @@ static layout layout_of(const job *j, bool tensor)
         return best;
     for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
         layout s = layout_for(j, tensor, sizes[i].m, sizes[i].n, sizes[i].deep);
-        const bool fits = (!tensor || size_min(sizes[i].m, sizes[i].n) > 16) && is_whole(&s) &&
-                          s.local <= j->device->large_local;
+        const bool fits = (!tensor || (size_min(sizes[i].m, sizes[i].n) > 16 && !is_narrow(&s))) &&
+                          is_whole(p, &s) && s.local <= j->device->large_local;
         double cost = DBL_MAX;
 
         if (sizes[i].deep && !s.deep)
             continue; /* a tunable says otherwise */
+        if ((sizes[i].m == NARROW && !has_narrow_rows(p)) ||
+            (sizes[i].n == NARROW && !has_narrow_columns(p)))
+            continue;
         if (fits)
             s = shared_best(j, s, &cost);
         /* Where none fits, the last one says why. */
@@ -487,7 +555,13 @@ static const char *plan_layout(const job *j, const layout *s, bool turned, plan 
     why = why ? why : matmul_unsupported_rounding(j, out);
     if (why)
         return why;
-    if (!is_whole(s))
+    if (lines_are_cut(p, s))
+        return plan_unsupported(
+            out,
+            "a factor whose lines lie across k is brought by whole lines, which "
+            "tiles of %d do not have",
+            NARROW);
+    if (!is_whole(p, s))
         return plan_unsupported(out, "tiles of %u x %u do not divide into whole warps of %zu x %zu",
                                 s->tile.rows, s->tile.columns, s->warp_m, s->warp_n);
     why = matmul_unsupported_shares(j, &s->how, out);
@@ -591,13 +665,14 @@ const variant matmul_mma_f64_tensor = {
     .tunable_count = ARRAY_COUNT(tensor_tunables),
     .plan = plan_mma_f64_tensor};
 
-/* Microseconds that the best layout with boxes takes, or without them. */
-static double least_cost(const problem *q, const device_facts *d, bool tensor)
+/* Microseconds that the best layout with boxes takes, or without them; *narrow: it is. */
+static double least_cost(const problem *q, const device_facts *d, bool tensor, bool *narrow)
 {
     const params chosen = params_default(tensor ? &matmul_mma_f64_tensor : &matmul_mma_f64);
     const job j = {q, d, &chosen, false, false};
     const layout s = layout_of(&j, tensor);
 
+    *narrow = is_narrow(&s);
     return cost_of(&j, &s);
 }
 
@@ -605,18 +680,27 @@ double matmul_mma_f64_time(const problem *q, const device_facts *d)
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const device_facts known = matmul_known(d);
+    bool narrow;
 
     if (!p->m || !p->n)
         return INFINITY;
-    return 1e3 * fmin(least_cost(q, &known, false), least_cost(q, &known, true));
+    return 1e3 * fmin(least_cost(q, &known, false, &narrow), least_cost(q, &known, true, &narrow));
 }
+
+/* What boxes are to take of the time of tiles of 48 columns: of so few they take longer than their
+ * model says, 9038x47x104 with B transposed 14.6 us of an H200 in place of 11.1. */
+static const double BOXES_SHARE_OF_NARROW = 0.8;
 
 bool matmul_boxes_gain(const problem *q, const device_facts *d)
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const device_facts known = matmul_known(d);
+    bool narrow, boxes_are;
+    double without;
 
     if (p->type != TSR_F64 || p->m == 0 || p->n == 0)
         return false;
-    return least_cost(q, &known, true) < least_cost(q, &known, false);
+    without = least_cost(q, &known, false, &narrow);
+    return least_cost(q, &known, true, &boxes_are) <
+           without * (narrow && has_narrow_columns(p) ? BOXES_SHARE_OF_NARROW : 1);
 }

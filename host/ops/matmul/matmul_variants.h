@@ -84,6 +84,9 @@ extern const variant matmul_mma, matmul_mma_f64, matmul_mma_f64_tensor;
 /* Whether `mma-f64-tensor` is faster than `mma-f64`, by what their best layouts take. */
 bool matmul_boxes_gain(const problem *q, const device_facts *d);
 
+/* Whether `mma-f64` has tiles of 48 rows or columns for a float64 product that is hardly wider. */
+bool matmul_is_narrow_f64(const tsr_matmul_problem *p);
+
 /** Whether `mma` takes less time than `wgmma-tensor`, which stages lines that are not aligned and
  *  has larger tiles: what both take, in TF32 and 16 bits. */
 bool matmul_mma_gains(const problem *q, const device_facts *d);
