@@ -55,7 +55,7 @@ static void report_fortran(const blas_call *call, int position)
     snprintf(name, sizeof name, "%-6s", call->name);
     for (char *letter = name; *letter; letter++)
         *letter = (char)toupper((unsigned char)*letter);
-    CBLAS_CallFromC = call->layout != 0;
+    CBLAS_CallFromC = call->in_c;
     RowMajorStrg = call->layout == BLAS_ROW_MAJOR;
     xerbla_(name, info, strlen(name));
     CBLAS_CallFromC = 0;
@@ -68,15 +68,16 @@ bool blas_take_arguments(blas_call *call)
     const bool real = call->type == 's' || call->type == 'd';
     int position;
 
-    if (call->layout && call->layout != BLAS_ROW_MAJOR && call->layout != BLAS_COLUMN_MAJOR) {
+    if (call->in_c && call->layout != BLAS_ROW_MAJOR && call->layout != BLAS_COLUMN_MAJOR) {
         report_option(&given, 0);
         return false;
     }
     position = blas_illegal_option(call);
     if (position) {
         /* Whether a rank update may be conjugated is for Fortran's routine to say. */
-        const bool is_fortrans = !call->layout || (blas_is_rank_update(call->routine) &&
-                                                   (call->transa == 'T' || call->transa == 'C'));
+        const bool is_fortrans =
+            !call->in_c || (position == 2 && blas_is_rank_update(call->routine) &&
+                            (call->transa == 'T' || call->transa == 'C'));
 
         if (is_fortrans)
             report_fortran(&given, position);

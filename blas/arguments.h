@@ -44,35 +44,13 @@ static inline bool blas_is_triangular(blas_routine r)
     return r == BLAS_TRMM || r == BLAS_TRSM;
 }
 
-/** The letter of an option: of C's enumerations, where `in_c`; 0 where it is none. */
-static inline int blas_letter(bool in_c, int option)
+/** The letter of an option: of C's enumeration, where `in_c`, whose numbers are `first` and those
+ * that follow, for these letters; 0 where it is none. */
+static inline int blas_letter(bool in_c, int option, int first, const char *letters, int count)
 {
     if (!in_c)
         return option >= 'a' && option <= 'z' ? option - ('a' - 'A') : option;
-    switch (option) {
-    case 111:
-        return 'N';
-    case 112:
-        return 'T';
-    case 113:
-        return 'C';
-    case 114:
-        return 'R'; /* conjugated alone: not in the reference */
-    case 121:
-        return 'U';
-    case 122:
-        return 'L';
-    case 131:
-        return 'N';
-    case 132:
-        return 'U';
-    case 141:
-        return 'L';
-    case 142:
-        return 'R';
-    default:
-        return 0;
-    }
+    return option >= first && option < first + count ? letters[option - first] : 0;
 }
 
 static inline bool blas_is_trans(const blas_call *call, int letter)
@@ -86,7 +64,7 @@ static inline bool blas_is_trans(const blas_call *call, int letter)
     case BLAS_HERK:
     case BLAS_HER2K:
         return letter == 'N' || letter == 'C';
-    default:
+    default: /* R: conjugated alone, which is not in the reference */
         return letter == 'N' || letter == 'T' || letter == 'C' || letter == 'R';
     }
 }
@@ -99,36 +77,36 @@ static inline bool blas_is_trans(const blas_call *call, int letter)
  */
 static BLAS_INLINE int blas_illegal_option(blas_call *call)
 {
-    const bool in_c = call->layout != 0;
+    const bool in_c = call->in_c;
     const blas_routine r = call->routine;
     int position = 0;
 
     if (blas_has_side(r)) {
-        call->side = blas_letter(in_c, call->side);
+        call->side = blas_letter(in_c, call->side, 141, "LR", 2);
         position++;
         if (call->side != 'L' && call->side != 'R')
             return position;
     }
     if (r != BLAS_GEMM) {
-        call->uplo = blas_letter(in_c, call->uplo);
+        call->uplo = blas_letter(in_c, call->uplo, 121, "UL", 2);
         position++;
         if (call->uplo != 'U' && call->uplo != 'L')
             return position;
     }
     if (blas_has_trans(r)) {
-        call->transa = blas_letter(in_c, call->transa);
+        call->transa = blas_letter(in_c, call->transa, 111, "NTCR", 4);
         position++;
         if (!blas_is_trans(call, call->transa))
             return position;
     }
     if (r == BLAS_GEMM) {
-        call->transb = blas_letter(in_c, call->transb);
+        call->transb = blas_letter(in_c, call->transb, 111, "NTCR", 4);
         position++;
         if (!blas_is_trans(call, call->transb))
             return position;
     }
     if (blas_is_triangular(r)) {
-        call->diag = blas_letter(in_c, call->diag);
+        call->diag = blas_letter(in_c, call->diag, 131, "NU", 2);
         position++;
         if (call->diag != 'U' && call->diag != 'N')
             return position;
@@ -217,7 +195,7 @@ static BLAS_INLINE int blas_illegal_size(const blas_call *call)
 /** Are all arguments legal? It changes a copy of the call. */
 static BLAS_INLINE bool blas_is_legal(blas_call call)
 {
-    if (call.layout && call.layout != BLAS_ROW_MAJOR && call.layout != BLAS_COLUMN_MAJOR)
+    if (call.in_c && call.layout != BLAS_ROW_MAJOR && call.layout != BLAS_COLUMN_MAJOR)
         return false;
     if (blas_illegal_option(&call))
         return false;

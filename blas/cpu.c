@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,21 @@ static void *symbol_of(void *handle, const char *name, const char *other)
     return symbol && !dlsym(handle, "tsr_blas_keep") ? symbol : NULL;
 }
 
+bool blas_cpu_has_integers(void *handle, bool wide)
+{
+    /* As an integer of 32 bits it is 1, where the first element is the largest; one of 64 is
+     * negative, where there is none. */
+    const int64_t n = INT64_MIN + 1, one = 1;
+    const double x = 1;
+    void *symbol = symbol_of(handle, wide ? "idamax_64_" : "idamax_", wide ? "idamax_" : NULL);
+    int (*largest)(const int64_t *, const double *, const int64_t *);
+
+    if (!symbol || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+        return true;
+    memcpy(&largest, &symbol, sizeof largest);
+    return (largest(&n, &x, &one) == 0) == wide;
+}
+
 /* Open a library that has a BLAS of this kind. */
 static bool open_library(cpu_blas *blas, const char *file, bool wide)
 {
@@ -60,7 +76,7 @@ static bool open_library(cpu_blas *blas, const char *file, bool wide)
     if (!handle)
         return false;
     symbol = symbol_of(handle, wide ? "dgemm_64_" : "dgemm_", wide ? "dgemm_" : NULL);
-    if (!symbol) {
+    if (!symbol || !blas_cpu_has_integers(handle, wide)) {
         dlclose(handle);
         return false;
     }
@@ -78,8 +94,11 @@ static void open_blas(cpu_blas *blas, bool wide)
     if (named && *named) {
         if (open_library(blas, named, wide))
             return;
-        fprintf(stderr, "libtessera-blas: %s: %s cannot be opened as a BLAS; using the system's\n",
-                blas->variable, named);
+        fprintf(
+            stderr,
+            "libtessera-blas: %s: %s cannot be opened as a BLAS with integers of %d bits; using "
+            "the system's\n",
+            blas->variable, named, wide ? 64 : 32);
     }
     for (size_t i = 0; i < blas->count; i++) {
         if (open_library(blas, blas->candidates[i], wide))

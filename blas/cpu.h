@@ -9,6 +9,7 @@
 #define BLAS_CPU_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef void (*blas_function)(void);
@@ -22,6 +23,9 @@ typedef _Atomic(blas_function) blas_target;
  * @param integer  Bytes of an integer: 4 or 8, for which there are different libraries.
  */
 void blas_cpu_resolve(blas_target *target, const char *name, size_t integer);
+
+/** Whether a library's integers have 64 bits, where `wide`, or else 32. */
+bool blas_cpu_has_integers(void *handle, bool wide);
 
 /** A function of the library whose integers have 4 bytes; NULL where it has none of the name. */
 void *blas_cpu_symbol(const char *name);

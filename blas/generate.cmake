@@ -20,10 +20,11 @@ set(functions "")
 set(symbols "")
 set(count 0)
 
-# add_function(MACRO NAME RESULT PARAMETERS ARGUMENTS SIZES CALL): the function MACRO(NAME).  Its first
-# call looks the CPU's function up.  Of level 3 are SIZES, m | n | k, and CALL, the initialiser of a
-# blas_call; of the others they are empty.
-macro(add_function macro name result parameters arguments sizes call)
+# add_function(MACRO NAME RESULT PARAMETERS ARGUMENTS SIZES CALL FORTRAN): the function MACRO(NAME).  Its
+# first call looks the CPU's function up.  Of level 3 are SIZES, m | n | k, CALL, the initialiser of a
+# blas_call, and FORTRAN, the number of the CPU's function in Fortran's calling sequence; of the others
+# they are empty.
+macro(add_function macro name result parameters arguments sizes call fortran)
     set(jump "((${result} (*)(${parameters}))target(${count}))(${arguments});\n")
     if("${result}" STREQUAL void)
         set(return_jump "    ${jump}")
@@ -144,10 +145,10 @@ foreach(line IN LISTS lines)
         if(level EQUAL 3)
             string(REGEX REPLACE "^T" "" routine ${pattern})
             string(TOUPPER ${routine} routine)
-            set(fortran ${count})
+            set(in_fortran ${count})
             set(always ".routine = BLAS_${routine}, .type = '${type}', .name = \"${name}\", .integer_bytes = sizeof(blas_int)")
             string(PREPEND f_call "${always}")
-            string(PREPEND c_call "${always}, .layout = layout")
+            string(PREPEND c_call "${always}, .in_c = true, .layout = layout")
         else()
             set(f_call "")
             set(c_call "")
@@ -156,9 +157,9 @@ foreach(line IN LISTS lines)
             string(REGEX REPLACE "^(, | [|] )" "" ${list} "${${list}}")
         endforeach()
         add_function(FORTRAN ${name} "${f_result}" "${f_parameters}${f_lengths}"
-            "${f_arguments}${f_lengths_passed}" "${f_sizes}" "${f_call}")
+            "${f_arguments}${f_lengths_passed}" "${f_sizes}" "${f_call}" "${in_fortran}")
         add_function(CBLAS ${c_name} "${c_result}" "${c_parameters}" "${c_arguments}"
-            "${c_sizes}" "${c_call}")
+            "${c_sizes}" "${c_call}" "${in_fortran}")
         string(APPEND symbols "    ${name}_; ${name}_64_; cblas_${c_name}; cblas_${c_name}64_;\n")
     endforeach()
 endforeach()

@@ -39,7 +39,8 @@ typedef struct blas_call {
     const char *name;                     /* "dgemm" */
     size_t integer_bytes;                 /* of the caller's integers: 4 or 8 */
     blas_function fortran;                /* the CPU's, in Fortran's calling sequence */
-    int layout;                           /* of C's calling sequence; 0: the call is in Fortran's */
+    bool in_c;                            /* in C's calling sequence, not Fortran's */
+    int layout;                           /* of C's */
     int side, uplo, transa, transb, diag; /* as the caller has them; then 'L', 'U', 'N', ... */
     int64_t m, n, k;
     blas_number alpha, beta;

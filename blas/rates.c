@@ -42,14 +42,9 @@ void rates_read(void)
         atomic_store(&usable, true);
 }
 
-static size_t index_of_type(char type)
-{
-    return type == 's' ? 0 : type == 'd' ? 1 : type == 'c' ? 2 : 3;
-}
-
 bool rates_have(char type)
 {
-    return atomic_load(&usable) && file.tables[index_of_type(type)][0][0].there;
+    return atomic_load(&usable) && file.tables[rates_index(type)][0][0].there;
 }
 
 bool rates_are_of(const char *device, const char *platform)
@@ -163,7 +158,7 @@ rates_times rates_expect(const blas_call *call, double kept, double reads_c)
     among sizes[3];
     bool squared;
     const size_t routine = look_up(call, sizes, &squared);
-    const rates_table *table = file.tables[index_of_type(call->type)][routine];
+    const rates_table *table = file.tables[rates_index(call->type)][routine];
     float log2_times[2]; /* of the CPU, and the device */
 
     for (size_t p = 0; p < 2; p++) {

@@ -19,6 +19,11 @@ static const char *const routine_names[RATES_ROUTINES] = {
 static const char types[RATES_TYPES + 1] = "sdcz";
 static const char *const places[] = {"cpu", "device"};
 
+size_t rates_index(char type)
+{
+    return (size_t)(strchr(types, type) - types);
+}
+
 float rates_log2(double x)
 {
     int exponent;

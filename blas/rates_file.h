@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** Sides that were timed, of each routine in all combinations of its sizes: three of gemm, which is
@@ -17,6 +18,9 @@ enum { RATES_SIDES = 6, RATES_TIMES_MAX = RATES_SIDES * RATES_SIDES * RATES_SIDE
 
 /** Types s, d, c and z; routines, of which those but gemm have two forms each. */
 enum { RATES_TYPES = 4, RATES_ROUTINES = 11 };
+
+/** The place of a type, which is one of them, among the tables. */
+size_t rates_index(char type);
 
 /** Binary logarithms of seconds: by the first size, then the second, then the third. */
 typedef struct rates_table {

@@ -11,8 +11,8 @@
 int RowMajorStrg;
 int CBLAS_CallFromC;
 
-/* That of a library of the program's, such as R's, which comes behind this one where this one is
- * preloaded; else that of the CPU's BLAS. */
+/* That of a library which the program is linked with, such as R's or a BLAS, and which comes behind
+ * this one where this one is preloaded; else that of the CPU's BLAS. */
 static void *next_handler(const char *name)
 {
     void *symbol = dlsym(RTLD_NEXT, name);
@@ -51,7 +51,7 @@ int lsame_(const char *a, const char *b, size_t length_a, size_t length_b)
     return lower_a == lower_b;
 }
 
-/* It ends the program, OpenBLAS's too. */
+/* The reference's and OpenBLAS's end the program. */
 void cblas_xerbla(int info, const char *routine, const char *form, ...)
 {
     void *symbol = next_handler("cblas_xerbla");

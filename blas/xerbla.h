@@ -1,7 +1,7 @@
 /**
  * What a libblas.so.3 has beside its routines: how illegal arguments are reported.
  *
- * A program's own functions of these names come before them; so does its say in what an error does.
+ * A program's own functions of these names are called instead, and decide what happens.
  */
 #ifndef BLAS_XERBLA_H
 #define BLAS_XERBLA_H

@@ -9,11 +9,12 @@
  *     blocks along k of all: the last group of a tile adds up what the others kept.
  * Work split: a group computes TILE_M x TILE_N of C; each of its warps WARP_M x WARP_N, as pieces
  *     of 16 x 8.  What a group takes: matmul_shares.clh.
- * Parameters: TILE_M, TILE_N, powers of two where TRANS_A, and where not TRANS_B; WARP_M, a multiple of 16, and WARP_N, of 8; DEPTH, a multiple of 16,
- *     and 32 or more where WARP_M is 16; STAGES; BAND (matmul_bands.clh); ALIGNED_A, ALIGNED_B,
- *     ALIGNED_C: whether two neighbours that start at a multiple of 2 are an aligned vector;
- *     LAST_ADDS (last_group.clh), not 0; REAL, REAL_BITS, FACTOR, RESULT (matmul_elements.clh): of
- *     double; TRANS_A, TRANS_B (matmul_access.clh).
+ * Parameters: TILE_M, a power of two where TRANS_A, and TILE_N, one where not TRANS_B; WARP_M, a
+ *     multiple of 16, and WARP_N, of 8; DEPTH, a multiple of 16, and 32 or more where WARP_M is 16;
+ *     STAGES; BAND (matmul_bands.clh); ALIGNED_A, ALIGNED_B, ALIGNED_C: whether two neighbours that
+ *     start at a multiple of 2 are an aligned vector; LAST_ADDS (last_group.clh), not 0; REAL,
+ *     REAL_BITS, FACTOR, RESULT (matmul_elements.clh): of double; TRANS_A, TRANS_B
+ *     (matmul_access.clh).
  * Launch: 3-D, work-groups of 32 for each warp, along the first dimension one for each tile of C,
  *     or SPLIT, or PER_UNIT for each compute unit, which share their blocks; a layer of them for
  *     each product of the batch.

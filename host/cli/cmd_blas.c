@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "blas/cpu.h"
 #include "blas/rates_file.h"
 #include "cli/commands.h"
 #include "cli/device_choice.h"
@@ -67,7 +68,7 @@ static void warn_of_times(const tsr_device *device)
     const char *name = tsr_device_name(device);
     const tsr_kind kind = tsr_device_kind(device);
     const bool takes_large = kind == TSR_KIND_GPU || kind == TSR_KIND_ACCELERATOR;
-    static rates_file file;
+    static rates_file file; /* large for a stack */
     char reason[RATES_REASON_SIZE];
 
     if (!rates_file_read(&file, reason)) {
@@ -80,16 +81,11 @@ static void warn_of_times(const tsr_device *device)
     }
     if (!*reason && rates_file_is_of(&file, name, tsr_device_platform(device), reason))
         return;
-    if (takes_large)
-        warn("rates of %s are ignored: %s; %s takes large calls until 'tessera tune blas' has "
-             "timed it",
-             file.path, reason, name);
-    else
-        warn("rates of %s are ignored: %s; %s takes no call, all go to the CPU's BLAS: '--offload "
-             "always' sends it "
-             "products, and once 'tessera tune blas' has timed it, it takes those that it is "
-             "faster at",
-             file.path, reason, name);
+    warn("rates of %s are ignored: %s; %s %s", file.path, reason, name,
+         takes_large
+             ? "takes large calls until 'tessera tune blas' has timed it"
+             : "takes no call, all go to the CPU's BLAS: '--offload always' sends it products, "
+               "and once 'tessera tune blas' has timed it, it takes those that it is faster at");
 }
 
 /* A device that is not there is an error here, where the library would be silent; a warning says
@@ -152,6 +148,10 @@ static tsr_status check_cpu_blas(const options *o, const char *library, tsr_erro
         st = tsr_fail(err, TSR_EFILE, 0, "--cpu-blas: '%s' has no BLAS: dgemm_ is not in it", path);
     else if (dladdr(symbol, &info) && realpath(info.dli_fname, real) && !strcmp(real, library))
         st = tsr_fail(err, TSR_EFILE, 0, "--cpu-blas: '%s' is libtessera-blas itself", path);
+    else if (!blas_cpu_has_integers(handle, false))
+        st = tsr_fail(
+            err, TSR_EFILE, 0,
+            "--cpu-blas: '%s' has integers of 64 bits: TESSERA_BLAS_CPU64 names such a one", path);
     dlclose(handle);
     return st;
 }
@@ -169,6 +169,17 @@ static void set_absolute(const char *variable, const char *path)
     text_free(&absolute);
 }
 
+/* A name without a folder is one that the loader looks for. */
+static void set_cpu_blas(const options *o)
+{
+    const char *path = o->value[OPTION_CPU_BLAS];
+
+    if (path && strchr(path, '/'))
+        set_absolute("TESSERA_BLAS_CPU", path);
+    else if (path)
+        setenv("TESSERA_BLAS_CPU", path, 1);
+}
+
 static void set_environment(const options *o, const char *library)
 {
     const char *preloaded = getenv("LD_PRELOAD");
@@ -183,11 +194,6 @@ static void set_environment(const options *o, const char *library)
         setenv("TESSERA_DEVICE", o->value[OPTION_DEVICE], 1);
     if (o->value[OPTION_OFFLOAD])
         setenv("TESSERA_BLAS", o->value[OPTION_OFFLOAD], 1);
-    /* A name without a folder is one that the loader looks for. */
-    if (o->value[OPTION_CPU_BLAS] && strchr(o->value[OPTION_CPU_BLAS], '/'))
-        set_absolute("TESSERA_BLAS_CPU", o->value[OPTION_CPU_BLAS]);
-    else if (o->value[OPTION_CPU_BLAS])
-        setenv("TESSERA_BLAS_CPU", o->value[OPTION_CPU_BLAS], 1);
     if (o->value[OPTION_BLAS_PRECISION])
         setenv("TESSERA_BLAS_PRECISION", o->value[OPTION_BLAS_PRECISION], 1);
     if (o->value[OPTION_LOG])
@@ -209,10 +215,11 @@ int cmd_blas(const options *o)
     st = st ? st : check_log(o, &err);
     st = st ? st : check_cpu_blas(o, library, &err);
     if (!st) {
-        set_environment(o, library); /* which says what the CPU's BLAS is */
+        set_cpu_blas(o); /* the times in the file are of one */
         st = check_device(o, &err);
     }
     if (!st) {
+        set_environment(o, library);
         for (size_t i = 0; i < o->operand_count; i++)
             arguments[i] = (char *)o->operand[i];
         execvp(arguments[0], arguments);

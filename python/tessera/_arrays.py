@@ -91,7 +91,7 @@ def type_name(dtype):
     return "uint8" if dtype == np.bool_ else dtype.name
 
 
-_array = np.ndarray  # a call looks it up for each operand
+_array = np.ndarray  # saves an attribute look-up for each operand
 _exported = frozenset(np.dtype(t) for t in np.typecodes["AllInteger"] + np.typecodes["AllFloat"] + "?")
 
 

@@ -1,9 +1,9 @@
 """Operations as the library describes them, and how each becomes a function."""
 
 import inspect
-import re
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib.util import find_spec as _find_spec
 from typing import NamedTuple
 
@@ -16,7 +16,6 @@ _LAYOUTS = {"C": 0, "F": 1}
 _PRECISIONS = _tessera.precisions()
 
 _WRITTEN = 2
-_INTEGERS = tuple("hHiIlLqQnN")  # formats of memory
 
 
 class Member(NamedTuple):
@@ -148,12 +147,15 @@ class Operation:
             why = "" if _find_spec("numpy") else "NumPy is not installed, and without it "
             raise TypeError("%s: %s%s must be flat memory, such as array.array, not %s"
                             % (self.name, why, described.name, type(x).__name__)) from None
-        size = int(re.search(r"\d+", described.type + " 8")[0]) // 8
-        real = described.type in ("float32", "float64")
-        if memory.itemsize > 1 and (memory.itemsize != size or real and memory.format in _INTEGERS):
+        if memory.format == "O" or (memory.itemsize > 1 and not self._is_moved(described) and
+                                    not _suits(described.type, memory.itemsize, memory.format)):
             raise TypeError("%s: %s is %s, and this memory has elements of %d bytes, of format '%s'"
                             % (self.name, described.name, described.type, memory.itemsize,
                                memory.format))
+
+    def _is_moved(self, described):
+        """Whether an operand's elements are moved and not looked at, whatever they are."""
+        return described.name == "values" or "type" not in self.members or "element_bytes" in self.members
 
     def __call__(self, *operands, device=None, kernel=None, settings=None, **members):
         problem = self.problem(**{n: v for n, v in members.items() if v is not None})
@@ -171,11 +173,26 @@ class Operation:
                 raise ValueError("%s: %s has gaps, or goes backwards: flat memory is one stretch"
                                  % (self.name, o.name))
             elif given[i] is not None and not o.bytes and memoryview(given[i]).nbytes:
-                raise ValueError("%s: %s is empty in this problem, and %d bytes are given: name the "
-                                 "problem's sizes, of %s" % (self.name, o.name,
-                                 memoryview(given[i]).nbytes, ", ".join(self.members)))
+                raise ValueError("%s: %s is empty in this problem, and %d bytes are given: operands come "
+                                 "as %s, None for one that is not there, and the problem's sizes are "
+                                 "given by name, of %s"
+                                 % (self.name, o.name, memoryview(given[i]).nbytes,
+                                    ", ".join(d.name for d in described), ", ".join(self.members)))
+            elif given[i] is not None and o.is_written and memoryview(given[i]).readonly:
+                raise BufferError("%s: %s is written, and this memory is read-only" % (self.name, o.name))
         self.run(device, problem, tuple(given), kernel, settings)
         return tuple(g for g, o in zip(given, described) if o.is_written and g is not None)
+
+
+@lru_cache(maxsize=256)
+def _suits(name, itemsize, form):
+    """Whether memory of elements of so many bytes and this format is of a type of the library."""
+    if form[0] in ">!":
+        return False
+    size = int("".join(c for c in name.split("_")[0] if c.isdigit()) or 8) // 8
+    kind = name.rstrip("0123456789")
+    return itemsize == size and form.lstrip("@=<") in {
+        "int": "bhilqn", "uint": "BHILQN", "complex": ("Zf", "Zd"), "bfloat": "H"}.get(kind, "efd" + "H" * (size == 2))
 
 
 def choice_code(member, value, choices=None):

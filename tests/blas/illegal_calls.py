@@ -27,38 +27,45 @@ ROUTINES = {"gemm": "transa transb m n k alpha a lda b ldb beta c ldc",
             "trsm": "side uplo transa diag m n alpha a lda c ldc"}
 USUAL = {"side": "L", "uplo": "U", "trans": "N", "transa": "N", "transb": "N", "diag": "N",
          "m": 3, "n": 4, "k": 5, "lda": 5, "ldb": 5, "ldc": 5}
-# Options by letters, in C by their numbers.
-VALUES = {**{name: list(letters) + [letters[0].lower(), "X", "\0"] for name, letters in OPTIONS.items()},
+# Options by letters, in C by their numbers; a number is itself in C, and X in Fortran: other options'
+# numbers, and a letter.
+VALUES = {**{name: list(letters) + [letters[0].lower(), "X", "\0"] +
+             [n for n in (111, 112, 121, 122, 131, 142, ord("T"))
+              if n not in (NUMBERS.get(name) or TRANS).values()]
+             for name, letters in OPTIONS.items()},
           "m": [-1, 0], "n": [-1, 0], "k": [-1, 0],
           "lda": [-1, 0, 2, 3, 4], "ldb": [-1, 0, 2, 3, 4], "ldc": [-1, 0, 2, 3, 4]}
 
 
 def value_in_c(name, letter):
+    if isinstance(letter, int):
+        return letter
     numbers = NUMBERS.get(name, TRANS)
     return numbers.get(letter, {"X": 99, "\0": 0}.get(letter, 150))
 
 
 def call(blas, prefix, routine, layout, changed, arrays):
-    """Make one call. Layout 0 is Fortran's."""
+    """Make one call, in C's calling sequence where there is a layout."""
     real = {"s": ctypes.c_float, "d": ctypes.c_double}.get(prefix)
     real_alpha = ctypes.c_float if prefix in "sc" else ctypes.c_double
-    arguments = [ctypes.c_int(layout)] if layout else []
+    in_c = layout is not None
+    arguments = [ctypes.c_int(layout)] if in_c else []
     for name in ROUTINES[routine].split():
         value = changed.get(name, USUAL.get(name))
         if name in OPTIONS:
-            arguments.append(ctypes.c_int(value_in_c(name, value)) if layout
-                             else ctypes.c_char_p(value.encode() + b"\0"))
+            arguments.append(ctypes.c_int(value_in_c(name, value)) if in_c
+                             else ctypes.c_char_p(b"X" if isinstance(value, int) else value.encode() + b"\0"))
         elif name in USUAL:
-            arguments.append(ctypes.c_int(value) if layout else ctypes.byref(ctypes.c_int(value)))
+            arguments.append(ctypes.c_int(value) if in_c else ctypes.byref(ctypes.c_int(value)))
         elif name in ("a", "b", "c"):
             arguments.append(arrays[name])
-        elif layout and (real or name.startswith("real")):
+        elif in_c and (real or name.startswith("real")):
             arguments.append((real or real_alpha)(1))
         else:
             arguments.append(arrays["one " + prefix])
-    function = getattr(blas, ("cblas_%s%s" if layout else "%s%s_") % (prefix, routine))
+    function = getattr(blas, ("cblas_%s%s" if in_c else "%s%s_") % (prefix, routine))
     function.restype = None
-    function(*arguments, *[ctypes.c_size_t(1)] * (0 if layout else 4))
+    function(*arguments, *[ctypes.c_size_t(1)] * (0 if in_c else 4))
 
 
 def make_calls():
@@ -77,10 +84,10 @@ def make_calls():
         changes += [{name: value} for name in names for value in VALUES[name]]
         changes += [{x: u, y: v} for x, y in itertools.combinations(names, 2)
                     for u in VALUES[x] for v in VALUES[y]]
-        for layout, changed in itertools.product((0, 101, 102, 100), changes):
+        for layout, changed in itertools.product((None, 101, 102, 100, 0), changes):
             told.value = b""
             call(blas, prefix, routine, layout, changed, arrays)
-            print("%s%s %d %r: %s" % (prefix, routine, layout, changed, told.value.decode()))
+            print("%s%s %s %r: %s" % (prefix, routine, layout, changed, told.value.decode()))
 
 
 def run(preload, **more):

@@ -28,8 +28,7 @@ TIMED = [t + r for t in "sdcz"
 ROUTINES = {name.split("-")[0] for name in TIMED}
 ROUTINES |= {t + r for t in "cz" for r in ("hemm", "herk", "her2k")}
 # Why the CPU has a call of a program that sends all to the device.
-REASONS = {"an argument is illegal", "there is nothing to multiply",
-           "the triangle is one block, which the CPU does"}
+REASONS = {"there is nothing to multiply", "the triangle is one block, which the CPU does"}
 
 
 def run(program, stdin, env, folder):

@@ -1095,6 +1095,21 @@ class WideIntegers(unittest.TestCase):
             self.assertEqual((out, err), ("right\n", ""))
             self.assertEqual(len([l for l in log if ": device, " in l]), there, log)
 
+    @unittest.skipUnless(glob.glob("/usr/lib/*/libblas64.so.3"), "no libblas64.so.3")
+    def test_a_library_of_the_other_integers(self):
+        """It is not used, whatever its names."""
+        wide = glob.glob("/usr/lib/*/libblas64.so.3")[0]
+        for program, variable, path, bits in ((PRODUCTS, "TESSERA_BLAS_CPU", wide, 32),
+                                              (WIDE, "TESSERA_BLAS_CPU64", "libblas.so.3", 64)):
+            out, err, _ = run(program, preload=program is PRODUCTS, TESSERA_BLAS="never", **{variable: path})
+            self.assertEqual(out, "right\n")
+            self.assertIn("%s: %s cannot be opened as a BLAS with integers of %d bits" % (variable, path, bits),
+                          err)
+        r = subprocess.run([os.environ["TESSERA"], "blas", "--cpu-blas", wide, "true"], stderr=subprocess.PIPE,
+                           text=True)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("has integers of 64 bits", r.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

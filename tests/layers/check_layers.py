@@ -42,7 +42,7 @@ def judge_host(tree, file, number, quoted, name):
         return "'%s' is no layer" % layer
     if other == "tessera" or not quoted:
         return None
-    if layer == "cli" and name == "blas/rates_file.h":  # what `tessera blas` reads, as the library does
+    if layer == "cli" and name in ("blas/cpu.h", "blas/rates_file.h"):  # what `tessera blas` asks too
         return None
     if other not in LAYERS:
         return "'%s' names no layer: write \"layer/file.h\"" % name

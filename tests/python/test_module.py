@@ -5,6 +5,7 @@
 
 import array
 import ast
+import ctypes
 import gc
 import inspect
 import operator
@@ -191,6 +192,18 @@ def test_memory_is_checked():
     for other in (np.zeros(1000), np.zeros(1000, "i4"), np.zeros(1000, "f2")):
         assert "float32" in str(raised(TypeError, op, other, x, x, device="host", **problem))
     op(np.zeros(4000, "u1"), x, device="host", **problem)
+    raised(TypeError, op, (ctypes.c_int32 * 1000)(), x, device="host", **problem)
+    order = ts.operation(ORDER)
+    for other in (np.zeros(4, "f4"), np.zeros(4, "i8"), np.zeros(4, "u4"), np.zeros(4, ">i4"),
+                  np.zeros(4, object), np.zeros(4, "i2,i2")):
+        raised(TypeError, order, other, type="int32", n=4, device="host")
+    # Values beside keys may be anything of their bytes.
+    raised(TypeError, order, np.zeros(4, "f4"), n=4, device="host")  # keys are uint32 by default
+    raised(TypeError, order, np.zeros(4, "i4"), None, np.zeros(4, object), type="int32", n=4,
+           value_bytes=8, device="host")
+    assert "read-only" in str(raised(BufferError, order, bytes(16), type="int32", n=4, device="host"))
+    for value in (np.zeros(4, "c16"), np.zeros((4, 2), "f8"), np.zeros(4, "V16")):
+        order(np.arange(4, dtype="i4"), None, value, type="int32", n=4, value_bytes=16, device="host")
     session = _devices.session("host")
     packed = op.problem(**problem)
     raised(TypeError, session.run, op.index, packed[:-1], (x, x, x), None, None)

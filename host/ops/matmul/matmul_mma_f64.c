@@ -46,12 +46,9 @@ static const tunable tunables[] = {
 /* As copied in boxes. */
 static const tunable tensor_tunables[] = {
     {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 32, 64, 128}, 0},
-    {"TILE_N",
-     "columns of a work-group's tile: fewer reads of A against B",
-     {0, 32, 48, 64, 128},
-     0},
+    {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {0, 32, 64, 128}, 0},
     {"WARP_M", "rows of a warp: fewer reads of B against warps", {0, 32, 64}, 0},
-    {"WARP_N", "columns of a warp: fewer reads of A against warps", {0, 16, 32, 48}, 0},
+    {"WARP_N", "columns of a warp: fewer reads of A against warps", {0, 16, 32}, 0},
     {"STAGES", "blocks along k in flight: latency hidden against local memory", {0, 3, 4, 6, 8}, 0},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
     {"SPLIT",
@@ -154,10 +151,10 @@ static bool is_square_of_four(const layout *s)
            s->tile.depth > DEPTH;
 }
 
-/* Tiles of 48 rows or columns, where the sides of C leave more of 64 unused: 5309x35x302 with B
- * transposed and beta 1 takes 14.0 us of an H200, and 17.8 by boxes of 64, 20000x44x40 11.5 and
- * 12.7.  With a long k blocks are long, and each warp has all columns, or rows: of 302 14.0
- * and 15.4, of 104 15.5 and 13.4. */
+/* Tiles of 48, for 33 to 48 rows or columns, of which tiles of 64 leave a quarter and more unused:
+ * 5309x35x302 with B transposed and beta 1 takes 14.0 us of an H200, and 17.8 by boxes of 64,
+ * 20000x44x40 11.5 and 12.7.  Of 48 columns and a long k blocks are long, and each warp has all
+ * columns: with a k of 302 14.0 us and 15.4, of 104 15.5 and 13.4. */
 enum { NARROW = 48, NARROW_K_MIN = 32, NARROW_LONG_K = 200 };
 
 static bool has_narrow_rows(const tsr_matmul_problem *p)
@@ -184,10 +181,10 @@ static void set_narrow_warps(layout *s)
 {
     const bool is_long = s->tile.depth > DEPTH, few_rows = s->tile.rows == NARROW;
 
-    if (s->warp_m || s->warp_n)
-        return;
-    s->warp_m = few_rows ? NARROW : is_long ? 16 : 32;
-    s->warp_n = few_rows ? 16 : is_long ? NARROW : NARROW / 2;
+    if (!s->warp_m)
+        s->warp_m = few_rows ? NARROW : is_long ? 16 : 32;
+    if (!s->warp_n)
+        s->warp_n = few_rows ? 16 : is_long ? NARROW : NARROW / 2;
 }
 
 /* A layout with tiles of this size, where no tunable sets another; deep where it is to be, and
@@ -260,8 +257,8 @@ static bool is_whole(const tsr_matmul_problem *p, const layout *s)
         return s->items % 128 == 0 && s->items <= 256;
     if (s->warp_m == 16 && s->tile.depth == DEPTH)
         return false;
-    return s->items <= 512 &&
-           size_min(s->tile.rows, s->tile.columns) * s->tile.depth % (2 * s->items) == 0;
+    return s->items <= 512 && s->tile.rows * s->tile.depth % (2 * s->items) == 0 &&
+           s->tile.columns * s->tile.depth % (2 * s->items) == 0;
 }
 
 /* ---- the cost of a layout ------------------------------------------------------------------ */
@@ -665,42 +662,45 @@ const variant matmul_mma_f64_tensor = {
     .tunable_count = ARRAY_COUNT(tensor_tunables),
     .plan = plan_mma_f64_tensor};
 
-/* Microseconds that the best layout with boxes takes, or without them; *narrow: it is. */
-static double least_cost(const problem *q, const device_facts *d, bool tensor, bool *narrow)
+/* The best layout with boxes, or without them, and the microseconds that it takes. */
+static layout best_of(const problem *q, const device_facts *d, bool tensor, double *cost)
 {
     const params chosen = params_default(tensor ? &matmul_mma_f64_tensor : &matmul_mma_f64);
     const job j = {q, d, &chosen, false, false};
     const layout s = layout_of(&j, tensor);
 
-    *narrow = is_narrow(&s);
-    return cost_of(&j, &s);
+    *cost = cost_of(&j, &s);
+    return s;
 }
 
 double matmul_mma_f64_time(const problem *q, const device_facts *d)
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const device_facts known = matmul_known(d);
-    bool narrow;
+    double with, without;
 
     if (!p->m || !p->n)
         return INFINITY;
-    return 1e3 * fmin(least_cost(q, &known, false, &narrow), least_cost(q, &known, true, &narrow));
+    best_of(q, &known, true, &with);
+    best_of(q, &known, false, &without);
+    return 1e3 * fmin(with, without);
 }
 
 /* What boxes are to take of the time of tiles of 48 columns: of so few they take longer than their
- * model says, 9038x47x104 with B transposed 14.6 us of an H200 in place of 11.1. */
+ * model says, 9038x47x104 with B transposed 14.6 us of an H200 by measurement, and 11.0 by model.
+ */
 static const double BOXES_SHARE_OF_NARROW = 0.8;
 
 bool matmul_boxes_gain(const problem *q, const device_facts *d)
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const device_facts known = matmul_known(d);
-    bool narrow, boxes_are;
-    double without;
+    double with, without;
 
     if (p->type != TSR_F64 || p->m == 0 || p->n == 0)
         return false;
-    without = least_cost(q, &known, false, &narrow);
-    return least_cost(q, &known, true, &boxes_are) <
-           without * (narrow && has_narrow_columns(p) ? BOXES_SHARE_OF_NARROW : 1);
+    best_of(q, &known, true, &with);
+    if (best_of(q, &known, false, &without).tile.columns == NARROW)
+        without *= BOXES_SHARE_OF_NARROW;
+    return with < without;
 }

@@ -84,7 +84,8 @@ extern const variant matmul_mma, matmul_mma_f64, matmul_mma_f64_tensor;
 /* Whether `mma-f64-tensor` is faster than `mma-f64`, by what their best layouts take. */
 bool matmul_boxes_gain(const problem *q, const device_facts *d);
 
-/* Whether `mma-f64` has tiles of 48 rows or columns for a float64 product that is hardly wider. */
+/* Whether `mma-f64` may take tiles of 48: of float64, 33 to 48 rows or columns of a factor whose
+ * lines lie along k, and k of 32 or more. */
 bool matmul_is_narrow_f64(const tsr_matmul_problem *p);
 
 /** Whether `mma` takes less time than `wgmma-tensor`, which stages lines that are not aligned and

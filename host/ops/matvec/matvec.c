@@ -283,11 +283,11 @@ enum { SHORT_BYTES = 256 << 10 };
 /* Which transposed A without gaps and of more than MATVEC_NARROW_COLUMNS columns short-columns
  * reads. */
 enum {
-    SHORT_COLUMNS = 512, /* up to here column-slices leaves many lanes idle, */
-    SHORT_COLUMNS_F64 = 320,
-    SHORT_ROWS = 50000, /* from here on that takes longer than adding up the groups' sums */
-    TILE_BYTES = 512    /* a row of up to so many is whole vectors, a longer one no whole tiles:
-                           others column-slices reads as fast */
+    SHORT_COLUMNS = 512,     /* up to here column-slices leaves many lanes idle; */
+    SHORT_COLUMNS_F64 = 320, /* of float64, for which its tiles are narrower */
+    SHORT_ROWS = 50000,      /* from here on that takes longer than adding up the groups' sums */
+    TILE_BYTES = 512 /* a row of up to so many is whole vectors, a longer one no whole tiles:
+                        others column-slices reads as fast */
 };
 
 /* Whether short-columns reads a transposed A sooner than column-slices. */

@@ -147,11 +147,11 @@ enum { WIDE_ANYWHERE_GROUP = 256, WIDE_ANYWHERE_GROUPS = 8, WIDE_ANYWHERE_ROWS =
 enum { SHORT_COLUMNS_MIN = 64, SHORT_COLUMNS = 256, SHORT_COLUMNS_F64 = 160, SHORT_NARROW = 128 };
 enum { SHORT_ROWS_GROUP = 256 };
 
-/* Whole rows of 16 bits that fill the device: a warp takes two of those longer than four vectors of
- * each of its lanes, and half a warp two shorter ones, where they are very many.  bfloat16
- * 4616x1624 takes 7.9 us of an H200 in place of 9.4, 4616x3200 11.7 in place of 14.1, 2000x1624 6.3
- * in place of 5.9; 20000x1200 17.5 in place of 20.3 by whole warps, 10000x1624 12.5 in place
- * of 13.5. */
+/* Whole rows of 16 bits that fill the device: a warp takes two of those that have more than
+ * TWO_ROWS_VECTORS vectors, and half a warp two of very many of up to HALF_WARPS_VECTORS_MAX.
+ * bfloat16 4616x1624 takes 7.9 us of an H200 in place of 9.4, 4616x3200 11.7 in place of 14.1;
+ * 20000x1200 17.5 in place of 20.3 by whole warps, 10000x1624 12.5 in place of 13.5.  Of fewer rows
+ * it would be a loss: 2000x1624 6.3 in place of 5.9. */
 enum {
     TWO_ROWS_A_UNIT = 24,
     TWO_ROWS_VECTORS = 128,
@@ -635,11 +635,10 @@ static const slicing SLICES_FLOAT64 = {.across = 64, .loads = 4, .stages = 1, .p
 enum { SLICES_FLOAT64_GROUPS = 2, SLICES_FLOAT64_FEW_GROUPS = 4 };
 static const double SLICES_FLOAT64_BUSY = 0.5;
 
-/* Of fewer tiles: narrow ones, that fill the units' work-items once.  41992x528 transposed takes
- * 45 us of an H200 in place of 53, 12000x1600 40 in place of 51, 6000x4000 49 in place of 55. */
-static const slicing SLICES_FLOAT64_FEW = {
-    .across = 8, .loads = 8, .stages = 1, .past_l1 = 2, .group = 256};
-enum { SLICES_FLOAT64_FEW_TILES_GROUPS = 8 };
+/* Of fewer tiles: SLICES_FEW, in groups that fill the units' work-items once.  41992x528 transposed
+ * takes 45 us of an H200 in place of 53, 12000x1600 40 in place of 51, 6000x4000 49 in place of 55.
+ */
+enum { SLICES_FLOAT64_TALL_GROUPS = 8 };
 
 /* Whole columns of a tile that one group reads in less time than adding up takes, where tiles do
  * not fill the device many times: narrower tiles where groups would be fewer than units. */
@@ -887,10 +886,10 @@ static slicing slices_by_shape(const job *j, size_t local, size_t starts)
                                tile_rows(s.across, vec, starts));
             return s;
         }
-        s = SLICES_FLOAT64_FEW;
+        s = SLICES_FEW;
         s.past_l1 = usual.past_l1;
         s.parts =
-            parts_of_tiles(j, SLICES_FLOAT64_FEW_TILES_GROUPS * units, tile_rows(s.across, vec, 1));
+            parts_of_tiles(j, SLICES_FLOAT64_TALL_GROUPS * units, tile_rows(s.across, vec, 1));
         return s;
     }
 

@@ -215,9 +215,8 @@ static void count_sample(const sequence *q, sort_part part, digit d)
 }
 
 /* The topmost bits that vary, each value of which is a bucket, if none of a sample has more than an
- * EVEN_SHARE; else more bits, with buckets for their values that have about
- * as many words each, in the sequence's memory.  *even: no bucket of the sample has more than a
- * LARGE_SHARE. */
+ * EVEN_SHARE; else more bits, with buckets for their values that have about as many words each, in
+ * the sequence's memory.  *even: no bucket of the sample has more than a LARGE_SHARE. */
 static digit even_digit(const sequence *q, sort_part part, uint64_t varies, bool *even)
 {
     const unsigned bits = even_bits(q->x->kind, part.n);

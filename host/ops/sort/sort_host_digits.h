@@ -100,10 +100,10 @@ NAMED(scatter_lines_by)(const WORD *w, size_t n, digit d, bool even, size_t at[]
 {
     enum { PER_LINE = sizeof(cache_line) / sizeof(WORD) };
     const size_t digits = digit_counts(d), into = (uintptr_t)to % sizeof(cache_line) / sizeof(WORD);
-    WORD *const lines = to - into; /* where a line begins: positions count from here */
-    cache_line kept[BUCKETS];
-    size_t start[BUCKETS];
+    _Alignas(64) cache_line kept[BUCKETS];
+    size_t start[BUCKETS] = {0};
 
+    /* Positions count from the begin of a line, `into` words before `to`. */
     for (size_t v = 0; v < digits; v++)
         start[v] = at[v] += into;
     for (size_t i = 0; i < n; i++) {
@@ -116,10 +116,10 @@ NAMED(scatter_lines_by)(const WORD *w, size_t n, digit d, bool even, size_t at[]
         if (in_line < PER_LINE - 1)
             continue;
         if (line >= start[v]) {
-            *(cache_line *)(void *)(lines + line) = kept[v];
-            __builtin_prefetch(lines + line + PER_LINE, 1);
+            *(cache_line *)(void *)(to + (line - into)) = kept[v];
+            __builtin_prefetch(to + (line - into) + PER_LINE, 1);
         } else { /* its first words are those of another value, or of another thread */
-            memcpy(lines + start[v], own + (start[v] - line),
+            memcpy(to + (start[v] - into), own + (start[v] - line),
                    (position + 1 - start[v]) * sizeof(WORD));
         }
     }
@@ -127,7 +127,7 @@ NAMED(scatter_lines_by)(const WORD *w, size_t n, digit d, bool even, size_t at[]
         const size_t line = at[v] / PER_LINE * PER_LINE;
         const size_t first = line > start[v] ? line : start[v];
 
-        memcpy(lines + first, (WORD *)(void *)&kept[v] + (first - line),
+        memcpy(to + (first - into), (WORD *)(void *)&kept[v] + (first - line),
                (at[v] - first) * sizeof(WORD));
         at[v] -= into;
     }

@@ -110,7 +110,8 @@ void sort_digit_starts(size_t counts[], size_t chunks, digit d)
 /* Words of so many values and more, that go so many bytes apart, are scattered by lines. */
 enum { LINES_VALUES_MIN = 128, LINES_BYTES_MIN = 1 << 22 };
 
-typedef uint64_t cache_line __attribute__((vector_size(64), may_alias));
+/* Keys may start at any byte. */
+typedef uint64_t cache_line __attribute__((vector_size(64), may_alias, aligned(1)));
 
 #define ORDER(w) (w)
 

@@ -209,43 +209,8 @@ static uint32_t usual_copies(const job *j, const layout *s)
  * 4-byte values take 761 us of 8, 642 of 12 and 766 of 16, 10000000 float64 with 8-byte values
  * 1119, 1015 and 1132.  But words with 4 bytes beside each take larger ones where that saves a
  * round of two tiles a unit: 10000000 uint32 with 4-byte values 390 us of 12 and 357 of 16, 2100000
- * 120 and 102, 3000000, two rounds of either, 145 and 154. */
+ * 120 and 102. */
 enum { PAIR_ITEMS_MAX = 16, PAIR_ITEMS = 12 };
-
-/* The largest tiles leave a unit two of them at most.  They suit keys that are few enough for one
- * each, or two, or so many that the last round of two is well filled: at least so many percent of
- * the room that all rounds have.  6000000 int64 with 8-byte values take 648 us of an H200 and 743
- * in tiles of 12, 3000000 351 and 400, 3000000 uint32 with them 153 and 168, 6000000 int64 with
- * 4-byte values 596 and 630, 3000000 float32 with them 134 and 147, and float64 with 8-byte values,
- * which more rounds make slower, 3000000 378 and 385, 6000000 695 and 670. */
-enum {
-    LARGE_ITEMS = 24,
-    LARGE_FULL = 75,
-    LARGE_FULL_OF_SHORT_KEYS = 85,
-    LARGE_FULL_OF_FEW_BYTES = 90,
-    LARGE_FULL_OF_WORDS = 66
-};
-
-static bool fill_large_tiles(const job *j, const layout *s)
-{
-    const tsr_sort_problem *p = sort_of(j->problem);
-    const size_t key = tsr_type_size(p->type), with = s->payload_bytes;
-    const size_t units = j->device->compute_units, tile = (size_t)s->group * LARGE_ITEMS;
-    const size_t tiles = size_div_up(p->n, tile);
-    const size_t room = tiles <= units ? units : size_round_up(tiles, 2 * units);
-    const size_t full = 100 * (p->n / tile) / size_max(room, 1);
-    const bool one_round = room <= 2 * units;
-
-    if (s->group != GROUP_WARPS || key < 4 || with > 8)
-        return false;
-    if (key == 4 && with == 4)
-        return room == 2 * units && full >= LARGE_FULL_OF_WORDS;
-    if (p->type == TSR_F64 && with == 8 && !one_round)
-        return false;
-    return full >= (with < 8 || p->argsort ? LARGE_FULL_OF_FEW_BYTES
-                    : key < 8              ? LARGE_FULL_OF_SHORT_KEYS
-                                           : LARGE_FULL);
-}
 
 static uint32_t items_for_one_wave(const job *j, const layout *s, uint32_t most)
 {
@@ -288,6 +253,41 @@ static uint32_t items_of_one_tile(const tsr_sort_problem *p, const layout *s, ui
     return items;
 }
 
+/* The largest tiles leave a unit two of them at most.  They suit keys that are few enough for one
+ * each, or two, or so many that the last round of two is well filled: at least so many percent of
+ * the room that all rounds have.  6000000 int64 with 8-byte values take 648 us of an H200 and 743
+ * in tiles of 12, 3000000 351 and 400, 3000000 uint32 with them 153 and 168, 6000000 int64 with
+ * 4-byte values 596 and 630, 3000000 float32 with them 134 and 147, and float64 with 8-byte values,
+ * which more rounds make slower, 3000000 378 and 385, 6000000 695 and 670. */
+enum {
+    LARGE_ITEMS = 24,
+    LARGE_FULL = 75,
+    LARGE_FULL_OF_SHORT_KEYS = 85,
+    LARGE_FULL_OF_FEW_BYTES = 90,
+    LARGE_FULL_OF_WORDS = 66
+};
+
+static bool fills_large_tiles(const job *j, const layout *s, size_t widest)
+{
+    const tsr_sort_problem *p = sort_of(j->problem);
+    const size_t key = tsr_type_size(p->type), with = s->payload_bytes;
+    const size_t units = size_max(j->device->compute_units, 1);
+    const size_t tile = (size_t)s->group * LARGE_ITEMS, tiles = size_div_up(p->n, tile);
+    const size_t room = tiles <= units ? units : size_round_up(tiles, 2 * units);
+    const size_t full = 100 * (p->n / tile) / room;
+
+    if (!sweeps_pairs(s) || s->group != GROUP_WARPS || key < 4 ||
+        tile * widest + RANKS_BYTES > local_limit(j, s))
+        return false;
+    if (key == 4 && with == 4)
+        return room == 2 * units && full >= LARGE_FULL_OF_WORDS;
+    if (p->type == TSR_F64 && with == 8 && room > 2 * units)
+        return false;
+    return full >= (with < 8  ? LARGE_FULL_OF_FEW_BYTES
+                    : key < 8 ? LARGE_FULL_OF_SHORT_KEYS
+                              : LARGE_FULL);
+}
+
 /* Keys of a work-item; of those that do not sweep by warps half as many where units would have no
  * tile. */
 static uint32_t usual_items(const job *j, const layout *s)
@@ -306,8 +306,7 @@ static uint32_t usual_items(const job *j, const layout *s)
         return items_of_one_tile(p, s, items);
     if (s->warps && sweeps_keys(s))
         return items_for_one_wave(j, s, items);
-    if (sweeps_pairs(s) && fill_large_tiles(j, s) &&
-        LARGE_ITEMS * s->group * widest + RANKS_BYTES <= local_limit(j, s))
+    if (fills_large_tiles(j, s, widest))
         return LARGE_ITEMS;
     if (sweeps_pairs(s))
         return items_for_one_wave(j, s, items_in_local(j, s, widest));
