@@ -184,15 +184,17 @@ class Operation:
         return tuple(g for g, o in zip(given, described) if o.is_written and g is not None)
 
 
+# Formats of memory, by the kind of a type: float16 may be in words too, as bfloat16 is.
+_MEMORY = {"int": "bhilqn", "uint": "BHILQN", "float": "efd", "complex": ("Zf", "Zd"), "bfloat": "H"}
+
+
 @lru_cache(maxsize=256)
 def _suits(name, itemsize, form):
-    """Whether memory of elements of so many bytes and this format is of a type of the library."""
-    if form[0] in ">!":
-        return False
-    size = int("".join(c for c in name.split("_")[0] if c.isdigit()) or 8) // 8
+    """Whether memory of elements of more than one byte and this format is of a type of the library."""
     kind = name.rstrip("0123456789")
-    return itemsize == size and form.lstrip("@=<") in {
-        "int": "bhilqn", "uint": "BHILQN", "complex": ("Zf", "Zd"), "bfloat": "H"}.get(kind, "efd" + "H" * (size == 2))
+    formats = "eH" if name == "float16" else _MEMORY.get(kind, "")
+    return (form[0] not in ">!" and form.lstrip("@=<") in formats and
+            8 * itemsize == int(name[len(kind):] or 0))
 
 
 def choice_code(member, value, choices=None):
