@@ -68,7 +68,7 @@ bool blas_take_arguments(blas_call *call)
     const bool real = call->type == 's' || call->type == 'd';
     int position;
 
-    if (call->in_c && call->layout != BLAS_ROW_MAJOR && call->layout != BLAS_COLUMN_MAJOR) {
+    if (!blas_layout_is_legal(call)) {
         report_option(&given, 0);
         return false;
     }

@@ -23,27 +23,6 @@
 
 enum { BLAS_ROW_MAJOR = 101, BLAS_COLUMN_MAJOR = 102 };
 
-static inline bool blas_has_side(blas_routine r)
-{
-    return r == BLAS_SYMM || r == BLAS_HEMM || r == BLAS_TRMM || r == BLAS_TRSM;
-}
-
-static inline bool blas_has_trans(blas_routine r)
-{
-    return r != BLAS_SYMM && r != BLAS_HEMM;
-}
-
-/** syrk, herk, syr2k, her2k. */
-static inline bool blas_is_rank_update(blas_routine r)
-{
-    return r == BLAS_SYRK || r == BLAS_HERK || r == BLAS_SYR2K || r == BLAS_HER2K;
-}
-
-static inline bool blas_is_triangular(blas_routine r)
-{
-    return r == BLAS_TRMM || r == BLAS_TRSM;
-}
-
 /** The letter of an option: of C's enumeration, where `in_c`, whose numbers are `first` and those
  * that follow, for these letters; 0 where it is none. */
 static inline int blas_letter(bool in_c, int option, int first, const char *letters, int count)
@@ -192,12 +171,15 @@ static BLAS_INLINE int blas_illegal_size(const blas_call *call)
     return 0;
 }
 
+static inline bool blas_layout_is_legal(const blas_call *call)
+{
+    return !call->in_c || call->layout == BLAS_ROW_MAJOR || call->layout == BLAS_COLUMN_MAJOR;
+}
+
 /** Are all arguments legal? It changes a copy of the call. */
 static BLAS_INLINE bool blas_is_legal(blas_call call)
 {
-    if (call.in_c && call.layout != BLAS_ROW_MAJOR && call.layout != BLAS_COLUMN_MAJOR)
-        return false;
-    if (blas_illegal_option(&call))
+    if (!blas_layout_is_legal(&call) || blas_illegal_option(&call))
         return false;
     if (call.layout == BLAS_ROW_MAJOR)
         blas_transpose_equation(&call);

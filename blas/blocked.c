@@ -333,15 +333,9 @@ static bool triangular(work *w, int64_t m, int64_t n, blas_number alpha, matrix 
 /* ---- a call
  * --------------------------------------------------------------------------------------- */
 
-static bool is_rank_k_update(const blas_call *call)
-{
-    return call->routine == BLAS_SYRK || call->routine == BLAS_HERK ||
-           call->routine == BLAS_SYR2K || call->routine == BLAS_HER2K;
-}
-
 static int64_t rows_of_c(const blas_call *call)
 {
-    return is_rank_k_update(call) ? call->n : call->m;
+    return blas_is_rank_update(call->routine) ? call->n : call->m;
 }
 
 size_t blocked_c_bytes(const blas_call *call)
@@ -356,7 +350,7 @@ static void written_rows(const blas_call *call, int64_t j, int64_t *first, int64
 {
     *first = 0;
     *count = rows_of_c(call);
-    if (is_rank_k_update(call)) {
+    if (blas_is_rank_update(call->routine)) {
         *first = call->uplo == 'U' ? 0 : j;
         *count = call->uplo == 'U' ? j + 1 : call->n - j;
     }

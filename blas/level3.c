@@ -73,7 +73,7 @@ static double work_of(const blas_call *call, double *side)
 /* Without rates: why a call stays on the CPU; NULL where it does not. */
 static const char *default_reason(const blas_call *call)
 {
-    const bool triangular = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
+    const bool triangular = blas_is_triangular(call->routine);
     double side = 0;
     const double work = work_of(call, &side);
 
@@ -89,7 +89,7 @@ static const char *default_reason(const blas_call *call)
 /* Whether the device is faster, by measured times. */
 static bool is_faster_there(blas_call *call, bool may_try, rates_times *expected)
 {
-    const bool triangular = call->routine == BLAS_TRMM || call->routine == BLAS_TRSM;
+    const bool triangular = blas_is_triangular(call->routine);
     const bool reads_c = !triangular && (call->beta.re != 0 || call->beta.im != 0);
     const bool has_m = call->side || call->routine == BLAS_GEMM;
     const double c_bytes = reads_c ? (double)(has_m ? call->m : call->n) * (double)call->n *

@@ -27,6 +27,27 @@ typedef enum blas_routine {
     BLAS_ROUTINE_COUNT
 } blas_routine;
 
+static inline bool blas_has_side(blas_routine r)
+{
+    return r == BLAS_SYMM || r == BLAS_HEMM || r == BLAS_TRMM || r == BLAS_TRSM;
+}
+
+static inline bool blas_has_trans(blas_routine r)
+{
+    return r != BLAS_SYMM && r != BLAS_HEMM;
+}
+
+/** syrk, herk, syr2k, her2k. */
+static inline bool blas_is_rank_update(blas_routine r)
+{
+    return r == BLAS_SYRK || r == BLAS_HERK || r == BLAS_SYR2K || r == BLAS_HER2K;
+}
+
+static inline bool blas_is_triangular(blas_routine r)
+{
+    return r == BLAS_TRMM || r == BLAS_TRSM;
+}
+
 typedef struct blas_number {
     double re, im;
 } blas_number;

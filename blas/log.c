@@ -84,8 +84,7 @@ uint64_t log_start(void)
 static void describe(const blas_call *call, char *text, size_t size)
 {
     const int options[] = {call->side, call->uplo, call->transa, call->transb, call->diag};
-    const bool has_m = call->routine != BLAS_SYRK && call->routine != BLAS_HERK &&
-                       call->routine != BLAS_SYR2K && call->routine != BLAS_HER2K;
+    const bool has_m = !blas_is_rank_update(call->routine);
     const bool has_k = !has_m || call->routine == BLAS_GEMM;
     size_t at = 0;
 

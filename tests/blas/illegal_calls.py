@@ -1,7 +1,7 @@
 """Illegal arguments of level 3: libtessera-blas reports them as the reference BLAS does.
 
     illegal_calls.py            compare every routine with one and with two arguments changed
-    illegal_calls.py calls      make the calls, and print what a program's own handlers are told
+    illegal_calls.py calls      make the calls, and print what the error handlers receive
 """
 
 import ctypes
@@ -70,7 +70,7 @@ def call(blas, prefix, routine, layout, changed, arrays):
 
 def make_calls():
     blas = ctypes.CDLL(None)
-    told = (ctypes.c_char * 256).in_dll(blas, "told")
+    received = (ctypes.c_char * 256).in_dll(blas, "received")
     arrays = {name: (ctypes.c_double * 200)() for name in "abc"}
     for i in range(200):
         arrays["a"][i] = 1
@@ -85,13 +85,13 @@ def make_calls():
         changes += [{x: u, y: v} for x, y in itertools.combinations(names, 2)
                     for u in VALUES[x] for v in VALUES[y]]
         for layout, changed in itertools.product((None, 101, 102, 100, 0), changes):
-            told.value = b""
+            received.value = b""
             call(blas, prefix, routine, layout, changed, arrays)
-            print("%s%s %s %r: %s" % (prefix, routine, layout, changed, told.value.decode()))
+            print("%s%s %s %r: %s" % (prefix, routine, layout, changed, received.value.decode()))
 
 
-def run(preload, **more):
-    env = {**os.environ, "LD_PRELOAD": preload, **more}
+def run(preload):
+    env = {**os.environ, "LD_PRELOAD": preload, "TESSERA_BLAS": "never"}
     done = subprocess.run([sys.executable, __file__, "calls"], env=env, check=True, text=True,
                           stdout=subprocess.PIPE, timeout=300)
     return done.stdout.splitlines()
@@ -100,17 +100,17 @@ def run(preload, **more):
 def corrected(line):
     """A line of the reference without its mistakes; None where it reports nothing, or the wrong thing."""
     routine, layout = line.split()[:2]
-    told = line.rsplit("}: ", 1)[1]
+    received = line.rsplit("}: ", 1)[1]
     if layout == "101":
         line = line.replace(" 2 row-major: Illegal TransB", " 3 row-major: Illegal TransB")
         if "k" in routine:
             line = line.replace(" 3 row-major: Illegal Uplo", " 2 row-major: Illegal Uplo")
         # It takes a conjugated matrix for a transposed one, and the reverse.
         wrong_trans = {"sy": "'trans': 'C'", "he": "'trans': 'T'"}.get(routine[1:3], "-")
-        if routine[0] in "cz" and wrong_trans in line and "Uplo" not in told:
+        if routine[0] in "cz" and wrong_trans in line and "Uplo" not in received:
             return None
     # It reports the option, and goes on.
-    if (routine == "ctrmm" and layout == "102" and "cblas_xerbla" not in told and
+    if (routine == "ctrmm" and layout == "102" and "cblas_xerbla" not in received and
             any("'diag': " + repr(value) in line for value in VALUES["diag"][2:])):
         return None
     return line
@@ -124,9 +124,8 @@ def main():
     handlers, library = os.environ["OWN_XERBLA"], os.environ["TESSERA_BLAS_LIBRARY"]
     expected = run(handlers + ":" + reference[0])
     wrong = []
-    for name, preload, more in (("before the library", handlers + ":" + library, {}),
-                                ("behind it", library + ":" + handlers, {})):
-        found = run(preload, TESSERA_BLAS="never", **more)
+    for preload in (handlers + ":" + library, library + ":" + handlers):
+        found = run(preload)
         wrong += ["%s\n    reference: %s" % (f, e) for e, f in zip(expected, found)
                   if (f != corrected(e) if corrected(e) else "xerbla" not in f)]
         wrong += [] if len(expected) == len(found) else ["%d calls of %d" % (len(found), len(expected))]

@@ -103,18 +103,49 @@ static size_t block_bytes(size_t side, size_t depth, bool along)
     return sizeof(double) * (along ? side * (depth + 4) : depth * (side + 4));
 }
 
+/* Tiles of 48, for 33 to 48 rows or columns, of which tiles of 64 leave a quarter and more unused:
+ * 5309x35x302 with B transposed and beta 1 takes 14.0 us of an H200, and 17.8 by boxes of 64,
+ * 20000x44x40 11.5 and 12.7.  Of 48 columns and a long k blocks are long, and each warp has all
+ * columns: with a k of 302 14.0 us and 15.4, of 104 15.5 and 13.4. */
+enum { NARROW = 48, NARROW_K_MIN = 32, NARROW_LONG_K = 200 };
+
+static bool has_narrow_rows(const tsr_matmul_problem *p)
+{
+    return !p->trans_a && p->m > 32 && p->m <= NARROW;
+}
+
+static bool has_narrow_columns(const tsr_matmul_problem *p)
+{
+    return p->trans_b && p->n > 32 && p->n <= NARROW;
+}
+
+bool matmul_is_narrow_f64(const tsr_matmul_problem *p)
+{
+    return p->k >= NARROW_K_MIN && (has_narrow_rows(p) || has_narrow_columns(p));
+}
+
+static bool is_narrow(const layout *s)
+{
+    return s->tile.rows == NARROW || s->tile.columns == NARROW;
+}
+
 /* Of blocks that the work-items copy: the smallest tiles have so little to multiply in a block that
  * its barrier is felt, but where others have work meanwhile: 5516x61x309 takes 15.8 us of an H200
  * with short blocks, and 19.5; and those of 16 rows load fragments of the second step of a block
  * during the first. */
-static uint32_t depth_of(const job *j, size_t area, size_t least)
+static uint32_t depth_of(const job *j, const layout *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const uint32_t set = param(j->params, "DEPTH");
     const double tiles = (double)matmul_batch(p) * (double)p->m * (double)p->n / (32 * 32);
     const bool alone = tiles <= (double)matmul_units(j);
+    const bool is_small = (size_t)s->tile.rows * s->tile.columns <= 32 * 32 && alone;
 
-    return set ? set : least == 16 || (area <= 32 * 32 && alone) ? 2 * DEPTH : DEPTH;
+    if (set)
+        return set;
+    if (is_narrow(s))
+        return p->k < NARROW_LONG_K ? DEPTH : 2 * DEPTH;
+    return size_min(s->tile.rows, s->tile.columns) == 16 || is_small ? 2 * DEPTH : DEPTH;
 }
 
 /* Stages that work-items copy, where groups share units, and where a group has one to itself. */
@@ -151,32 +182,6 @@ static bool is_square_of_four(const layout *s)
            s->tile.depth > DEPTH;
 }
 
-/* Tiles of 48, for 33 to 48 rows or columns, of which tiles of 64 leave a quarter and more unused:
- * 5309x35x302 with B transposed and beta 1 takes 14.0 us of an H200, and 17.8 by boxes of 64,
- * 20000x44x40 11.5 and 12.7.  Of 48 columns and a long k blocks are long, and each warp has all
- * columns: with a k of 302 14.0 us and 15.4, of 104 15.5 and 13.4. */
-enum { NARROW = 48, NARROW_K_MIN = 32, NARROW_LONG_K = 200 };
-
-static bool has_narrow_rows(const tsr_matmul_problem *p)
-{
-    return !p->trans_a && p->m > 32 && p->m <= NARROW;
-}
-
-static bool has_narrow_columns(const tsr_matmul_problem *p)
-{
-    return p->trans_b && p->n > 32 && p->n <= NARROW;
-}
-
-bool matmul_is_narrow_f64(const tsr_matmul_problem *p)
-{
-    return p->k >= NARROW_K_MIN && (has_narrow_rows(p) || has_narrow_columns(p));
-}
-
-static bool is_narrow(const layout *s)
-{
-    return s->tile.rows == NARROW || s->tile.columns == NARROW;
-}
-
 static void set_narrow_warps(layout *s)
 {
     const bool is_long = s->tile.depth > DEPTH, few_rows = s->tile.rows == NARROW;
@@ -206,12 +211,8 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
              (!s.warp_m || s.warp_m == 32) && (!s.warp_n || s.warp_n == 16);
     if (s.deep)
         s.tile.depth = 2 * DEPTH;
-    else if (!tensor && is_narrow(&s))
-        s.tile.depth = param(j->params, "DEPTH") ? param(j->params, "DEPTH")
-                       : p->k < NARROW_LONG_K    ? DEPTH
-                                                 : 2 * DEPTH;
     else if (!tensor)
-        s.tile.depth = depth_of(j, area, size_min(s.tile.rows, s.tile.columns));
+        s.tile.depth = depth_of(j, &s);
     if (is_square_of_four(&s))
         s.warp_m = s.warp_n = 16;
     else if (is_narrow(&s))
