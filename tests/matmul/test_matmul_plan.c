@@ -1041,12 +1041,14 @@ static void boxes_serve_what_gains(void **state)
         size_t m, n, k;
         double beta;
         bool boxes;
-    } cases[] = {{512, 512, 256, 0, true},   {500, 500, 128, 0, true},   {4000, 60, 250, 0, true},
-                 {300, 300, 300, 0, false},  {120, 216, 150, 0, false},  {1634, 266, 88, 1, false},
-                 {2000, 120, 140, 1, false}, {1000, 1000, 1000, 0, true}};
-    const device_facts d = hopper();
+    } cases[] = {
+        {512, 512, 256, 0, false},  {500, 500, 128, 0, false},   {4000, 60, 250, 0, false},
+        {300, 300, 300, 0, false},  {120, 216, 150, 0, false},   {1634, 266, 88, 1, false},
+        {2000, 120, 140, 1, false}, {1000, 1000, 1000, 0, true}, {400, 1160, 4300, 0, true}};
+    device_facts d = hopper();
 
     (void)state;
+    d.compute_units = 132;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         problem p = product(cases[i].m, cases[i].n, cases[i].k);
 
@@ -1057,55 +1059,36 @@ static void boxes_serve_what_gains(void **state)
     }
 }
 
-/* Blocks of small tiles of float64 are short where units have several of them, and strips are a
- * warp's then; the squares of four warps have long ones. */
-static void blocks_are_short_where_groups_share_units(void **state)
+/* Tiles of float64 up to 64 x 64 have long blocks and warps of 16 rows, as many blocks in flight as
+ * were fastest, and their groups may share k; with a depth or warps that are set, others. */
+static void blocks_are_long_by_warps_of_16_rows(void **state)
 {
+    static const struct {
+        size_t m, n, k;
+        const char *set, *expected;
+    } cases[] = {
+        {797, 526, 598, NULL, "TILE_M=64 TILE_N=64 WARP_M=16 WARP_N=32 DEPTH=32 STAGES=3"},
+        {701, 699, 331, NULL, "TILE_M=64 TILE_N=64 WARP_M=16 WARP_N=32 DEPTH=32 SPLIT=1"},
+        {600, 601, 2001, NULL, "TILE_M=64 TILE_N=64 WARP_M=16 DEPTH=32 SPLIT=0 PER_UNIT=1"},
+        {501, 403, 363, NULL, "TILE_M=32 TILE_N=64 WARP_M=16 WARP_N=16 DEPTH=32 STAGES=4"},
+        {300, 300, 300, NULL, "TILE_M=32 TILE_N=32 WARP_M=16 WARP_N=16 DEPTH=32 STAGES=5"},
+        {120, 120, 6000, NULL, "TILE_M=32 TILE_N=32 WARP_M=16 DEPTH=32 SPLIT=8"},
+        {300, 300, 300, "TILE_M=32 TILE_N=32 DEPTH=16", "WARP_M=32 WARP_N=8"},
+        {300, 300, 300, "TILE_M=32 TILE_N=32 WARP_N=8", "WARP_M=32 DEPTH=16"},
+        {701, 699, 331, "TILE_M=64 TILE_N=64 WARP_M=32", "WARP_N=32 DEPTH=16"},
+    };
     device_facts d = hopper();
-    problem p = product(5516, 61, 309);
+    problem p = product(701, 699, 331);
 
     (void)state;
     d.compute_units = 132;
-    matmul_in(&p)->type = TSR_F64;
-    expect_params("mma-f64", NULL, &p, &d, "TILE_M=32 TILE_N=32 WARP_M=32 WARP_N=8 DEPTH=16");
-    p = product(300, 300, 300);
-    matmul_in(&p)->type = TSR_F64;
-    expect_params("mma-f64", NULL, &p, &d, "TILE_M=32 TILE_N=32 WARP_M=16 WARP_N=16 DEPTH=32");
-    expect_params("mma-f64", "TILE_M=32 TILE_N=32 DEPTH=16", &p, &d, "WARP_M=32 WARP_N=8");
-    expect_params("mma-f64", "TILE_M=32 TILE_N=32 WARP_N=8", &p, &d, "WARP_M=32 DEPTH=32");
-}
-
-/* Tiles of 64 x 64 of float64 have eight warps and long blocks where each has a unit to itself. */
-static void eight_warps_take_a_unit(void **state)
-{
-    static const char deep[] = "TILE_M=64 TILE_N=64 WARP_M=32 WARP_N=16 DEPTH=32 STAGES=4 SPLIT=1";
-    device_facts d = hopper();
-    problem p = product(797, 526, 598);
-
-    (void)state;
-    d.compute_units = 132;
-    matmul_in(&p)->type = TSR_F64;
-    matmul_in(&p)->trans_a = matmul_in(&p)->trans_b = true;
-    expect_params("mma-f64", NULL, &p, &d, deep);
-    p = product(701, 699, 331);
-    matmul_in(&p)->type = TSR_F64;
-    expect_params("mma-f64", NULL, &p, &d, deep);
-    p = product(572, 450, 418);
-    matmul_in(&p)->type = TSR_F64;
-    matmul_in(&p)->beta = 1;
-    expect_params("mma-f64", NULL, &p, &d, deep);
-    p = product(701, 699, 331);
-    matmul_in(&p)->type = TSR_F64;
-    expect_params("mma-f64", "TILE_M=64 TILE_N=64 WARP_N=32", &p, &d, "WARP_M=32 DEPTH=16");
-    expect_params("mma-f64", "TILE_M=64 TILE_N=64 SPLIT=2", &p, &d, "WARP_N=32 DEPTH=16");
-    expect_params("mma-f64", "TILE_M=32 TILE_N=32", &p, &d, "DEPTH=16");
-    d.large_local = 128 << 10; /* less than its four stages take */
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        p = product(cases[i].m, cases[i].n, cases[i].k);
+        matmul_in(&p)->type = TSR_F64;
+        expect_params("mma-f64", cases[i].set, &p, &d, cases[i].expected);
+    }
+    d.large_local = 80 << 10; /* less than any of them takes */
     expect_params("mma-f64", NULL, &p, &d, "DEPTH=16");
-    d = hopper();
-    d.compute_units = 132;
-    p = product(1000, 1000, 601); /* 256 tiles */
-    matmul_in(&p)->type = TSR_F64;
-    expect_params("mma-f64", NULL, &p, &d, "TILE_M=64 TILE_N=128 DEPTH=16");
 }
 
 /* Float64 of 33 to 48 columns, or rows, has tiles that are no wider, where that factor lies along
@@ -1118,9 +1101,9 @@ static void narrow_products_have_narrow_tiles(void **state)
         double beta;
         const char *expected; /* NULL: they have none */
     } cases[] = {
-        {5309, 35, 302, false, true, 1, "TILE_M=64 TILE_N=48 WARP_M=16 WARP_N=48 DEPTH=32"},
+        {5309, 35, 301, false, true, 1, "TILE_M=64 TILE_N=48 WARP_M=16 WARP_N=48 DEPTH=32"},
         {20000, 44, 40, false, true, 0, "TILE_M=64 TILE_N=48 WARP_M=32 WARP_N=24 DEPTH=16"},
-        {36, 5000, 500, false, true, 1, "TILE_M=48 TILE_N=64 WARP_M=48 WARP_N=16 DEPTH=32"},
+        {35, 5309, 301, false, true, 1, "TILE_M=48 TILE_N=64 WARP_M=48 WARP_N=16 DEPTH=32"},
         {20000, 44, 40, false, false, 0, NULL},
         {20000, 32, 40, false, true, 0, NULL},
         {20000, 49, 40, false, true, 0, NULL},
@@ -1771,8 +1754,7 @@ int main(void)
         cmocka_unit_test(boxes_serve_what_gains),
         cmocka_unit_test(few_long_lines_have_more_loads),
         cmocka_unit_test(warps_take_the_fastest_tiles),
-        cmocka_unit_test(eight_warps_take_a_unit),
-        cmocka_unit_test(blocks_are_short_where_groups_share_units),
+        cmocka_unit_test(blocks_are_long_by_warps_of_16_rows),
         cmocka_unit_test(narrow_products_have_narrow_tiles),
         cmocka_unit_test(few_rows_of_a_long_k_are_shared),
         cmocka_unit_test(whole_columns_fit_the_local_memory),

@@ -500,11 +500,11 @@ static void test_float64_tiles_cover_c(void **state)
 static void expect_float64_groups(const char *set, const problem *p, size_t groups, bool share)
 {
     device_facts d = hopper();
-    char values[64];
+    char values[96];
     plan x;
 
     d.compute_units = 132;
-    snprintf(values, sizeof(values), "TILE_M=64 TILE_N=64 %s", set);
+    snprintf(values, sizeof(values), "TILE_M=64 TILE_N=64 WARP_M=32 WARP_N=32 %s", set);
     x = expect_plan("mma-f64", values, p, &d, 1,
                     share ? 2 * groups * 64 * 64 * sizeof(double) : (size_t)0);
     assert_int_equal(x.commands[0].global[0], groups * 128);
@@ -1295,7 +1295,7 @@ static void test_boxes_serve_large_float64(void **state)
     static const struct {
         size_t side;
         const char *first;
-    } cases[] = {{80, "mma-f64"}, {500, "mma-f64-tensor"}, {4096, "mma-f64-tensor"}};
+    } cases[] = {{80, "mma-f64"}, {1000, "mma-f64-tensor"}, {4096, "mma-f64-tensor"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -88,7 +88,7 @@ enum { SPLIT_MAX = 32 };
 /* How groups share a product. */
 typedef struct layout {
     bool tensor;     /* boxes are copied: cl/matmul/matmul_mma_f64_tensor.cl */
-    bool deep;       /* tiles of 64 x 64 by eight warps, which fill a unit, with long blocks */
+    bool deep;       /* long blocks, by warps of 16 rows */
     share_tile tile; /* of which rows and columns are those of its group */
     size_t warp_m, warp_n;
     size_t items;         /* that multiply */
@@ -129,23 +129,18 @@ static bool is_narrow(const layout *s)
     return s->tile.rows == NARROW || s->tile.columns == NARROW;
 }
 
-/* Of blocks that the work-items copy: the smallest tiles have so little to multiply in a block that
- * its barrier is felt, but where others have work meanwhile: 5516x61x309 takes 15.8 us of an H200
- * with short blocks, and 19.5; and those of 16 rows load fragments of the second step of a block
+/* Of blocks that the work-items copy: those of 16 rows load fragments of the second step of a block
  * during the first. */
 static uint32_t depth_of(const job *j, const layout *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const uint32_t set = param(j->params, "DEPTH");
-    const double tiles = (double)matmul_batch(p) * (double)p->m * (double)p->n / (32 * 32);
-    const bool alone = tiles <= (double)matmul_units(j);
-    const bool is_small = (size_t)s->tile.rows * s->tile.columns <= 32 * 32 && alone;
 
     if (set)
         return set;
     if (is_narrow(s))
         return p->k < NARROW_LONG_K ? DEPTH : 2 * DEPTH;
-    return size_min(s->tile.rows, s->tile.columns) == 16 || is_small ? 2 * DEPTH : DEPTH;
+    return s->deep || size_min(s->tile.rows, s->tile.columns) == 16 ? 2 * DEPTH : DEPTH;
 }
 
 /* Stages that work-items copy, where groups share units, and where a group has one to itself. */
@@ -159,27 +154,26 @@ static size_t local_of_copies(const tsr_matmul_problem *p, const layout *s, size
            16;
 }
 
-/* Whether a layout may be deep: timed from 257 rows and columns of C on, where several tiles lie in
- * each direction, and without parts of k, which would begin and end as many long blocks: two take
- * 1.3 times as long as one. */
-enum { DEEP_SIDE = 256 };
-
-static bool may_be_deep(const job *j)
+/* Whether a layout of this size may be deep, where no tunable says otherwise: warps of 16 rows have
+ * so few sums that eight of them find registers on a unit, and with long blocks there are half as
+ * many barriers.  Of an H200 600x601x2001 takes 48.6 us so and 55 in tiles of 128 x 128,
+ * 500x500x500 11.8 in tiles of 64 x 32 and 12.5 in boxes. */
+static bool may_be_deep(const job *j, const layout *s)
 {
-    const tsr_matmul_problem *p = matmul_of(j->problem);
     const uint32_t depth = param(j->params, "DEPTH");
+    const size_t warp_n = size_min(s->tile.rows, s->tile.columns) == 64 ? 32 : 16;
 
-    return size_min(p->m, p->n) > DEEP_SIDE && (!depth || depth == 2 * DEPTH) &&
-           param(j->params, "SPLIT") <= 1 && !param(j->params, "PER_UNIT");
+    return !s->tensor && (s->tile.rows == 32 || s->tile.rows == 64) &&
+           (s->tile.columns == 32 || s->tile.columns == 64) && (!depth || depth == 2 * DEPTH) &&
+           (!s->warp_m || s->warp_m == 16) && (!s->warp_n || s->warp_n == warp_n);
 }
 
-/* Whether four warps have squares of a tile of 32 x 32 with long blocks, where no tunable says
- * otherwise: they read fewer fragments than strips of 32 x 8, 97x210x333 takes 6.9 us of an H200,
- * and 8.2. */
-static bool is_square_of_four(const layout *s)
+/* As many blocks in flight as were fastest: three of 64 x 64, four of 64 x 32, five of 32 x 32. */
+static size_t deep_stages(const layout *s)
 {
-    return !s->tensor && !s->warp_m && !s->warp_n && s->tile.rows == 32 && s->tile.columns == 32 &&
-           s->tile.depth > DEPTH;
+    return size_min(s->tile.rows, s->tile.columns) == 64   ? 3
+           : size_max(s->tile.rows, s->tile.columns) == 64 ? 4
+                                                           : 5;
 }
 
 static void set_narrow_warps(layout *s)
@@ -207,21 +201,19 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
                 .stages = param(j->params, "STAGES")};
     const size_t area = (size_t)s.tile.rows * s.tile.columns;
 
-    s.deep = deep && !tensor && may_be_deep(j) && s.tile.rows == 64 && s.tile.columns == 64 &&
-             (!s.warp_m || s.warp_m == 32) && (!s.warp_n || s.warp_n == 16);
-    if (s.deep)
-        s.tile.depth = 2 * DEPTH;
-    else if (!tensor)
+    s.deep = deep && may_be_deep(j, &s);
+    if (!tensor)
         s.tile.depth = depth_of(j, &s);
-    if (is_square_of_four(&s))
-        s.warp_m = s.warp_n = 16;
-    else if (is_narrow(&s))
+    if (s.deep) {
+        s.warp_m = 16;
+        s.warp_n = size_min(s.tile.rows, s.tile.columns) == 64 ? 32 : 16;
+    } else if (is_narrow(&s)) {
         set_narrow_warps(&s);
+    }
     if (!s.warp_m)
         s.warp_m = area >= 128 * 128 ? 64 : size_min(s.tile.rows, 32);
     if (!s.warp_n) /* four warps or more */
-        s.warp_n = s.deep                                        ? 16
-                   : area >= 64 * 64                             ? 32
+        s.warp_n = area >= 64 * 64                               ? 32
                    : s.tile.columns == 16                        ? 8
                    : area >= 32 * 64 || tensor || s.warp_m == 16 ? 16
                                                                  : 8;
@@ -236,7 +228,7 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
             s.stages = (UNIT_LOCAL / s.a_unit - TENSOR_LOCAL - 1024) / stage >= 6 ? 6 : 4;
         s.local = s.stages * stage + TENSOR_LOCAL;
     } else {
-        s.stages = s.stages ? s.stages : STAGES_SHARED;
+        s.stages = s.stages ? s.stages : s.deep ? deep_stages(&s) : STAGES_SHARED;
         s.local = local_of_copies(p, &s, s.stages);
     }
     return s;
@@ -267,42 +259,48 @@ static bool is_whole(const tsr_matmul_problem *p, const layout *s)
 /* Microseconds, by the size of the tile: fitted to 102 timings on an H200, from 90x97x102 to
  * 14145x16384x16384, most of them at odd distances of rows, within 11% (RMS), those of tiles of 32
  * x 64 and 64 x 128 where groups fill a unit to 60 more, of 16 x 64 there to 6, of 48 x 64 to 8;
+ * of layouts that are deep to 190, of 43 shapes from 64x64x4000 to 1501x1501x1501: the one that is
+ * chosen takes 1.01 times as long as the fastest in the mean, 1.08 at most;
  * and of boxes to 33, from 490x444x444 to 7550x8817x10702, within 5%, and to 39 of small products
- * where both kernels were timed: the one that is chosen takes 1.01 times as long as the faster one
- * in the mean. */
+ * where both kernels were timed. */
 static const struct costs {
     /* Of a block along k of a tile: of a group alone on a unit, and of each where groups fill it.
      */
     struct {
         double alone, full;
-    } block[7];
-    double deep;        /* of a layout that is, whose group is alone on a unit, */
-    double narrow_long; /* of a narrow one alone with long blocks, */
-    double odd;         /* times as long in the largest tiles where not all lines are aligned, */
-    double even;        /* and in others where all are */
-    double group;       /* to begin and end, and for each tile more */
+    } block[7], deep[7];      /* in a layout that is deep, and */
+    double deep_even;         /* times as long where all lines are aligned, */
+    double deep_even_streams; /* and groups go through tile after tile; */
+    double narrow_long;       /* of a narrow one alone with long blocks, */
+    double odd;   /* times as long in the largest tiles where not all lines are aligned, */
+    double even;  /* and in others where all are */
+    double group; /* to begin and end, and for each tile more */
     double launch;
-    double turn;       /* for the last group of a tile to find that it is, */
-    double sharer;     /* and to add up what a group kept of 64 x 64 or less */
-    double output;     /* to store it, */
-    double again;      /* so many times as long where what it was is read first, */
-    double deep_again; /* in a layout that is deep, */
-    double box_again;  /* and of 64 x 64 in boxes, timed at four shapes: 95x8064x390 27.9 us */
+    double turn;        /* for the last group of a tile to find that it is, */
+    double sharer;      /* and to add up what a group kept of 64 x 64 or less, */
+    double deep_sharer; /* so many times as long of 64 x 64 in a layout that is deep, */
+    double output;      /* to store it, */
+    double again;       /* so many times as long where what it was is read first, */
+    double deep_again;  /* in a layout that is deep, */
+    double box_again;   /* and of 64 x 64 in boxes, timed at four shapes: 95x8064x390 27.9 us */
 } usual = {.block = {{1.20, 1.04},
                      {0.79, 0.79},
                      {0.63, 0.42},
                      {0.308, 0.265},
-                     {0.19, 0.184},
+                     {0.26, 0.184},
                      {0.19, 0.29},
                      {0.47, 0.32}},
-           .deep = 0.44,
-           .narrow_long = 0.38,
+           .deep = {[2] = {0.39, 0.39}, [3] = {0.275, 0.275}, [4] = {0.175, 0.165}},
+           .deep_even = 0.85,
+           .deep_even_streams = 0.95,
+           .narrow_long = 0.34,
            .odd = 1.23,
-           .even = 1.15,
+           .even = 0.85,
            .group = 0.65,
            .launch = 2.25,
            .turn = 2.6,
            .sharer = 0.145,
+           .deep_sharer = 2.5,
            .output = 0.58e-3,
            .again = 1.7,
            .deep_again = 1.25},
@@ -311,7 +309,7 @@ static const struct costs {
               .even = 1,
               .group = 1.4,
               .launch = 2.7,
-              .turn = 2.7,
+              .turn = 3.3,
               .sharer = 0.095,
               .output = 0.3e-3,
               .again = 5,
@@ -393,9 +391,13 @@ static double round_of(const job *j, const layout *s, size_t together, double bl
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const struct costs *costs = s->tensor ? &of_boxes : &usual;
     const bool even = aligned(&a) && aligned(&b), largest = size_of(s) == 0;
-    const double times = largest && !even ? costs->odd : !largest && even ? costs->even : 1;
-    const double full = costs->block[size_of(s)].full * times;
-    const double of_one = s->deep                                 ? costs->deep
+    const double times = largest && !even                       ? costs->odd
+                         : even && size_of(s) && size_of(s) < 5 ? costs->even
+                                                                : 1;
+    const double as_deep = !even ? 1 : s->how.streams ? costs->deep_even_streams : costs->deep_even;
+    const double full =
+        s->deep ? costs->deep[size_of(s)].full * as_deep : costs->block[size_of(s)].full * times;
+    const double of_one = s->deep ? costs->deep[size_of(s)].alone * as_deep
                           : is_narrow(s) && s->tile.depth > DEPTH ? costs->narrow_long * times
                           : largest                               ? costs->block[0].alone
                                     : costs->block[size_of(s)].alone * times;
@@ -430,6 +432,7 @@ static double cost_of(const job *j, const layout *s)
         cost += two ? 2 * costs->turn : costs->turn;
         cost += two && tiles < one ? group : 0;
         cost += fmax((double)one / (double)tiles, 2) * costs->sharer *
+                (s->deep && size_of(s) == 2 ? costs->deep_sharer : 1) *
                 fmax(1, (double)s->tile.rows * s->tile.columns / (64 * 64));
     }
     /* Tile after tile: boxes of the next one are on their way while one is stored, but of the
@@ -455,7 +458,7 @@ static layout shared_best(const job *j, layout s, double *cost)
     if (matmul_batch(matmul_of(j->problem)) == 1 && (split || per_unit))
         best.how = matmul_share_as_set(j, &s.tile, split, per_unit);
     *cost = cost_of(j, &best);
-    if (split || per_unit || matmul_batch(matmul_of(j->problem)) > 1 || s.deep)
+    if (split || per_unit || matmul_batch(matmul_of(j->problem)) > 1)
         return best;
     for (size_t way = 1; way <= resident + SPLIT_MAX; way++) {
         const size_t parts = way <= resident ? 0 : way - resident;
@@ -487,13 +490,17 @@ static void stage_alone(const job *j, layout *s)
     s->local = local;
 }
 
+/* Rows or columns for which tiles of 16 are weighed: with more, others have fewer to begin. */
+enum { THIN_MAX = 64 };
+
 static layout layout_of(const job *j, bool tensor)
 {
     static const struct {
         size_t m, n;
         bool deep;
-    } sizes[] = {{128, 128}, {64, 128}, {128, 64}, {64, 64}, {64, 64, true}, {32, 64},
-                 {64, 32},   {32, 32},  {16, 64},  {64, 16}, {NARROW, 64},   {64, NARROW}};
+    } sizes[] = {{128, 128},     {64, 128},      {128, 64}, {64, 64},       {64, 64, true},
+                 {32, 64},       {32, 64, true}, {64, 32},  {64, 32, true}, {32, 32},
+                 {32, 32, true}, {16, 64},       {64, 16},  {NARROW, 64},   {64, NARROW}};
     const tsr_matmul_problem *p = matmul_of(j->problem);
     layout best = layout_for(j, tensor, 128, 128, false);
     double least = DBL_MAX;
@@ -509,6 +516,8 @@ static layout layout_of(const job *j, bool tensor)
 
         if (sizes[i].deep && !s.deep)
             continue; /* a tunable says otherwise */
+        if (size_min(sizes[i].m, sizes[i].n) == 16 && size_min(p->m, p->n) > THIN_MAX)
+            continue;
         if ((sizes[i].m == NARROW && !has_narrow_rows(p)) ||
             (sizes[i].n == NARROW && !has_narrow_columns(p)))
             continue;
