@@ -456,9 +456,11 @@ static void sort_long(const sequence *q, size_t n, size_t threads)
         unload(q, q->words, all);
         return;
     }
-    even = n >= EVEN_FEW || threads >= EVEN_THREADS_FEW;
+    even = threads >= EVEN_THREADS_FEW || (n >= EVEN_FEW && (!splits || kind->bytes > 4));
     by = even ? even_digit(q, all, loaded.varies, &even) : bucket_digit(loaded.varies, n);
-    /* Even buckets take a fifth less time than splits, and others far more. */
+    /* Even buckets of long words take up to a seventh less time than splits, of short ones up to
+     * half as much more (300000 uint32 1.41 ms by two threads, and 0.96), and uneven ones far more.
+     */
     h.low = splits && !even ? kind->split(q->words, q->other, n) : 0;
     if (h.low)
         team_run(2, 2, sort_half, &h);
