@@ -91,7 +91,8 @@ static tsr_session *open_host(tsr_devices **list)
 /* Sides below, at and above what is multiplied at once, on both sides of each limit. */
 static void each_shape_is_exact(void **state)
 {
-    static const size_t few[] = {1, 2, 3, 4, 5, 8, 9}, many[] = {10, 64, 131};
+    static const size_t few[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 24, 25};
+    static const size_t many[] = {10, 64, 131};
     static const size_t depth[] = {1, 7, 33, 1100};
     tsr_devices *list = NULL;
     tsr_session *s = open_host(&list);
@@ -139,7 +140,7 @@ static void last_bits_do_not_depend_on_shape(tsr_session *s, tsr_matmul_problem 
     p.lda = p.ldb = sides;
     p.ldc = n;
     assert_int_equal(tsr_matmul(s, &p, a, b, whole, &run, NULL, NULL), TSR_OK);
-    for (size_t few = 1; few <= 9; few++) {
+    for (size_t few = 1; few <= 26; few += few < 18 ? 1 : 4) {
         for (int rows = 0; rows < 2; rows++) {
             p.m = rows ? few : m;
             p.n = rows ? n : few;

@@ -37,17 +37,6 @@ static size_t depth_of(const tsr_matmul_problem *p)
     return matmul_k_read(p) * type_parts(p->type);
 }
 
-/* By the whole product, whatever its blocks are: results do not depend on the number of threads. */
-static matmul_few few_of(const tsr_matmul_problem *p, const matmul_tiling *t)
-{
-    const size_t most = t->tile_n / MATMUL_FEW_OF_TILE;
-    const bool sides_differ = p->m < p->n ? p->m <= most : p->n <= most;
-
-    if (!sides_differ || p->type == TSR_I8 || type_parts(p->type) > 1)
-        return MATMUL_MANY;
-    return p->m < p->n ? MATMUL_FEW_ROWS : MATMUL_FEW_COLUMNS;
-}
-
 /* Elements of the larger factor up to which a product of few rows or columns is summed in the order
  * of tiles, so that its last bits do not depend on its shape: LAPACK's tests compare eigenvalues
  * from matrices of different shapes.  Beyond, dot products. */
@@ -56,6 +45,17 @@ enum { AS_TILES_MAX = 1 << 15 };
 static bool is_as_tiles(const tsr_matmul_problem *p)
 {
     return (double)size_max(p->m, p->n) * (double)p->k <= AS_TILES_MAX;
+}
+
+/* By the whole product, whatever its blocks are: results do not depend on the number of threads. */
+static matmul_few few_of(const tsr_matmul_problem *p, const matmul_tiling *t)
+{
+    const bool rows = p->m < p->n, along = rows ? p->trans_b : !p->trans_a;
+    const size_t most = !along ? t->few_apart : is_as_tiles(p) ? t->few_turned : t->few_along;
+
+    if ((rows ? p->m : p->n) > most || p->type == TSR_I8 || type_parts(p->type) > 1)
+        return MATMUL_MANY;
+    return rows ? MATMUL_FEW_ROWS : MATMUL_FEW_COLUMNS;
 }
 
 /* Multiply-adds of whole tiles, twice: C of fewer rows or columns than a tile takes as long. */

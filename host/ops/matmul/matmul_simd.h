@@ -8,11 +8,9 @@
 #include "base/isa.h"
 #include "base/sizes.h"
 
-/** Products that need no copy of the larger factor: of few rows or columns, at most the part of a
- *  tile's columns that MATMUL_FEW_OF_TILE names, real, and not of int8. */
+/** Products that need no copy of the larger factor: of few rows or columns, by the limits of a
+ *  tiling, real, and not of int8. */
 typedef enum matmul_few { MATMUL_MANY, MATMUL_FEW_ROWS, MATMUL_FEW_COLUMNS } matmul_few;
-
-enum { MATMUL_FEW_OF_TILE = 4 };
 
 /**
  * C := alpha op(A) op(B) + beta C of one thread, in float32 or float64, or of complex numbers of
@@ -41,10 +39,13 @@ typedef void matmul_share_loop(const matmul_share *s);
 
 matmul_share_loop ISA_EACH(matmul_share_f32), ISA_EACH(matmul_share_f64), ISA_EACH(matmul_share_i8);
 
-/** Rows and columns of a register tile, and elements of blocks, whole tiles of A and B. */
+/** Rows and columns of a register tile, and elements of blocks, whole tiles of A and B; and how
+ * many rows or columns are few: where the larger factor has elements of k side by side, where it
+ * has them apart, and where sums are in the order of tiles and elements of k side by side. */
 typedef struct matmul_tiling {
     size_t tile_m, tile_n;
     size_t block_m, block_n, block_k;
+    size_t few_along, few_apart, few_turned;
 } matmul_tiling;
 
 extern const matmul_tiling ISA_EACH(matmul_tiling_f32), ISA_EACH(matmul_tiling_f64),

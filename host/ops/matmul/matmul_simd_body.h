@@ -13,14 +13,28 @@ enum {
     NAMED(BLOCK_M) = BLOCK_BYTES / sizeof(REAL) * TILE_M
 };
 
-const matmul_tiling PUBLIC(matmul_tiling) = {TILE_M, NAMED(TILE_N), NAMED(BLOCK_M), NAMED(BLOCK_N),
-                                             BLOCK_K};
-
 #ifdef FEW
-_Static_assert(FEW_K *NAMED(TILE_N) / MATMUL_FEW_OF_TILE <= NAMED(TILE_N) * BLOCK_K,
-               "a copy of few lines has the place of that of a slab");
-enum { NAMED(FEW_MAX) = (int)NAMED(TILE_N) / (int)MATMUL_FEW_OF_TILE };
+/* Few lines at most, of k elements side by side and apart, and summed in the order of tiles; and as
+ * many elements of k of a copy of them as have the place of that of a slab. */
+enum {
+    NAMED(FEW_ALONG) = NAMED(TILE_N) * FEW_ALONG_4THS / 4,
+    NAMED(FEW_APART) = NAMED(TILE_N) * FEW_APART_4THS / 4,
+    NAMED(FEW_TURNED) = NAMED(TILE_N) * FEW_TURNED_4THS / 4
+};
 #endif
+
+const matmul_tiling PUBLIC(matmul_tiling) = {
+    .tile_m = TILE_M,
+    .tile_n = NAMED(TILE_N),
+    .block_m = NAMED(BLOCK_M),
+    .block_n = NAMED(BLOCK_N),
+    .block_k = BLOCK_K,
+#ifdef FEW
+    .few_along = NAMED(FEW_ALONG),
+    .few_apart = NAMED(FEW_APART),
+    .few_turned = NAMED(FEW_TURNED),
+#endif
+};
 
 /* A part of a factor: `count` lines of k elements, of which (i, p) is at from[i * line + p * step],
  * twice that for complex ones. */
@@ -353,21 +367,37 @@ static inline __attribute__((always_inline)) void NAMED(dots)(const NAMED(few) *
     }
 }
 
+/* FEW_ROWS lines from the number i on and `columns` few ones, up to FEW_COLUMNS. */
+static inline void NAMED(few_dots_of)(const NAMED(few) * x, size_t i, size_t j, size_t columns)
+{
+    if (columns == 1)
+        NAMED(dots)(x, i, j, FEW_ROWS, 1);
+    else if (columns == 2)
+        NAMED(dots)(x, i, j, FEW_ROWS, 2);
+    else if (columns == 3)
+        NAMED(dots)(x, i, j, FEW_ROWS, size_min(3, FEW_COLUMNS));
+    else if (columns == 4)
+        NAMED(dots)(x, i, j, FEW_ROWS, size_min(4, FEW_COLUMNS));
+    else if (columns == 5)
+        NAMED(dots)(x, i, j, FEW_ROWS, size_min(5, FEW_COLUMNS));
+    else
+        NAMED(dots)(x, i, j, FEW_ROWS, FEW_COLUMNS);
+}
+
 /* Lines of both factors whose elements of k are side by side. */
 static void NAMED(few_dots)(const NAMED(few) * x)
 {
+    const size_t count = x->few.count, groups = size_div_up(count, FEW_COLUMNS);
     size_t i = 0;
 
-    for (; i + FEW_ROWS <= x->many.count; i += FEW_ROWS) {
-        size_t j = 0;
+    for (; i + FEW_ROWS <= x->many.count; i += FEW_ROWS)
+        for (size_t g = 0; g < groups; g++) {
+            const size_t j = count * g / groups;
 
-        for (; j + FEW_COLUMNS <= x->few.count; j += FEW_COLUMNS)
-            NAMED(dots)(x, i, j, FEW_ROWS, FEW_COLUMNS);
-        for (; j < x->few.count; j++)
-            NAMED(dots)(x, i, j, FEW_ROWS, 1);
-    }
+            NAMED(few_dots_of)(x, i, j, count * (g + 1) / groups - j);
+        }
     for (; i < x->many.count; i++)
-        for (size_t j = 0; j < x->few.count; j++)
+        for (size_t j = 0; j < count; j++)
             NAMED(dots)(x, i, j, 1, 1);
 }
 
@@ -397,6 +427,10 @@ NAMED(sums)(const NAMED(few) * x, size_t i, size_t j, size_t vectors, size_t col
     for (size_t p = 0; p < x->many.k; p++, a += x->many.step, b += x->few.step) {
         NAMED(vector) of_a[FEW_ROWS];
 
+        if (columns > 1) /* what the next lines read, and no processor foresees */
+            UNROLLED
+        for (size_t at = 0; at < vectors * VECTOR_BYTES; at += CACHE_LINE)
+            __builtin_prefetch((const char *)(a + vectors * lanes) + at);
         UNROLLED
         for (size_t v = 0; v < vectors; v++)
             of_a[v] = lines < lanes ? NAMED(load_part)(a + v * lanes, lines)
@@ -412,16 +446,28 @@ NAMED(sums)(const NAMED(few) * x, size_t i, size_t j, size_t vectors, size_t col
 }
 
 /* So many vectors of lines from the number i on, a constant at every call; of the last one `lines`.
- */
+ * The few ones come in groups of about one size, up to FEW_COLUMNS. */
 static inline __attribute__((always_inline)) void NAMED(few_vectors)(const NAMED(few) * x, size_t i,
                                                                      size_t vectors, size_t lines)
 {
-    size_t j = 0;
+    const size_t count = x->few.count, groups = size_div_up(count, FEW_COLUMNS);
 
-    for (; j + FEW_COLUMNS <= x->few.count; j += FEW_COLUMNS)
-        NAMED(sums)(x, i, j, vectors, FEW_COLUMNS, lines);
-    for (; j < x->few.count; j++)
-        NAMED(sums)(x, i, j, vectors, 1, lines);
+    for (size_t g = 0; g < groups; g++) {
+        const size_t j = count * g / groups, columns = count * (g + 1) / groups - j;
+
+        if (columns == 1)
+            NAMED(sums)(x, i, j, vectors, 1, lines);
+        else if (columns == 2)
+            NAMED(sums)(x, i, j, vectors, 2, lines);
+        else if (columns == 3)
+            NAMED(sums)(x, i, j, vectors, size_min(3, FEW_COLUMNS), lines);
+        else if (columns == 4)
+            NAMED(sums)(x, i, j, vectors, size_min(4, FEW_COLUMNS), lines);
+        else if (columns == 5)
+            NAMED(sums)(x, i, j, vectors, size_min(5, FEW_COLUMNS), lines);
+        else
+            NAMED(sums)(x, i, j, vectors, FEW_COLUMNS, lines);
+    }
 }
 
 /* Many lines side by side, of which the elements of k are apart. */
@@ -446,8 +492,8 @@ static inline __attribute__((always_inline)) void NAMED(turned_sums)(const NAMED
 {
     enum { L = NAMED(LANES) };
     const size_t k = x->many.k;
-    const REAL *a = x->many.from + i * x->many.line, *b[NAMED(FEW_MAX)];
-    NAMED(vector) sum[NAMED(FEW_MAX)] = {{0}}, v[L];
+    const REAL *a = x->many.from + i * x->many.line, *b[NAMED(FEW_TURNED)];
+    NAMED(vector) sum[NAMED(FEW_TURNED)] = {{0}}, v[L];
     size_t p = 0;
 
     for (size_t c = 0; c < most; c++)
@@ -481,11 +527,11 @@ static void NAMED(few_turned)(const NAMED(few) * x)
         const size_t lines = size_min(NAMED(LANES), x->many.count - i);
 
         if (x->few.count > 4)
-            NAMED(turned_sums)(x, i, lines, NAMED(FEW_MAX));
+            NAMED(turned_sums)(x, i, lines, NAMED(FEW_TURNED));
         else if (x->few.count > 2)
-            NAMED(turned_sums)(x, i, lines, size_min(4, NAMED(FEW_MAX)));
+            NAMED(turned_sums)(x, i, lines, size_min(4, NAMED(FEW_TURNED)));
         else
-            NAMED(turned_sums)(x, i, lines, size_min(2, NAMED(FEW_MAX)));
+            NAMED(turned_sums)(x, i, lines, size_min(2, NAMED(FEW_TURNED)));
     }
 }
 
@@ -503,7 +549,7 @@ static void NAMED(multiply_few)(const matmul_share *s, bool few_rows)
          .update = {.alpha = SCALE(s->alpha), .beta = SCALE(s->beta)}};
     const NAMED(lines) few = x.few, many = x.many;
     const bool dots = many.step == 1 && !s->as_tiles;
-    const size_t block = dots ? FEW_K : BLOCK_K;
+    const size_t block = dots && few.count <= NAMED(TILE_N) / 2 ? FEW_K : BLOCK_K;
     REAL *const copy = s->memory;
 
     for (size_t p0 = 0; p0 < s->k; p0 += block, x.update.beta = 1) {
