@@ -1,7 +1,7 @@
 /* The loops of matmul_simd_loops.c for one element type: ELEMENT of A and B, REAL of copies and
  * sums, RESULT of C, alpha and beta; RESULT_OF(sum) and RESULTS_OF(vector of sums); NAMED(name)
- * with the type's suffix, PUBLIC(name) with that and the instruction set's; FEW, whether a factor
- * of few lines is multiplied where it is.  All are undefined at the end. */
+ * with the type's suffix, PUBLIC(name) with that and the instruction set's; ROUND(x); FEW, whether
+ * a factor of few lines is multiplied where it is.  All are undefined at the end. */
 
 #include "base/vector_body.h"
 
@@ -197,8 +197,9 @@ typedef struct NAMED(update) {
 
 static inline RESULT NAMED(updated)(const NAMED(update) * u, REAL sum, const RESULT *c)
 {
-    const RESULT term = u->alpha * RESULT_OF(sum);
+    RESULT term = u->alpha * RESULT_OF(sum);
 
+    ROUND(term);
     return u->beta == 0 ? term : term + u->beta * *c;
 }
 
@@ -255,9 +256,11 @@ static void NAMED(tile)(size_t k, const REAL *a, const REAL *b, size_t rows, siz
         for (size_t i = 0; i < TILE_M; i++) {
             NAMED(unaligned) *to = (NAMED(unaligned) *)(c + i * u->ldc);
 
-            const NAMED(unaligned) l = u->alpha * RESULTS_OF(left[i]);
-            const NAMED(unaligned) r = u->alpha * RESULTS_OF(right[i]);
+            NAMED(unaligned) l = u->alpha * RESULTS_OF(left[i]);
+            NAMED(unaligned) r = u->alpha * RESULTS_OF(right[i]);
 
+            ROUND(l);
+            ROUND(r);
             to[0] = u->beta == 0 ? l : l + u->beta * to[0];
             to[1] = u->beta == 0 ? r : r + u->beta * to[1];
         }
@@ -649,6 +652,7 @@ void PUBLIC(matmul_share)(const matmul_share *s)
 #undef SCALE
 #undef RESULT_OF
 #undef RESULTS_OF
+#undef ROUND
 #undef TRANSPOSED
 #undef LOAD_SOME
 #undef STORE_SOME

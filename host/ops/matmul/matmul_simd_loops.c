@@ -51,6 +51,16 @@ enum { FEW_COLUMNS = 3, FEW_ALONG_4THS = 4, FEW_APART_4THS = 2, FEW_TURNED_4THS 
 enum { FEW_COLUMNS = 2, FEW_ALONG_4THS = 1, FEW_APART_4THS = 1, FEW_TURNED_4THS = 1 };
 #endif
 
+/* A product that is rounded before another one is added, with which alone it may be fused: of two
+ * products GCC fuses either one, and not the same one in vectors as elsewhere. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+#define ROUNDED(x) __asm__("" : "+x"(x))
+#elif defined(__GNUC__) && !defined(__clang__) && defined(__aarch64__)
+#define ROUNDED(x) __asm__("" : "+w"(x))
+#else
+#define ROUNDED(x) (void)(x)
+#endif
+
 /* Of `upper` and `lower` the blocks of `half` by `half` elements that are on one side: of the first
  * columns (from: 0) or of the others (from: half), the lower ones behind the upper ones. */
 #if ISA == 2
@@ -101,6 +111,7 @@ static inline __attribute__((always_inline)) __m512d transposed_f64(__m512d uppe
 #define SCALE(x)      ((float)(x))
 #define RESULT_OF(x)  (x)
 #define RESULTS_OF(x) (x)
+#define ROUND(x)      ROUNDED(x)
 #define NAMED(name)   name##_f32
 #define PUBLIC(name)  ISA_NAMED(name##_f32)
 #include "ops/matmul/matmul_simd_body.h"
@@ -118,6 +129,7 @@ static inline __attribute__((always_inline)) __m512d transposed_f64(__m512d uppe
 #define SCALE(x)      (x)
 #define RESULT_OF(x)  (x)
 #define RESULTS_OF(x) (x)
+#define ROUND(x)      ROUNDED(x)
 #define NAMED(name)   name##_f64
 #define PUBLIC(name)  ISA_NAMED(name##_f64)
 #include "ops/matmul/matmul_simd_body.h"
@@ -136,6 +148,7 @@ typedef uint32_t wrapping __attribute__((vector_size(VECTOR_BYTES)));
 #define SCALE(x)      ((uint32_t)(int32_t)(x))
 #define RESULT_OF(x)  ((uint32_t)(int32_t)(x))
 #define RESULTS_OF(x) ((wrapping) __builtin_convertvector(x, whole))
+#define ROUND(x)      (void)(x)
 #define NAMED(name)   name##_i8
 #define PUBLIC(name)  ISA_NAMED(name##_i8)
 #include "ops/matmul/matmul_simd_body.h"
