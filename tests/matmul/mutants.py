@@ -4,13 +4,12 @@ PROOF, PLAN, STREAMS = "unit/test_matmul_proof", "unit/test_matmul_plan", "unit/
 HOST = "device/matmul/host"
 
 MUTANTS = {
-    "matmul-few-groups-leave-a-line":
-        ("host/ops/matmul/matmul_simd_body.h",
-         "        const size_t j = count * g / groups, columns = count * (g + 1) / groups - j;", 0,
-         "        const size_t j = count * g / groups, columns = count / groups;", "unit/test_matmul_few"),
-    "matmul-few-dots-of-the-group-before":
-        ("host/ops/matmul/matmul_simd_body.h", "NAMED(few_dots_of)(x, i, j, count * (g + 1) / groups - j);", 0,
-         "NAMED(few_dots_of)(x, i, j / 2 * 2, count * (g + 1) / groups - j);", "unit/test_matmul_few"),
+    "matmul-few-dots-leave-a-line":
+        ("host/ops/matmul/matmul_simd_body.h", "columns = count * (g + 1) / groups - j;", 0,
+         "columns = count / groups;", "unit/test_matmul_few"),
+    "matmul-few-vectors-leave-a-line":
+        ("host/ops/matmul/matmul_simd_body.h", "columns = count * (g + 1) / groups - j;", 1,
+         "columns = count / groups;", "unit/test_matmul_few"),
     "matmul-fp8-block-loses-nothing":
         ("host/core/real.c", "return (REAL_BLOCK + REAL_BLOCK_STEPS) * unit;", 0, "return 0;", PROOF),
     "matmul-fp8-block-never-ends":

@@ -106,6 +106,7 @@ typedef struct grid {
 static grid cut(const tsr_matmul_problem *p, const matmul_tiling *t)
 {
     const size_t threads = threads_for(cycles_of(p, t));
+    const matmul_few few = few_of(p, t);
     grid best = {0};
     double least = 0;
 
@@ -119,7 +120,11 @@ static grid cut(const tsr_matmul_problem *p, const matmul_tiling *t)
 
         g.down = size_div_up(p->m, g.rows);
         g.across = size_div_up(columns_of(p), g.columns);
-        if (down == 1 || cost < least) {
+        /* Few lines are not cut: each block would read the larger factor, and sums of few lines
+         * would be cut along k by how many of them a block has. */
+        if ((few == MATMUL_FEW_ROWS && g.down > 1) || (few == MATMUL_FEW_COLUMNS && g.across > 1))
+            continue;
+        if (!best.down || cost < least) {
             best = g;
             least = cost;
         }

@@ -39,13 +39,13 @@ typedef void matmul_share_loop(const matmul_share *s);
 
 matmul_share_loop ISA_EACH(matmul_share_f32), ISA_EACH(matmul_share_f64), ISA_EACH(matmul_share_i8);
 
-/** Rows and columns of a register tile, and elements of blocks, whole tiles of A and B; and how
- * many rows or columns are few: where the larger factor has elements of k side by side, where it
- * has them apart, and where sums are in the order of tiles and elements of k side by side. */
+/** Rows and columns of a register tile, and elements of blocks, whole tiles of A and B. */
 typedef struct matmul_tiling {
     size_t tile_m, tile_n;
     size_t block_m, block_n, block_k;
-    size_t few_along, few_apart, few_turned;
+    size_t few_along;  /* rows or columns that are few: the larger factor lies along k, */
+    size_t few_apart;  /* or across it, */
+    size_t few_turned; /* or along k, and sums are in the order of tiles */
 } matmul_tiling;
 
 extern const matmul_tiling ISA_EACH(matmul_tiling_f32), ISA_EACH(matmul_tiling_f64),

@@ -1,6 +1,7 @@
 /* The loops of matmul_simd_loops.c for one element type: ELEMENT of A and B, REAL of copies and
  * sums, RESULT of C, alpha and beta; RESULT_OF(sum) and RESULTS_OF(vector of sums); NAMED(name)
- * with the type's suffix, PUBLIC(name) with that and the instruction set's; ROUND(x); FEW, whether
+ * with the type's suffix, PUBLIC(name) with that and the instruction set's; ROUND(x), which keeps x
+ * from being fused with a sum; FEW, whether
  * a factor of few lines is multiplied where it is.  All are undefined at the end. */
 
 #include "base/vector_body.h"
@@ -14,8 +15,8 @@ enum {
 };
 
 #ifdef FEW
-/* Few lines at most, of k elements side by side and apart, and summed in the order of tiles; and as
- * many elements of k of a copy of them as have the place of that of a slab. */
+/* How many lines are few: where elements of k are side by side, where they are apart, and where
+ * sums are in the order of tiles. */
 enum {
     NAMED(FEW_ALONG) = NAMED(TILE_N) * FEW_ALONG_4THS / 4,
     NAMED(FEW_APART) = NAMED(TILE_N) * FEW_APART_4THS / 4,
@@ -35,6 +36,11 @@ const matmul_tiling PUBLIC(matmul_tiling) = {
     .few_turned = NAMED(FEW_TURNED),
 #endif
 };
+
+#ifdef FEW
+_Static_assert(FEW_K <= 2 * BLOCK_K && FEW_ALONG_4THS <= 4 && FEW_TURNED_4THS <= 4,
+               "a copy of few lines has the place of that of a slab");
+#endif
 
 /* A part of a factor: `count` lines of k elements, of which (i, p) is at from[i * line + p * step],
  * twice that for complex ones. */
@@ -328,8 +334,8 @@ static inline NAMED(vector) NAMED(load_part)(const REAL *at, size_t n)
 
 /* `rows` lines and `columns` few ones from the numbers i and j on, both constants at every call, of
  * k elements side by side. */
-static inline __attribute__((always_inline)) void NAMED(dots)(const NAMED(few) * x, size_t i,
-                                                              size_t j, size_t rows, size_t columns)
+static inline __attribute__((always_inline)) void NAMED(dots)(const NAMED(few) * x, size_t columns,
+                                                              size_t i, size_t j, size_t rows)
 {
     const size_t lanes = NAMED(LANES), k = x->many.k, whole = k - k % lanes;
     const REAL *a = x->many.from + i * x->many.line, *b = x->few.from + j * x->few.line;
@@ -370,23 +376,6 @@ static inline __attribute__((always_inline)) void NAMED(dots)(const NAMED(few) *
     }
 }
 
-/* FEW_ROWS lines from the number i on and `columns` few ones, up to FEW_COLUMNS. */
-static inline void NAMED(few_dots_of)(const NAMED(few) * x, size_t i, size_t j, size_t columns)
-{
-    if (columns == 1)
-        NAMED(dots)(x, i, j, FEW_ROWS, 1);
-    else if (columns == 2)
-        NAMED(dots)(x, i, j, FEW_ROWS, 2);
-    else if (columns == 3)
-        NAMED(dots)(x, i, j, FEW_ROWS, size_min(3, FEW_COLUMNS));
-    else if (columns == 4)
-        NAMED(dots)(x, i, j, FEW_ROWS, size_min(4, FEW_COLUMNS));
-    else if (columns == 5)
-        NAMED(dots)(x, i, j, FEW_ROWS, size_min(5, FEW_COLUMNS));
-    else
-        NAMED(dots)(x, i, j, FEW_ROWS, FEW_COLUMNS);
-}
-
 /* Lines of both factors whose elements of k are side by side. */
 static void NAMED(few_dots)(const NAMED(few) * x)
 {
@@ -395,13 +384,13 @@ static void NAMED(few_dots)(const NAMED(few) * x)
 
     for (; i + FEW_ROWS <= x->many.count; i += FEW_ROWS)
         for (size_t g = 0; g < groups; g++) {
-            const size_t j = count * g / groups;
+            const size_t j = count * g / groups, columns = count * (g + 1) / groups - j;
 
-            NAMED(few_dots_of)(x, i, j, count * (g + 1) / groups - j);
+            OF_WIDTH(columns, NAMED(dots), x, i, j, FEW_ROWS);
         }
     for (; i < x->many.count; i++)
         for (size_t j = 0; j < count; j++)
-            NAMED(dots)(x, i, j, 1, 1);
+            NAMED(dots)(x, 1, i, j, 1);
 }
 
 /* The sums of `count` lines from the number i on and a few one. */
@@ -421,7 +410,7 @@ static inline void NAMED(put_few)(const NAMED(few) * x, size_t i, size_t j, cons
 /* `vectors` of lines from the number i on and `columns` few ones, of k elements apart; of the last
  * vector `lines`. */
 static inline __attribute__((always_inline)) void
-NAMED(sums)(const NAMED(few) * x, size_t i, size_t j, size_t vectors, size_t columns, size_t lines)
+NAMED(sums)(const NAMED(few) * x, size_t columns, size_t i, size_t j, size_t vectors, size_t lines)
 {
     const size_t lanes = NAMED(LANES);
     const REAL *a = x->many.from + i, *b = x->few.from + j * x->few.line;
@@ -430,10 +419,12 @@ NAMED(sums)(const NAMED(few) * x, size_t i, size_t j, size_t vectors, size_t col
     for (size_t p = 0; p < x->many.k; p++, a += x->many.step, b += x->few.step) {
         NAMED(vector) of_a[FEW_ROWS];
 
-        if (columns > 1) /* what the next lines read, and no processor foresees */
+        if (columns > 1) {
+            /* The vectors behind these, which are read next: no processor foresees the stride. */
             UNROLLED
-        for (size_t at = 0; at < vectors * VECTOR_BYTES; at += CACHE_LINE)
-            __builtin_prefetch((const char *)(a + vectors * lanes) + at);
+            for (size_t at = 0; at < vectors * VECTOR_BYTES; at += CACHE_LINE)
+                __builtin_prefetch((const char *)(a + vectors * lanes) + at);
+        }
         UNROLLED
         for (size_t v = 0; v < vectors; v++)
             of_a[v] = lines < lanes ? NAMED(load_part)(a + v * lanes, lines)
@@ -458,18 +449,7 @@ static inline __attribute__((always_inline)) void NAMED(few_vectors)(const NAMED
     for (size_t g = 0; g < groups; g++) {
         const size_t j = count * g / groups, columns = count * (g + 1) / groups - j;
 
-        if (columns == 1)
-            NAMED(sums)(x, i, j, vectors, 1, lines);
-        else if (columns == 2)
-            NAMED(sums)(x, i, j, vectors, 2, lines);
-        else if (columns == 3)
-            NAMED(sums)(x, i, j, vectors, size_min(3, FEW_COLUMNS), lines);
-        else if (columns == 4)
-            NAMED(sums)(x, i, j, vectors, size_min(4, FEW_COLUMNS), lines);
-        else if (columns == 5)
-            NAMED(sums)(x, i, j, vectors, size_min(5, FEW_COLUMNS), lines);
-        else
-            NAMED(sums)(x, i, j, vectors, FEW_COLUMNS, lines);
+        OF_WIDTH(columns, NAMED(sums), x, i, j, vectors, lines);
     }
 }
 
@@ -529,8 +509,10 @@ static void NAMED(few_turned)(const NAMED(few) * x)
     for (size_t i = 0; i < x->many.count; i += NAMED(LANES)) {
         const size_t lines = size_min(NAMED(LANES), x->many.count - i);
 
-        if (x->few.count > 4)
+        if (x->few.count > 8)
             NAMED(turned_sums)(x, i, lines, NAMED(FEW_TURNED));
+        else if (x->few.count > 4)
+            NAMED(turned_sums)(x, i, lines, size_min(8, NAMED(FEW_TURNED)));
         else if (x->few.count > 2)
             NAMED(turned_sums)(x, i, lines, size_min(4, NAMED(FEW_TURNED)));
         else
@@ -552,6 +534,7 @@ static void NAMED(multiply_few)(const matmul_share *s, bool few_rows)
          .update = {.alpha = SCALE(s->alpha), .beta = SCALE(s->beta)}};
     const NAMED(lines) few = x.few, many = x.many;
     const bool dots = many.step == 1 && !s->as_tiles;
+    /* A copy of the few lines has the place of that of a slab: long blocks are of half as many. */
     const size_t block = dots && few.count <= NAMED(TILE_N) / 2 ? FEW_K : BLOCK_K;
     REAL *const copy = s->memory;
 

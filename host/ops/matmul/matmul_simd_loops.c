@@ -36,12 +36,13 @@ enum { BLOCK_K = 512, SLAB_BYTES = 4096, BLOCK_BYTES = 64 };
  * first-level cache. */
 enum { AHEAD_BYTES = 1024 };
 
-/* Of a product of few rows or columns: lines or vectors and few lines at once, so that their sums
- * are in registers, and elements of k in dot products; and quarters of a tile's columns up to which
- * lines are few, where a dot product has elements of k side by side, where they are apart, and
- * where sums are in the order of tiles.  On two cores of a Xeon with AVX-512 that takes 0.4 to 0.9
- * of the time of tiles, 5x3000x500 float64 0.38 ms and 0.96, with B transposed 0.31 and 1.04; with
- * AVX2 alone, which copies tiles element by element, 0.2 to 0.6 side by side. */
+/* Products of few rows or columns.  FEW_ROWS lines, or vectors of lines, and FEW_COLUMNS few ones
+ * are summed at once, in registers.  FEW_K: elements of k in a block of dot products.  FEW_*_4THS:
+ * quarters of TILE_N up to which lines are few: ALONG where the larger factor's elements of k are
+ * side by side, APART where they are not, TURNED where sums keep the order of tiles besides.
+ * On two cores of a Xeon with AVX-512 products take 0.3 to 1.1 of the time of tiles so, 5x3000x500
+ * float64 0.38 ms and 0.96, with B transposed 0.31 and 1.04; with AVX2 alone, which copies tiles
+ * element by element, 0.2 to 0.6 side by side. */
 enum { FEW_ROWS = 4, FEW_K = 2 * BLOCK_K };
 #if ISA == 2
 enum { FEW_COLUMNS = 6, FEW_ALONG_4THS = 3, FEW_APART_4THS = 3, FEW_TURNED_4THS = 2 };
@@ -51,8 +52,33 @@ enum { FEW_COLUMNS = 3, FEW_ALONG_4THS = 4, FEW_APART_4THS = 2, FEW_TURNED_4THS 
 enum { FEW_COLUMNS = 2, FEW_ALONG_4THS = 1, FEW_APART_4THS = 1, FEW_TURNED_4THS = 1 };
 #endif
 
-/* A product that is rounded before another one is added, with which alone it may be fused: of two
- * products GCC fuses either one, and not the same one in vectors as elsewhere. */
+/* CALL(x, columns, ...), with a constant in place of `columns`, of which there are FEW_COLUMNS at
+ * most: no wider call is compiled than there are registers for. */
+_Static_assert(FEW_COLUMNS <= 6, "OF_WIDTH has a case for each number of columns");
+#define OF_WIDTH(columns, CALL, x, ...)                                                            \
+    switch (columns) {                                                                             \
+    case 1:                                                                                        \
+        CALL(x, 1, __VA_ARGS__);                                                                   \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        CALL(x, size_min(2, FEW_COLUMNS), __VA_ARGS__);                                            \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        CALL(x, size_min(3, FEW_COLUMNS), __VA_ARGS__);                                            \
+        break;                                                                                     \
+    case 4:                                                                                        \
+        CALL(x, size_min(4, FEW_COLUMNS), __VA_ARGS__);                                            \
+        break;                                                                                     \
+    case 5:                                                                                        \
+        CALL(x, size_min(5, FEW_COLUMNS), __VA_ARGS__);                                            \
+        break;                                                                                     \
+    default:                                                                                       \
+        CALL(x, FEW_COLUMNS, __VA_ARGS__);                                                         \
+        break;                                                                                     \
+    }
+
+/* Round a product before another one is added: of a b + c d GCC fuses either product, and not the
+ * same one in vectors as elsewhere. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
 #define ROUNDED(x) __asm__("" : "+x"(x))
 #elif defined(__GNUC__) && !defined(__clang__) && defined(__aarch64__)
