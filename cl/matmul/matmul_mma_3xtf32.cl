@@ -135,7 +135,7 @@ IN_REGISTERS void bring_side(operand *x, uint to, uint left, bool along, bool al
         const uint there = line + v * step < most_lines ? count : 0;
 
         if (aligned)
-            copy_inside(to + v * step * LINE(along, side) * 4, from, 4 * min(there, 4u));
+            copy_inside(to + v * step * LINE(along, side) * 4, from, 4 * there);
         else
             copy_word_inside(to + v * step * LINE(along, side) * 4, from, there != 0);
         from += (ulong)step * x->ld;

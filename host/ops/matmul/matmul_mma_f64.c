@@ -129,8 +129,8 @@ static bool is_narrow(const layout *s)
     return s->tile.rows == NARROW || s->tile.columns == NARROW;
 }
 
-/* Of blocks that the work-items copy: those of 16 rows load fragments of the second step of a block
- * during the first. */
+/* Extent along k of blocks that the work-items copy.  Tiles of 16 rows or columns need two steps a
+ * block: fragments of the second are loaded during the first. */
 static uint32_t depth_of(const job *j, const layout *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
@@ -154,6 +154,12 @@ static size_t local_of_copies(const tsr_matmul_problem *p, const layout *s, size
            16;
 }
 
+/* Columns of a warp of a deep layout. */
+static size_t deep_warp_n(const layout *s)
+{
+    return size_min(s->tile.rows, s->tile.columns) == 64 ? 32 : 16;
+}
+
 /* Whether a layout of this size may be deep, where no tunable says otherwise: warps of 16 rows have
  * so few sums that eight of them find registers on a unit, and with long blocks there are half as
  * many barriers.  Of an H200 600x601x2001 takes 48.6 us so and 55 in tiles of 128 x 128,
@@ -161,11 +167,10 @@ static size_t local_of_copies(const tsr_matmul_problem *p, const layout *s, size
 static bool may_be_deep(const job *j, const layout *s)
 {
     const uint32_t depth = param(j->params, "DEPTH");
-    const size_t warp_n = size_min(s->tile.rows, s->tile.columns) == 64 ? 32 : 16;
 
     return !s->tensor && (s->tile.rows == 32 || s->tile.rows == 64) &&
            (s->tile.columns == 32 || s->tile.columns == 64) && (!depth || depth == 2 * DEPTH) &&
-           (!s->warp_m || s->warp_m == 16) && (!s->warp_n || s->warp_n == warp_n);
+           (!s->warp_m || s->warp_m == 16) && (!s->warp_n || s->warp_n == deep_warp_n(s));
 }
 
 /* As many blocks in flight as were fastest: three of 64 x 64, four of 64 x 32, five of 32 x 32. */
@@ -206,7 +211,7 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
         s.tile.depth = depth_of(j, &s);
     if (s.deep) {
         s.warp_m = 16;
-        s.warp_n = size_min(s.tile.rows, s.tile.columns) == 64 ? 32 : 16;
+        s.warp_n = deep_warp_n(&s);
     } else if (is_narrow(&s)) {
         set_narrow_warps(&s);
     }
@@ -256,32 +261,33 @@ static bool is_whole(const tsr_matmul_problem *p, const layout *s)
 
 /* ---- the cost of a layout ------------------------------------------------------------------ */
 
-/* Microseconds, by the size of the tile: fitted to 102 timings on an H200, from 90x97x102 to
- * 14145x16384x16384, most of them at odd distances of rows, within 11% (RMS), those of tiles of 32
- * x 64 and 64 x 128 where groups fill a unit to 60 more, of 16 x 64 there to 6, of 48 x 64 to 8;
- * of layouts that are deep to 190, of 43 shapes from 64x64x4000 to 1501x1501x1501: the one that is
- * chosen takes 1.01 times as long as the fastest in the mean, 1.08 at most;
- * and of boxes to 33, from 490x444x444 to 7550x8817x10702, within 5%, and to 39 of small products
- * where both kernels were timed. */
+/* What a block along k of a tile takes: of a group alone on a unit, and of each where groups fill
+ * it.
+ */
+typedef struct block_time {
+    double alone, full;
+} block_time;
+
+/* Microseconds on an H200, by the size of the tile (size_of).  Those of deep layouts fit 190
+ * timings of 43 shapes, from 64x64x4000 to 1501x1501x1501: the layout that is chosen takes 1.01
+ * times as long as the fastest in the mean, 1.08 at most.  The others fit some 250, from 90x97x102
+ * to 14145x16384x16384, within 11% (RMS) when they were made. */
 static const struct costs {
-    /* Of a block along k of a tile: of a group alone on a unit, and of each where groups fill it.
-     */
-    struct {
-        double alone, full;
-    } block[7], deep[7];      /* in a layout that is deep, and */
-    double deep_even;         /* times as long where all lines are aligned, */
-    double deep_even_streams; /* and groups go through tile after tile; */
-    double narrow_long;       /* of a narrow one alone with long blocks, */
-    double odd;   /* times as long in the largest tiles where not all lines are aligned, */
-    double even;  /* and in others where all are */
-    double group; /* to begin and end, and for each tile more */
+    block_time block[7];
+    block_time deep[7];       /* of deep layouts */
+    double deep_even;         /* factor of these where all lines are aligned, */
+    double deep_even_streams; /* and where groups go through tile after tile */
+    double narrow_long;       /* of a narrow layout alone with long blocks */
+    double odd;               /* factor of the largest tiles where not all lines are aligned */
+    double even;              /* factor of 64 x 128 down to 32 x 32 where all are */
+    double group;             /* to begin and end, and for each tile more */
     double launch;
     double turn;        /* for the last group of a tile to find that it is, */
-    double sharer;      /* and to add up what a group kept of 64 x 64 or less, */
-    double deep_sharer; /* so many times as long of 64 x 64 in a layout that is deep, */
-    double output;      /* to store it, */
-    double again;       /* so many times as long where what it was is read first, */
-    double deep_again;  /* in a layout that is deep, */
+    double sharer;      /* and to add up what a group kept of 64 x 64 or less */
+    double deep_sharer; /* factor of that for 64 x 64 in a deep layout */
+    double output;      /* to store it */
+    double again;       /* factor of that where what it was is read first, */
+    double deep_again;  /* in a deep layout, */
     double box_again;   /* and of 64 x 64 in boxes, timed at four shapes: 95x8064x390 27.9 us */
 } usual = {.block = {{1.20, 1.04},
                      {0.79, 0.79},
@@ -490,7 +496,9 @@ static void stage_alone(const job *j, layout *s)
     s->local = local;
 }
 
-/* Rows or columns for which tiles of 16 are weighed: with more, others have fewer to begin. */
+/* Tiles of 16 rows or columns are weighed up to so many of C; beyond, larger tiles need fewer
+ * groups.
+ */
 enum { THIN_MAX = 64 };
 
 static layout layout_of(const job *j, bool tensor)
@@ -515,7 +523,7 @@ static layout layout_of(const job *j, bool tensor)
         double cost = DBL_MAX;
 
         if (sizes[i].deep && !s.deep)
-            continue; /* a tunable says otherwise */
+            continue; /* boxes are copied, or a tunable says otherwise */
         if (size_min(sizes[i].m, sizes[i].n) == 16 && size_min(p->m, p->n) > THIN_MAX)
             continue;
         if ((sizes[i].m == NARROW && !has_narrow_rows(p)) ||
