@@ -166,7 +166,7 @@ static size_t deep_warp_n(const layout *s)
  * 500x500x500 11.8 in tiles of 64 x 32 and 12.5 in boxes. */
 static bool may_be_deep(const job *j, const layout *s)
 {
-    const uint32_t depth = param(j->params, "DEPTH");
+    const uint32_t depth = s->tensor ? 0 : param(j->params, "DEPTH");
 
     return !s->tensor && (s->tile.rows == 32 || s->tile.rows == 64) &&
            (s->tile.columns == 32 || s->tile.columns == 64) && (!depth || depth == 2 * DEPTH) &&
