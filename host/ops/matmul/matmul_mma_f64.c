@@ -166,9 +166,9 @@ static size_t deep_warp_n(const layout *s)
  * 500x500x500 11.8 in tiles of 64 x 32 and 12.5 in boxes. */
 static bool may_be_deep(const job *j, const layout *s)
 {
-    const uint32_t depth = s->tensor ? 0 : param(j->params, "DEPTH");
+    const uint32_t depth = param(j->params, "DEPTH");
 
-    return !s->tensor && (s->tile.rows == 32 || s->tile.rows == 64) &&
+    return (s->tile.rows == 32 || s->tile.rows == 64) &&
            (s->tile.columns == 32 || s->tile.columns == 64) && (!depth || depth == 2 * DEPTH) &&
            (!s->warp_m || s->warp_m == 16) && (!s->warp_n || s->warp_n == deep_warp_n(s));
 }
@@ -206,7 +206,7 @@ static layout layout_for(const job *j, bool tensor, size_t tile_m, size_t tile_n
                 .stages = param(j->params, "STAGES")};
     const size_t area = (size_t)s.tile.rows * s.tile.columns;
 
-    s.deep = deep && may_be_deep(j, &s);
+    s.deep = deep && !tensor && may_be_deep(j, &s);
     if (!tensor)
         s.tile.depth = depth_of(j, &s);
     if (s.deep) {
@@ -397,18 +397,16 @@ static double round_of(const job *j, const layout *s, size_t together, double bl
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const struct costs *costs = s->tensor ? &of_boxes : &usual;
     const bool even = aligned(&a) && aligned(&b), largest = size_of(s) == 0;
-    const double times = largest && !even                       ? costs->odd
-                         : even && size_of(s) && size_of(s) < 5 ? costs->even
-                                                                : 1;
-    const double as_deep = !even ? 1 : s->how.streams ? costs->deep_even_streams : costs->deep_even;
-    const double full =
-        s->deep ? costs->deep[size_of(s)].full * as_deep : costs->block[size_of(s)].full * times;
-    const double of_one = s->deep ? costs->deep[size_of(s)].alone * as_deep
-                          : is_narrow(s) && s->tile.depth > DEPTH ? costs->narrow_long * times
-                          : largest                               ? costs->block[0].alone
-                                    : costs->block[size_of(s)].alone * times;
+    const block_time *block = &(s->deep ? costs->deep : costs->block)[size_of(s)];
+    const double when_even = s->deep ? s->how.streams ? costs->deep_even_streams : costs->deep_even
+                             : !largest && size_of(s) < 5 ? costs->even
+                                                          : 1;
+    const double times = even ? when_even : largest ? costs->odd : 1;
+    const double of_one = is_narrow(s) && s->tile.depth > DEPTH ? costs->narrow_long * times
+                          : largest                             ? block->alone
+                                                                : block->alone * times;
     const double alone = fmax(of_one, wait_for_memory(j, s));
-    const double all = together > 1 || largest ? (double)together * full : 0;
+    const double all = together > 1 || largest ? (double)together * block->full * times : 0;
 
     return blocks * fmax(alone, all) + tile_of(p, s, together);
 }

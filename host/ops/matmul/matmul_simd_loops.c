@@ -52,28 +52,23 @@ enum { FEW_COLUMNS = 3, FEW_ALONG_4THS = 4, FEW_APART_4THS = 2, FEW_TURNED_4THS 
 enum { FEW_COLUMNS = 2, FEW_ALONG_4THS = 1, FEW_APART_4THS = 1, FEW_TURNED_4THS = 1 };
 #endif
 
-/* CALL(x, columns, ...), with a constant in place of `columns`, of which there are FEW_COLUMNS at
- * most: no wider call is compiled than there are registers for. */
+/* OF_WIDTH(columns, CALL, x, ...) is CALL(x, columns, ...) with a constant in place of `columns`,
+ * of which there are FEW_COLUMNS at most: no wider call is compiled than there are registers for.
+ */
 _Static_assert(FEW_COLUMNS <= 6, "OF_WIDTH has a case for each number of columns");
-#define OF_WIDTH(columns, CALL, x, ...)                                                            \
+#define WIDTH(columns, CALL, x, ...)                                                               \
+    case columns:                                                                                  \
+        CALL(x, size_min(columns, FEW_COLUMNS), __VA_ARGS__);                                      \
+        break;
+#define OF_WIDTH(columns, ...)                                                                     \
     switch (columns) {                                                                             \
-    case 1:                                                                                        \
-        CALL(x, 1, __VA_ARGS__);                                                                   \
-        break;                                                                                     \
-    case 2:                                                                                        \
-        CALL(x, size_min(2, FEW_COLUMNS), __VA_ARGS__);                                            \
-        break;                                                                                     \
-    case 3:                                                                                        \
-        CALL(x, size_min(3, FEW_COLUMNS), __VA_ARGS__);                                            \
-        break;                                                                                     \
-    case 4:                                                                                        \
-        CALL(x, size_min(4, FEW_COLUMNS), __VA_ARGS__);                                            \
-        break;                                                                                     \
-    case 5:                                                                                        \
-        CALL(x, size_min(5, FEW_COLUMNS), __VA_ARGS__);                                            \
-        break;                                                                                     \
+        WIDTH(1, __VA_ARGS__)                                                                      \
+        WIDTH(2, __VA_ARGS__)                                                                      \
+        WIDTH(3, __VA_ARGS__)                                                                      \
+        WIDTH(4, __VA_ARGS__)                                                                      \
+        WIDTH(5, __VA_ARGS__)                                                                      \
+        WIDTH(6, __VA_ARGS__)                                                                      \
     default:                                                                                       \
-        CALL(x, FEW_COLUMNS, __VA_ARGS__);                                                         \
         break;                                                                                     \
     }
 

@@ -448,12 +448,9 @@ static void sort_long(const sequence *q, size_t n, size_t threads)
     const bool splits = kind->split && n * kind->bytes <= 2 * SPLIT_BYTES_MAX / threads;
     loading loaded = {.q = q, .n = n, .chunks = threads};
     halves h = {q, q->other, q->words, all, 0, 1};
-    /* Short words are split first: 300000 uint32 take two threads 0.96 ms, and 1.41 by even
-     * buckets.
-     */
+    /* Short words are split first: 300000 uint32 take 0.96 ms so, and 1.41 by even buckets. */
     const bool first = splits && kind->bytes == sizeof(uint32_t) && threads < EVEN_THREADS_FEW;
-    bool even;
-    digit by;
+    digit by = {0};
 
     team_run(threads, threads, load_chunk, &loaded);
     if (!loaded.varies) {
@@ -461,15 +458,15 @@ static void sort_long(const sequence *q, size_t n, size_t threads)
         return;
     }
     h.low = first ? kind->split(q->words, q->other, n) : 0;
-    if (h.low) {
-        team_run(2, 2, sort_half, &h);
-        return;
+    if (!h.low) {
+        bool even = n >= EVEN_FEW || threads >= EVEN_THREADS_FEW;
+
+        by = even ? even_digit(q, all, loaded.varies, &even) : bucket_digit(loaded.varies, n);
+        /* Even buckets of long words take up to a seventh less time than splits, and others far
+         * more. */
+        if (splits && !first && !even)
+            h.low = kind->split(q->words, q->other, n);
     }
-    even = n >= EVEN_FEW || threads >= EVEN_THREADS_FEW;
-    by = even ? even_digit(q, all, loaded.varies, &even) : bucket_digit(loaded.varies, n);
-    /* Even buckets of long words take up to a seventh less time than splits, and others far more.
-     */
-    h.low = splits && !first && !even ? kind->split(q->words, q->other, n) : 0;
     if (h.low)
         team_run(2, 2, sort_half, &h);
     else
